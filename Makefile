@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands people type. Each sets up what it needs; the work is CMake's and the scripts' in tools/.
+.DEFAULT_GOAL := help
+# Targets share build folders, so they run one after another; Ninja uses all cores inside each.
+.NOTPARALLEL:
+.PHONY: help build run test bench accuracy format tidy fuzz clean
+
+# Ninja's counter on a terminal, its silence in a log.
+QUIET := $(shell [ -t 1 ] || echo -- --quiet)
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+build: ## the program, at build/sextant
+	@tools/setup.sh build
+	@[ -f build/build.ninja ] || cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build build --target sextant-cli $(QUIET)
+	@echo "build/sextant is ready"
+
+run: build ## build, then the main job: one kernel explained, and accuracy against measurements
+	@tools/main-job.sh build/sextant
+
+test: ## everything CI checks: tests with g++, with clang and sanitizers, format, lint, fuzzing
+	@tools/setup.sh test
+	@tools/test.sh
+
+bench: ## speed of the parts that searches call
+	@tools/setup.sh test
+	@cmake --preset release -DSEXTANT_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build build $(QUIET)
+	@tools/bench.sh build/bench
+
+# Measurements are other people's, so they are not in the repository.
+accuracy: build ## docs/accuracy.md anew, from the case files in CASES=FOLDER (minutes)
+	@tools/accuracy.py build/sextant "$(CASES)"
+
+format: ## clang-format over all sources
+	@tools/setup.sh test
+	@tools/format.sh
+
+tidy: ## clang-tidy over all of src/
+	@tools/setup.sh test
+	@tools/tidy.sh
+
+fuzz: ## every fuzz target, a minute each
+	@tools/setup.sh test
+	@fuzz/run.sh 60
+
+clean: ## remove what was built
+	@rm -rf build build-*

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# sextant_test(NAME SOURCES… [LIBRARIES …]): a GoogleTest executable next to the code it tests.
+
+# A process under LeakSanitizer can take seconds to end; one per executable is enough to find leaks.
+option(SEXTANT_WHOLE_TESTS "run each test executable once instead of each test case alone" OFF)
+
+function(sextant_test name)
+  if(NOT SEXTANT_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "LIBRARIES" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE sextant::sextant sextant-flags GTest::gtest_main GTest::gmock ${ARG_LIBRARIES})
+  # Test code runs once a build: optimising it takes longer than it saves.
+  target_compile_options(${name} PRIVATE -O0)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE SEXTANT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(SEXTANT_WHOLE_TESTS)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()

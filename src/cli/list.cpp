@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sextant list` and `sextant show`: what presets there are and what is in them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "sextant/io/presets.hpp"
+#include "sextant/io/write.hpp"
+#include "sextant/report/table.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant::cli {
+namespace {
+
+std::string plural(PresetKind kind) { return std::string(name_of(kind)) + "s"; }
+
+PresetKind kind_named(const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string_view n : names_of(PresetKind{})) {
+    PresetKind kind{};
+    if (text == n || text == std::string(n) + "s") return parse_enum(n, kind), kind;
+    names.push_back(std::string(n) + "s");
+  }
+  throw InputError("no kind of preset is called '" + text + "'", did_you_mean(text, names));
+}
+
+TextTable table_of(PresetKind kind) {
+  using enum Align;
+  TextTable t;
+  switch (kind) {
+    case PresetKind::device:
+      t.columns = {
+          {"device"},           {"cores", right}, {"16-bit peak", right}, {"memory", right},
+          {"bandwidth", right}, {"L2", right},    {"power", right},       {"fitted"}};
+      for (const std::string& name : preset_names(kind)) {
+        const Device d = load_device(name);
+        t.rows.push_back({name, std::to_string(d.cores),
+                          format(max(d.matrix[Precision::bf16], d.matrix[Precision::fp16])),
+                          format_binary_bytes(d.memory.capacity.value), format(d.memory.bandwidth),
+                          format_binary_bytes(d.l2.capacity.value), format(d.power.limit),
+                          d.provenance.cases > 0 ? fmt::format("to {} cases", d.provenance.cases)
+                                                 : "no: datasheet and defaults"});
+      }
+      break;
+    case PresetKind::system:
+      t.columns = {{"system"}, {"device"}, {"a node", right}, {"fabrics, innermost first"}};
+      for (const std::string& name : preset_names(kind)) {
+        const System s = load_system(name);
+        std::string fabrics;
+        for (const Fabric& f : s.fabrics) {
+          fabrics += fmt::format("{}{} {} x{}", fabrics.empty() ? "" : ", ", f.name,
+                                 format(f.bandwidth), f.reach);
+        }
+        t.rows.push_back({name, s.device.name, std::to_string(s.devices_per_node), fabrics});
+      }
+      break;
+    case PresetKind::model:
+      t.columns = {{"model"},         {"family"},        {"parameters", right},
+                   {"active", right}, {"layers", right}, {"hidden", right},
+                   {"heads", right},  {"kv", right},     {"vocab", right}};
+      for (const std::string& name : preset_names(kind)) {
+        const Model m = load_model(name);
+        const auto billions = [](double p) { return fmt::format("{:.3g} B", p / 1e9); };
+        t.rows.push_back({name, m.family, billions(count_parameters(m).total()),
+                          billions(active_parameters(m)), std::to_string(m.layers),
+                          std::to_string(m.hidden), std::to_string(m.attention.heads),
+                          std::to_string(m.attention.kv_heads), std::to_string(m.vocab)});
+      }
+      break;
+    case PresetKind::runtime:
+      t.columns = {{"runtime"}, {"attention"}, {"launch"}, {"notes"}};
+      for (const std::string& name : preset_names(kind)) {
+        const Runtime r = load_runtime(name);
+        t.rows.push_back({name, std::string(name_of(r.attention)),
+                          r.launch.graph ? "graph" : "eager, " + format(r.launch.host), r.notes});
+      }
+      break;
+    case PresetKind::kernel:
+      t.columns = {{"kernels"}, {"fitted to"}, {"error", right}, {"left out", right}};
+      for (const std::string& name : preset_names(kind)) {
+        const Provenance p = load_kernels(name).provenance;
+        t.rows.push_back({name, fmt::format("{} cases", p.cases), format_percent(p.fit_error),
+                          format_percent(p.left_out_error)});
+      }
+      break;
+  }
+  return t;
+}
+
+Node names_node(const std::vector<std::string>& names) {
+  Node list = Node::array();
+  for (const std::string& n : names) list.push(Node::of(n));
+  return list;
+}
+
+Node struct_node(PresetKind kind, const std::string& name, const std::vector<Setting>& settings,
+                 Quantities quantities) {
+  switch (kind) {
+    case PresetKind::device:
+      return write(load_device(name, settings), quantities);
+    case PresetKind::system:
+      return write(load_system(name, settings), quantities);
+    case PresetKind::model:
+      return write(load_model(name, settings), quantities);
+    case PresetKind::runtime:
+      return write(load_runtime(name, settings), quantities);
+    case PresetKind::kernel:
+      return write(load_kernels(name, settings), quantities);
+  }
+  return {};
+}
+
+std::vector<FieldInfo> fields_of_kind(PresetKind kind) {
+  switch (kind) {
+    case PresetKind::device:
+      return fields_of<Device>();
+    case PresetKind::system:
+      return fields_of<System>();
+    case PresetKind::model:
+      return fields_of<Model>();
+    case PresetKind::runtime:
+      return fields_of<Runtime>();
+    case PresetKind::kernel:
+      return fields_of<Kernels>();
+  }
+  return {};
+}
+
+std::string render(const TextTable& t, Format format) {
+  return format == Format::csv ? render_csv(t) : render_text(t);
+}
+
+std::string show_fields(PresetKind kind, const Common& common) {
+  TextTable t;
+  t.columns = {{"field"}, {"type"}, {"default"}, {"what it is"}};
+  for (const FieldInfo& f : fields_of_kind(kind)) {
+    t.rows.push_back({f.path, f.type, f.required ? "(required)" : f.default_text, f.help});
+  }
+  return render(t, common.format);
+}
+
+// A model that was counted says more than its fields do.
+std::string model_facts(const std::string& name, const std::vector<Setting>& settings) {
+  const Model m = load_model(name, settings);
+  const ParameterCount p = count_parameters(m);
+  return fmt::format("# {:.4g} B parameters, {:.4g} B of them used by a token\n", p.total() / 1e9,
+                     active_parameters(m) / 1e9);
+}
+
+}  // namespace
+
+std::string run_list(const ListOptions& options, const Common& common) {
+  if (!options.kind.empty() && common.format != Format::json) {
+    return render(table_of(kind_named(options.kind)), common.format);
+  }
+  Node root = Node::table();
+  TextTable t;
+  t.columns = {{"kind"}, {"count", Align::right}, {"names"}};
+  for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
+    const auto kind = static_cast<PresetKind>(i);
+    if (!options.kind.empty() && kind_named(options.kind) != kind) continue;
+    const std::vector<std::string> names = preset_names(kind);
+    root.set(plural(kind), names_node(names));
+    std::string line;
+    for (const std::string& n : names) {
+      if (line.size() + n.size() > 76) {
+        t.rows.push_back({line.empty() ? "" : plural(kind), "", line});
+        line.clear();
+      }
+      line += (line.empty() ? "" : " ") + n;
+    }
+    t.rows.push_back({plural(kind), "", line});
+    // The kind and its count stand on the first of its lines only.
+    bool first = true;
+    for (std::vector<std::string>& row : t.rows) {
+      if (row[0] != plural(kind)) continue;
+      row[1] = first ? std::to_string(names.size()) : "";
+      if (!first) row[0].clear();
+      first = false;
+    }
+  }
+  if (common.format == Format::json) return to_json(root) + "\n";
+  if (common.format == Format::csv) return render_csv(t);
+  return render_text(t) +
+         "\n'sextant list devices' shows their numbers, 'sextant show NAME' all of one.\n";
+}
+
+std::string run_show(const ShowOptions& options, const Common& common) {
+  if (options.fields && options.kind.empty() && preset_kinds(options.name).empty()) {
+    return show_fields(kind_named(options.name), common);
+  }
+  std::vector<PresetKind> kinds = preset_kinds(options.name);
+  if (!options.kind.empty()) {
+    kinds = {kind_named(options.kind)};
+  } else if (kinds.empty()) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
+      const std::vector<std::string> names = preset_names(static_cast<PresetKind>(i));
+      all.insert(all.end(), names.begin(), names.end());
+    }
+    // A path is of the kind that reads it.
+    if (options.name.ends_with(".json")) {
+      kinds = {PresetKind::model};
+    } else {
+      const std::string hint = did_you_mean(options.name, all);
+      throw InputError("no preset is called '" + options.name + "'",
+                       hint.empty() ? "'sextant list' shows all; --kind reads a file of your own"
+                                    : hint + " ('sextant list' shows all)");
+    }
+  } else if (kinds.size() > 1) {
+    std::string names;
+    for (const PresetKind k : kinds)
+      names += (names.empty() ? "" : " or ") + std::string(name_of(k));
+    throw InputError("'" + options.name + "' is the name of more than one preset",
+                     "say --kind " + names);
+  }
+  const PresetKind kind = kinds.front();
+  if (options.fields) return show_fields(kind, common);
+  std::vector<Setting> settings;
+  for (const std::string& s : common.set) settings.push_back(parse_setting(s));
+  check_roots(settings, {"device", "system", "model", "runtime", "kernel"});
+  if (options.json || common.format == Format::json) {
+    return to_json(struct_node(kind, options.name, settings, Quantities::si)) + "\n";
+  }
+  const bool as_written = settings.empty() && !preset_kinds(options.name).empty();
+  const std::string facts = kind == PresetKind::model && !options.toml
+                                ? model_facts(options.name, settings)
+                                : std::string();
+  if (as_written) return facts + preset_text(kind, options.name);
+  return facts + to_toml(struct_node(kind, options.name, settings, Quantities::text));
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: reads it, runs a command, and turns failures into messages and exit statuses
+// (0 answered, 2 the input is wrong, 3 the world failed).
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <system_error>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "sextant/io/files.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace {
+
+using namespace sextant;
+using namespace sextant::cli;
+
+struct Program {
+  CLI::App app{
+      "Sextant: how fast, in how much memory, and why, a large language model trains or serves"};
+  Common common;
+  std::string format = "text";
+  ListOptions list;
+  ShowOptions show;
+  OpsOptions ops;
+  ValidateOptions validate;
+  CalibrateOptions calibrate;
+  std::function<std::string()> run;
+
+  Program();
+  CLI::App* command(CLI::App& parent, const std::string& name, const std::string& help,
+                    const std::string& example, std::function<std::string()> action);
+  void add_ops(CLI::App& parent);
+};
+
+CLI::App* Program::command(CLI::App& parent, const std::string& name, const std::string& help,
+                           const std::string& example, std::function<std::string()> action) {
+  CLI::App* sub = parent.add_subcommand(name, help);
+  sub->footer("Example:\n  " + example);
+  sub->add_option("--format", format, "text, json, csv or html")
+      ->check(CLI::IsMember({"text", "json", "csv", "html"}));
+  sub->add_option("-o,--output", common.output, "write to this file instead of standard output");
+  sub->add_option("--set", common.set, "override a field: device.memory.bandwidth='8 TB/s'");
+  if (action) {
+    sub->callback([this, a = std::move(action)] { run = a; });
+  }
+  return sub;
+}
+
+void Program::add_ops(CLI::App& parent) {
+  const auto add = [&](const std::string& kernel, const std::string& help,
+                       const std::string& example) {
+    CLI::App* sub = command(parent, kernel, help, example, [this, kernel] {
+      ops.kernel = kernel;
+      return run_ops(ops, common);
+    });
+    sub->add_option("--device", ops.device, "device preset or file")->capture_default_str();
+    sub->add_option("--dtype", ops.dtype, "fp32 tf32 fp16 bf16 fp8 int8 fp6 fp4 int4")
+        ->capture_default_str();
+    sub->add_flag("--sustained", ops.sustained, "the clock power allows when the load goes on");
+    sub->add_option("--busy", ops.busy, "how long the load lasts, such as \"5 ms\"");
+    return sub;
+  };
+  CLI::App* gemm = add("gemm", "a matrix multiply y[m,n] = x[m,k] W^T",
+                       "sextant ops gemm --device h100-sxm --dtype bf16 -m 4096 -n 4096 -k 4096");
+  gemm->add_option("-m", ops.m, "rows of x")->capture_default_str();
+  gemm->add_option("-n", ops.n, "columns of y")->capture_default_str();
+  gemm->add_option("-k", ops.k, "inner dimension")->capture_default_str();
+  gemm->add_option("--batch", ops.batch, "multiplies at once")->capture_default_str();
+  gemm->add_flag("--quantize", ops.quantize, "quantise x row by row first");
+  CLI::App* attention =
+      add("attention", "an attention kernel",
+          "sextant ops attention --device h100-sxm --backend trtllm --phase decode "
+          "--batch 64 --heads 64 --kv-heads 8 --q-len 1 --kv-len 4096");
+  attention->add_option("--backend", ops.backend, "flash, cudnn or trtllm")->capture_default_str();
+  attention->add_option("--phase", ops.phase, "prefill, decode or backward")->capture_default_str();
+  attention->add_option("--batch", ops.batch, "sequences")->capture_default_str();
+  attention->add_option("--heads", ops.heads, "query heads")->capture_default_str();
+  attention->add_option("--kv-heads", ops.kv_heads, "cache heads; 0: as many")
+      ->capture_default_str();
+  attention->add_option("--head-dim", ops.head_dim, "of a head")->capture_default_str();
+  attention->add_option("--q-len", ops.q_len, "queries a sequence")->capture_default_str();
+  attention->add_option("--kv-len", ops.kv_len, "context; 0: as the queries")
+      ->capture_default_str();
+  attention->add_option("--window", ops.window, "sliding window; 0: none")->capture_default_str();
+  attention->add_option("--kv-dtype", ops.kv_dtype, "type of the cache");
+  attention->add_flag("--no-causal", ops.no_causal, "every query sees everything");
+  attention->add_flag("--mla", ops.latent, "latent attention (DeepSeek dimensions)");
+  CLI::App* experts =
+      add("experts", "a mixture-of-experts layer of one rank",
+          "sextant ops experts --device h200-sxm --dtype fp8 --tokens 4096 --hidden 7168 "
+          "--ffn 2048 --experts 256 --topk 8 --ep 8");
+  experts->add_option("--tokens", ops.tokens, "tokens routed")->capture_default_str();
+  experts->add_option("--hidden", ops.hidden, "model width")->capture_default_str();
+  experts->add_option("--ffn", ops.ffn, "width of an expert")->capture_default_str();
+  experts->add_option("--topk", ops.topk, "experts a token")->capture_default_str();
+  experts->add_option("--experts", ops.experts, "experts in all")->capture_default_str();
+  experts->add_option("--tp", ops.tp, "ranks that share an expert")->capture_default_str();
+  experts->add_option("--ep", ops.ep, "ranks that share the experts")->capture_default_str();
+  experts->add_option("--routing", ops.routing, "balanced or power_law_X")->capture_default_str();
+  CLI::App* stream =
+      add("stream", "an operator that only streams",
+          "sextant ops stream --device h200-sxm --op rmsnorm --rows 8192 --cols 8192");
+  stream
+      ->add_option("--op", ops.op,
+                   "copy add gelu silu_mul dropout layernorm rmsnorm add_rmsnorm "
+                   "softmax adamw")
+      ->capture_default_str();
+  stream->add_option("--rows", ops.rows, "rows")->capture_default_str();
+  stream->add_option("--cols", ops.cols, "columns")->capture_default_str();
+}
+
+Program::Program() {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION);
+  app.footer("Each command has --help with an example.");
+  CLI::App* l = command(app, "list", "the presets", "sextant list devices",
+                        [this] { return run_list(list, common); });
+  l->add_option("kind", list.kind, "devices, systems, models, runtimes or kernels");
+  CLI::App* s = command(app, "show", "one preset, or what may be set",
+                        "sextant show h100-sxm --toml > mine.toml",
+                        [this] { return run_show(show, common); });
+  s->add_option("name", show.name, "a preset, a file, or with --fields a kind")->required();
+  s->add_option("--kind", show.kind, "device, system, model, runtime or kernel");
+  s->add_flag("--toml", show.toml, "as a file to start your own from");
+  s->add_flag("--json", show.json, "in SI base units");
+  s->add_flag("--fields", show.fields, "every field, its type, default and meaning");
+  CLI::App* o = app.add_subcommand("ops", "one kernel: time, traffic, what bounds it");
+  o->require_subcommand(1);
+  add_ops(*o);
+  CLI::App* v = command(app, "validate", "predicted against measured, by source",
+                        "sextant validate --cases gemm.csv --plot accuracy.svg",
+                        [this] { return run_validate(validate, common); });
+  v->add_option("--cases", validate.cases, "case files; without, those inside the program");
+  v->add_option("--plot", validate.plot, "write a figure: out.svg or out.html");
+  v->add_flag("--by-device", validate.by_device, "a line for each device of a file");
+  v->add_flag("--leave-families-out", validate.leave_families_out,
+              "refit without each family of shapes, and predict it (minutes)");
+  v->add_flag("--leave-devices-out", validate.leave_devices_out,
+              "predict each device's GEMMs with constants fitted to the others");
+  CLI::App* c = command(app, "calibrate", "fit a device or a kernel library to measurements",
+                        "sextant calibrate --cases gemm.csv --device h200-sxm -o my.toml",
+                        [this] { return run_calibrate(calibrate, common); });
+  c->add_option("--cases", calibrate.cases, "case files; without, those inside the program");
+  c->add_option("--device", calibrate.device, "fit this device's mechanism to its GEMMs");
+  c->add_option("--kernels", calibrate.kernels, "fit this kernel library");
+  c->add_flag("--defaults", calibrate.defaults, "fit one mechanism to all devices at once");
+  c->add_option("--folds", calibrate.folds, "parts of which one at a time is left out")
+      ->check(CLI::Range(2, 100))
+      ->capture_default_str();
+  c->add_option("--evaluations", calibrate.evaluations, "of the objective, each fit")
+      ->check(CLI::Range(10, 1000000))
+      ->capture_default_str();
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+// CLI11 names the argument but not what may have been meant.
+std::string suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* at = &app;
+  for (const std::string& a : arguments) {
+    if (a.starts_with("-")) {
+      std::vector<std::string> options;
+      for (const CLI::Option* o : at->get_options()) {
+        for (const std::string& n : o->get_lnames()) options.push_back("--" + n);
+        for (const std::string& n : o->get_snames()) options.push_back("-" + n);
+      }
+      const std::string flag = a.substr(0, a.find('='));
+      if (std::find(options.begin(), options.end(), flag) != options.end()) continue;
+      const std::string hint = did_you_mean(flag, options);
+      if (!hint.empty()) return hint;
+      continue;
+    }
+    const std::vector<std::string> names = names_of_commands(*at);
+    if (names.empty()) continue;
+    if (std::find(names.begin(), names.end(), a) != names.end()) {
+      at = at->get_subcommand(a);
+      continue;
+    }
+    return did_you_mean(a, names);
+  }
+  return "";
+}
+
+std::string page(const std::string& text) {
+  std::string html = "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Sextant</title>\n<pre>";
+  for (const char ch : text) {
+    switch (ch) {
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      case '&':
+        html += "&amp;";
+        break;
+      default:
+        html += ch;
+    }
+  }
+  return html + "</pre>\n";
+}
+
+int fail(const std::string& message, int status) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  return status;
+}
+
+int answer(Program& p) {
+  parse_enum(p.format, p.common.format);
+  if (!p.common.output.empty()) check_writable(p.common.output);
+  std::string text = p.run();
+  if (p.common.format == Format::html && !text.starts_with("<!")) text = page(text);
+  if (!p.common.output.empty()) {
+    write_file_atomically(p.common.output, text);
+    return 0;
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw std::system_error(errno, std::generic_category(), "standard output");
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Program p;
+  try {
+    p.app.parse(argc, argv);
+    return answer(p);
+  } catch (const CLI::Success& e) {
+    return p.app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const std::string hint = suggestion(p.app, arguments);
+    return fail("sextant: " + std::string(e.what()) + (hint.empty() ? "" : "; " + hint) +
+                    "\n'sextant --help' lists the commands",
+                2);
+  } catch (const InputError& e) {
+    return fail(e.what(), 2);
+  } catch (const std::system_error& e) {
+    return fail("sextant: " + std::string(e.what()), 3);
+  } catch (const std::bad_alloc&) {
+    return fail("sextant: out of memory", 3);
+  } catch (const std::exception& e) {
+    return fail("sextant: internal error: " + std::string(e.what()), 3);
+  }
+}

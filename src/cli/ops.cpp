@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sextant ops gemm|attention|experts|stream`: one kernel on one device, explained.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/commands.hpp"
+#include "sextant/io/node.hpp"
+#include "sextant/io/presets.hpp"
+#include "sextant/report/breakdown.hpp"
+#include "sextant/report/table.hpp"
+#include "sextant/units/format.hpp"
+#include "sextant/units/parse.hpp"
+#include "sextant/validate/validate.hpp"
+
+namespace sextant::cli {
+namespace {
+
+using KernelChoice = std::variant<GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase>;
+
+// Collects what is wrong with the flags, to say it all at once.
+struct Flags {
+  std::vector<Diagnostic> problems;
+
+  template <NamedEnum E>
+  E choice(const char* flag, const std::string& text) {
+    E value{};
+    if (parse_enum(text, value)) return value;
+    std::vector<std::string> names;
+    std::string all;
+    for (const std::string_view n : names_of(E{})) {
+      names.emplace_back(n);
+      all += (all.empty() ? "" : ", ") + std::string(n);
+    }
+    const std::string hint = did_you_mean(text, names);
+    add(flag, "unknown value '" + text + "'", hint.empty() ? "one of " + all : hint);
+    return value;
+  }
+  double size(const char* flag, double value) {
+    if (!(value >= 1 && value <= 1e9) || value != std::floor(value)) {
+      add(flag, fmt::format("expected a whole number from 1 to 1e9, got {}", value), "");
+      return 1;
+    }
+    return value;
+  }
+  void add(const char* flag, std::string message, std::string hint) {
+    Diagnostic d;
+    d.file = flag;
+    d.message = std::move(message);
+    d.hint = std::move(hint);
+    problems.push_back(std::move(d));
+  }
+};
+
+GemmCase gemm_of(const OpsOptions& o, Flags& f) {
+  GemmCase g;
+  g.shape.m = f.size("-m", o.m);
+  g.shape.n = f.size("-n", o.n);
+  g.shape.k = f.size("-k", o.k);
+  g.shape.batch = f.size("--batch", o.batch);
+  g.shape.type = f.choice<Precision>("--dtype", o.dtype);
+  g.shape.result_bytes = std::clamp(element_bytes(g.shape.type), 2.0, 4.0);
+  g.quantize = o.quantize;
+  if (o.quantize) g.shape.library = GemmLibrary::scaled;
+  return g;
+}
+
+KernelChoice attention_of(const OpsOptions& o, Flags& f) {
+  const auto phase = f.choice<Phase>("--phase", o.phase);
+  const auto type = f.choice<Precision>("--dtype", o.dtype);
+  const auto cache = o.kv_dtype.empty() ? type : f.choice<Precision>("--kv-dtype", o.kv_dtype);
+  const double queries = phase == Phase::decode && o.kv_len > 0 && o.q_len == OpsOptions{}.q_len
+                             ? 1
+                             : f.size("--q-len", o.q_len);
+  const double context = o.kv_len > 0 ? f.size("--kv-len", o.kv_len) : queries;
+  if (context < queries)
+    f.add("--kv-len", "the context includes the queries, so it cannot be shorter", "");
+  if (o.latent) {
+    LatentCase l;
+    l.phase = phase;
+    l.shape.batch = f.size("--batch", o.batch);
+    l.shape.heads = f.size("--heads", o.heads);
+    l.shape.queries = queries;
+    l.shape.context = context;
+    l.shape.cache_type = cache;
+    if (phase == Phase::backward)
+      f.add("--phase", "backward of latent attention is not modelled", "");
+    return l;
+  }
+  AttentionCase a;
+  a.phase = phase;
+  a.shape.batch = f.size("--batch", o.batch);
+  a.shape.heads = f.size("--heads", o.heads);
+  a.shape.kv_heads = o.kv_heads > 0 ? f.size("--kv-heads", o.kv_heads) : a.shape.heads;
+  if (std::fmod(a.shape.heads, a.shape.kv_heads) != 0) {
+    f.add("--kv-heads",
+          fmt::format("{} query heads cannot share {} cache heads evenly", a.shape.heads,
+                      a.shape.kv_heads),
+          "use a divisor of --heads");
+  }
+  a.shape.head_dim = f.size("--head-dim", o.head_dim);
+  a.shape.value_dim = a.shape.head_dim;
+  a.shape.queries = queries;
+  a.shape.context = context;
+  a.shape.window = o.window;
+  a.shape.causal = !o.no_causal;
+  a.shape.type = type;
+  a.shape.cache_type = cache;
+  return a;
+}
+
+ExpertsCase experts_of(const OpsOptions& o, Flags& f) {
+  ExpertsCase e;
+  e.layer.tokens = f.size("--tokens", o.tokens);
+  e.layer.hidden = f.size("--hidden", o.hidden);
+  e.layer.ffn = f.size("--ffn", o.ffn);
+  e.layer.topk = f.size("--topk", o.topk);
+  e.layer.experts = static_cast<int>(f.size("--experts", std::min(o.experts, 1e6)));
+  e.layer.tp = f.size("--tp", o.tp);
+  e.layer.ep = static_cast<int>(f.size("--ep", std::min(o.ep, 1e6)));
+  e.layer.type = f.choice<Precision>("--dtype", o.dtype);
+  if (o.topk > o.experts) f.add("--topk", "more experts a token than there are", "");
+  if (o.ep > o.experts) f.add("--ep", "more ranks than experts", "");
+  if (o.routing.starts_with("power_law_")) {
+    const std::optional<double> exponent = parse_number(o.routing.substr(10));
+    if (!exponent || *exponent <= 0 || *exponent > 10) {
+      f.add("--routing", "bad exponent in '" + o.routing + "'", "for example power_law_1.2");
+    }
+    e.layer.routing.exponent = exponent.value_or(1);
+  } else if (o.routing != "balanced") {
+    f.add("--routing", "unknown value '" + o.routing + "'", "balanced, or power_law_1.2");
+  }
+  return e;
+}
+
+StreamCase stream_of(const OpsOptions& o, Flags& f) {
+  StreamCase s;
+  s.op = f.choice<StreamOp>("--op", o.op);
+  s.shape.rows = f.size("--rows", o.rows);
+  s.shape.cols = f.size("--cols", o.cols);
+  const auto type = f.choice<Precision>("--dtype", o.dtype);
+  const double scale = s.op == StreamOp::adamw ? 1 : element_bytes(type) / 2;
+  s.shape.bytes = Bytes(s.shape.rows * s.shape.cols * stream_bytes_per_element(s.op) * scale);
+  return s;
+}
+
+KernelChoice kernel_of(const OpsOptions& o, Flags& f) {
+  if (o.kernel == "gemm") return gemm_of(o, f);
+  if (o.kernel == "attention") return attention_of(o, f);
+  if (o.kernel == "experts") return experts_of(o, f);
+  return stream_of(o, f);
+}
+
+std::string library_of(const OpsOptions& o, Flags& f) {
+  if (o.kernel == "experts") return "trtllm";
+  if (o.kernel != "attention") return "pytorch";
+  const std::vector<std::string> known = {"flash", "cudnn", "trtllm"};
+  if (std::find(known.begin(), known.end(), o.backend) == known.end()) {
+    const std::string hint = did_you_mean(o.backend, known);
+    f.add("--backend", "unknown value '" + o.backend + "'",
+          hint.empty() ? "one of flash, cudnn, trtllm" : hint);
+  }
+  return o.backend == "flash" ? "pytorch" : o.backend;
+}
+
+Load load_of(const OpsOptions& o, Flags& f) {
+  if (o.sustained) return sustained;
+  if (o.busy.empty()) return {.repeats = 1};
+  const ParseResult r = parse_quantity(o.busy);
+  if (!r.quantity || r.quantity->dimension != Seconds::dimension || r.quantity->value < 0) {
+    f.add("--busy", "expected a time such as \"5 ms\", got '" + o.busy + "'", "");
+    return {};
+  }
+  return {.repeats = 0, .seconds = Seconds(r.quantity->value)};
+}
+
+Precision type_of(const KernelChoice& kernel) {
+  if (const auto* g = std::get_if<GemmCase>(&kernel)) return g->shape.type;
+  if (const auto* e = std::get_if<ExpertsCase>(&kernel)) return e->layer.type;
+  if (const auto* a = std::get_if<AttentionCase>(&kernel)) {
+    return element_bytes(a->shape.cache_type) <= 1 ? Precision::fp8 : a->shape.type;
+  }
+  return Precision::bf16;
+}
+
+struct Answer {
+  Device device;
+  Chip chip;
+  KernelCost cost;
+  Precision type{};
+  Watts power;
+  std::vector<std::string> assumptions;
+};
+
+Node to_node(const Answer& a) {
+  const KernelCost& c = a.cost;
+  Node root = Node::table();
+  root.set("device", Node::of(a.device.name));
+  root.set("seconds", Node::of(c.time.value));
+  root.set("flops", Node::of(c.flops.value));
+  root.set("tflops", Node::of((c.flops / c.time).value / 1e12));
+  Node& bytes = root.set("bytes", Node::table());
+  bytes.set("dram", Node::of(c.dram.value));
+  bytes.set("l2", Node::of(c.l2.value));
+  bytes.set("shared", Node::of(c.shared.value));
+  root.set("bound", Node::of(std::string(name_of(c.bound))));
+  Node& busy = root.set("busy_seconds", Node::table());
+  for (std::size_t i = 0; i < c.busy.size; ++i) {
+    busy.set(std::string(names_of(Bound{})[i]), Node::of(c.busy.values[i].value));
+  }
+  root.set("clock_hz", Node::of(c.clock.value));
+  root.set("power_watts", Node::of(a.power.value));
+  if (c.tiling.m > 0) {
+    Node& tile = root.set("tile", Node::table());
+    tile.set("m", Node::of(c.tiling.m));
+    tile.set("n", Node::of(c.tiling.n));
+    tile.set("split", Node::of(c.tiling.split));
+    tile.set("waves", Node::of(c.tiling.waves));
+  }
+  Node& assumptions = root.set("assumptions", Node::array());
+  for (const std::string& s : a.assumptions) assumptions.push(Node::of(s));
+  return root;
+}
+
+std::string meaning_of(Bound b) {
+  switch (b) {
+    case Bound::compute:
+      return "matrix or vector units at their issue rate";
+    case Bound::shared:
+      return "shared memory of the cores";
+    case Bound::l2:
+      return "L2 to the cores";
+    case Bound::dram:
+      return "device memory";
+    case Bound::special:
+      return "exponentials on the special-function units";
+    case Bound::latency:
+      return "start and end of tiles, first bytes, second passes";
+    case Bound::launch:
+      return "launch and drain of the kernel";
+    case Bound::count:
+      break;
+  }
+  return "";
+}
+
+std::string to_text(const OpsOptions& o, const Answer& a) {
+  const KernelCost& c = a.cost;
+  std::string out = fmt::format("{} on {}: {}\n\n", o.kernel, a.device.name, format(c.time, 4));
+  TextTable facts;
+  facts.columns = {{""}, {""}, {""}};
+  const FlopsPerSecond peak = a.chip.per_clock[a.type] * a.chip.cores * a.device.clock;
+  if (c.flops.value > 0) {
+    facts.rows.push_back(
+        {"rate", format(c.flops / c.time),
+         fmt::format("{} of the {} peak, {}", format_percent(c.flops / c.time / peak),
+                     name_of(a.type), format(peak))});
+    facts.rows.push_back(
+        {"intensity", format(c.flops / c.dram),
+         fmt::format("ridge {}: {} by DRAM alone", format(peak / a.chip.bandwidth),
+                     c.flops / c.dram > peak / a.chip.bandwidth ? "not bound" : "bound")});
+  }
+  facts.rows.push_back({"DRAM", format(c.dram),
+                        fmt::format("{}, {} of peak", format(c.dram / c.time),
+                                    format_percent(c.dram / c.time / a.chip.bandwidth))});
+  if (c.tiling.m > 0) {
+    facts.rows.push_back(
+        {"tile", fmt::format("{} x {}", c.tiling.m, c.tiling.n),
+         fmt::format("{:.0f} wave{}{}", c.tiling.waves, c.tiling.waves > 1 ? "s" : "",
+                     c.tiling.split > 1 ? fmt::format(", k split in {}", c.tiling.split) : "")});
+  }
+  facts.rows.push_back({"clock", format(c.clock, 4),
+                        fmt::format("{} asked back to back, limit {}", format(a.power),
+                                    format(a.chip.power_limit))});
+  facts.rows.push_back({"bound", std::string(name_of(c.bound)), meaning_of(c.bound)});
+  out += render_text(facts, {.header = false, .rule = false, .indent = 2});
+  out += "\nhow long each resource alone would need:\n";
+  TextTable t;
+  t.columns = {{"resource"}, {"busy", Align::right}, {"of the time", Align::right}, {"what it is"}};
+  for (std::size_t i = 0; i < c.busy.size; ++i) {
+    if (c.busy.values[i].value <= 0) continue;
+    const auto b = static_cast<Bound>(i);
+    t.rows.push_back({std::string(name_of(b)), format(c.busy[b]),
+                      format_percent(c.busy[b] / c.time, 0), meaning_of(b)});
+  }
+  std::stable_sort(t.rows.begin(), t.rows.end(), [&](const auto& x, const auto& y) {
+    Bound p{};
+    Bound q{};
+    parse_enum(x[0], p);
+    parse_enum(y[0], q);
+    return c.busy[p] > c.busy[q];
+  });
+  out += render_text(t, {.indent = 2});
+  if (!a.assumptions.empty()) out += "\nassumed:\n";
+  for (const std::string& s : a.assumptions) out += "  " + s + "\n";
+  return out;
+}
+
+void list_assumptions(const OpsOptions& o, Answer& a) {
+  if (a.device.provenance.cases == 0 && o.kernel == "gemm") {
+    a.assumptions.push_back(
+        "the device's mechanism constants are the defaults: it was not measured");
+  }
+  const Precision real = runs_as(a.device, a.type);
+  if (real != a.type) {
+    a.assumptions.push_back(fmt::format("{} has no {} matrix units: it runs as {}", a.device.name,
+                                        name_of(a.type), name_of(real)));
+  }
+  if (!o.sustained && o.busy.empty()) {
+    a.assumptions.push_back("one run on a cool device; --sustained for a load that goes on");
+  }
+  if (o.kernel == "attention" && o.kv_heads <= 0 && !o.latent) {
+    a.assumptions.push_back("as many cache heads as query heads");
+  }
+  if (o.kernel == "gemm") a.assumptions.push_back("weights are not in L2 when the kernel starts");
+}
+
+}  // namespace
+
+std::string run_ops(const OpsOptions& o, const Common& common) {
+  std::vector<Setting> settings;
+  for (const std::string& s : common.set) settings.push_back(parse_setting(s));
+  check_roots(settings, {"device", "kernel"});
+  Flags flags;
+  const KernelChoice kernel = kernel_of(o, flags);
+  const std::string library = library_of(o, flags);
+  const Load load = load_of(o, flags);
+  Answer a;
+  try {
+    a.device = load_device(o.device, settings);
+  } catch (const InputError& e) {
+    flags.problems.insert(flags.problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+  }
+  throw_if_any(std::move(flags.problems));
+  a.chip = lower(a.device);
+  a.type = type_of(kernel);
+  Catalogue catalogue;
+  std::string reason;
+  const Kernels* found = catalogue.kernels(library, a.device, reason);
+  if (found == nullptr) throw InputError(reason);
+  Kernels kernels = *found;
+  apply(settings, kernels, "kernel");
+  a.cost =
+      std::visit([&](const auto& k) { return evaluate_kernel(k, a.chip, kernels, load); }, kernel);
+  a.power = power_demand(a.chip, a.cost, a.type);
+  list_assumptions(o, a);
+  if (common.format == Format::json) return to_json(to_node(a)) + "\n";
+  if (common.format == Format::csv) {
+    TextTable t;
+    t.columns = {{"device"},   {"seconds"},  {"flops"}, {"dram_bytes"},
+                 {"l2_bytes"}, {"clock_hz"}, {"bound"}};
+    t.rows.push_back({a.device.name, write_number(a.cost.time.value),
+                      write_number(a.cost.flops.value), write_number(a.cost.dram.value),
+                      write_number(a.cost.l2.value), write_number(a.cost.clock.value),
+                      std::string(name_of(a.cost.bound))});
+    return render_csv(t);
+  }
+  return to_text(o, a);
+}
+
+}  // namespace sextant::cli

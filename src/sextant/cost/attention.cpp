@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/cost/attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+// Queries one block works on (FlashAttention-2 and -3, cuDNN, TensorRT-LLM alike).
+constexpr double block_rows = 128;
+
+bool narrow(Precision p) { return element_bytes(p) <= 1; }
+
+// The part of a prompt kernel that does not care where the scores come from.
+struct PromptWork {
+  double blocks;   // of queries, over all sequences and heads
+  double scores;   // elements of the score matrices that are computed
+  double longest;  // scores of the longest block
+  double flops_a_score;
+  double useful_flops;
+  double bytes;
+  bool causal;
+  Precision type;  // the matrix units run in
+};
+
+KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w, Hertz clock) {
+  const double hz = clock.value;
+  const double issue = w.flops_a_score / (chip.per_clock[w.type].value * k.efficiency);
+  const double special = k.softmax / chip.special_per_clock;
+  // Fewer blocks than cores: the longest decides. More: work spreads, but with a causal mask blocks
+  // differ in length and the longest may start last (list scheduling: sum/cores + longest).
+  double lane = w.longest;
+  if (w.blocks > chip.cores) {
+    lane = std::max(w.longest, w.scores / chip.cores + (w.causal ? k.imbalance * w.longest : 0));
+  }
+  const double rounds = std::max(1.0, w.blocks / chip.cores);
+  const double memory = k.traffic * w.bytes / chip.bandwidth.value;
+  KernelCost c;
+  c.busy[Bound::compute] = Seconds(lane * issue / hz);
+  c.busy[Bound::special] = Seconds(lane * special / hz);
+  c.busy[Bound::latency] = Seconds(rounds * k.tile_cycles / hz);
+  c.busy[Bound::dram] = Seconds(memory);
+  c.busy[Bound::launch] = k.start;
+  c.time = Seconds((lane * (issue + special) + rounds * k.tile_cycles) / hz + memory) + k.start;
+  c.flops = Flops(w.useful_flops);
+  c.dram = Bytes(w.bytes);
+  c.l2 = Bytes(w.bytes);
+  c.clock = clock;
+  find_bound(c);
+  return c;
+}
+
+// Scores that are computed when the queries are the last of the context: half a block of the
+// diagonal is wasted, and with a window no query looks further back than that and the block it
+// starts in.
+double scores_of(double queries, double context, bool causal, double reach) {
+  if (!causal) return queries * reach;
+  const double triangle = queries * context - queries * queries / 2 + block_rows / 2 * queries;
+  return std::max(queries, std::min(triangle, queries * reach));
+}
+
+// One block of cache after another; shared by plain and latent attention.
+struct CacheWork {
+  double blocks;       // independent pieces before splitting
+  double block_cache;  // bytes of cache one block reads
+  double block_flops;  // and FLOPs, 0 where the units hide it
+  double tokens;       // of cache a block walks
+  double group = 1;    // cost factor of queries that share the block
+  double cache;        // bytes of all cache, read once from DRAM
+  double other;        // bytes of queries and results
+  double useful_flops;
+  Precision type;
+};
+
+KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheWork& w,
+                           double pieces, Hertz clock) {
+  const double hz = clock.value;
+  const double rounds = std::max(1.0, w.blocks * pieces / (chip.cores * k.resident));
+  const double stream = w.block_cache / pieces / k.block_bytes.value;
+  const double issue = w.block_flops / pieces / (chip.per_clock[w.type].value * k.efficiency);
+  const double core = rounds * (smooth_max(stream, issue) + k.block_cycles) * w.group / hz;
+  const double memory = w.cache / (k.memory_efficiency * chip.bandwidth.value);
+  const double other = k.traffic * w.other / chip.bandwidth.value;
+  const double combine = pieces > 1 ? k.combine.value : 0;
+  KernelCost c;
+  c.busy[Bound::compute] = Seconds(rounds * issue * w.group / hz);
+  c.busy[Bound::l2] = Seconds(rounds * stream * w.group / hz);
+  c.busy[Bound::dram] = Seconds(memory + other);
+  c.busy[Bound::latency] = Seconds(rounds * k.block_cycles * w.group / hz + combine);
+  c.busy[Bound::launch] = k.start;
+  c.time = k.start + Seconds(smooth_max(core, memory) + other + combine);
+  c.flops = Flops(w.useful_flops);
+  c.dram = Bytes(w.cache + w.other);
+  c.l2 = Bytes(w.blocks * w.block_cache + w.other);
+  c.clock = clock;
+  find_bound(c);
+  return c;
+}
+
+// A cache is split when that fills the device and pays for joining the pieces.
+KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, Hertz clock) {
+  const KernelCost whole = cache_in_pieces(chip, k, w, 1, clock);
+  const double slots = chip.cores * k.resident;
+  const double pieces = std::min(std::floor(slots / w.blocks), std::floor(w.tokens / k.chunk));
+  if (pieces <= 1) return whole;
+  const KernelCost split = cache_in_pieces(chip, k, w, pieces, clock);
+  return split.time < whole.time ? split : whole;
+}
+
+}  // namespace
+
+KernelCost attention_prefill(const Chip& chip, const PrefillKernel& kernel, const AttentionShape& s,
+                             bool backward, Hertz clock) {
+  const double padded = std::ceil(s.queries / block_rows) * block_rows;
+  const double products = s.head_dim + s.value_dim;
+  const double reach = s.window > 0 ? std::min(s.window + block_rows, s.context) : s.context;
+  const double q = s.batch * s.queries * s.heads * 2;  // bytes of one number a query head
+  const double kv = s.batch * s.context * s.kv_heads * 2;
+  PromptWork w{};
+  w.blocks = s.batch * s.heads * std::ceil(s.queries / block_rows);
+  w.scores = s.batch * s.heads * scores_of(padded, s.context, s.causal, reach);
+  w.longest = block_rows * reach;
+  w.flops_a_score = (backward ? 5 : 2) * products;
+  const double seen = s.window > 0 ? std::min(s.window, s.context) : s.context;
+  const double triangle = s.queries * s.context - s.queries * s.queries / 2;
+  w.useful_flops = w.flops_a_score * s.batch * s.heads *
+                   (s.causal ? std::min(triangle, s.queries * seen) : s.queries * seen);
+  w.bytes = q * products + kv * products;
+  if (backward) {
+    // q, k, v, o and do in, dq, dk, dv out; dq is summed in fp32; grouped keys are summed after.
+    w.bytes = q * (3 * s.head_dim + 2 * s.value_dim) + kv * 2 * products + q * 2 * s.head_dim +
+              (s.heads > s.kv_heads ? q * 2 * products : 0);
+  }
+  w.causal = s.causal;
+  w.type = narrow(s.cache_type) ? Precision::fp8 : s.type;
+  return prompt(chip, kernel, w, clock);
+}
+
+KernelCost attention_decode(const Chip& chip, const Kernels& kernels, const AttentionShape& s,
+                            Hertz clock) {
+  const double group = s.heads / s.kv_heads;
+  const bool grouped = group >= kernels.group_min && group <= kernels.group_max;
+  const bool small = narrow(s.cache_type);
+  const DecodeKernel& k = grouped ? (small ? kernels.decode_8bit : kernels.decode)
+                                  : (small ? kernels.decode_single_8bit : kernels.decode_single);
+  const double reach = s.window > 0 ? std::min(s.window, s.context) : s.context;
+  const double token = (s.head_dim + s.value_dim) * element_bytes(s.cache_type);
+  CacheWork w{};
+  w.blocks = s.batch * (grouped ? s.kv_heads : s.heads);
+  w.block_cache = reach * token;
+  w.tokens = reach;
+  w.group = grouped ? 1 + k.group * (std::max(1.0, group * s.queries / 8) - 1) : 1;
+  w.cache = s.batch * s.kv_heads * reach * token;
+  w.other = s.batch * s.queries * (s.heads + s.kv_heads) * (s.head_dim + s.value_dim) * 2;
+  w.useful_flops = 2 * s.batch * s.heads * s.queries * reach * (s.head_dim + s.value_dim);
+  w.type = small ? Precision::fp8 : s.type;
+  return cache(chip, k, w, clock);
+}
+
+KernelCost latent_prefill(const Chip& chip, const Kernels& kernels, const LatentShape& s,
+                          Hertz clock) {
+  // Keys and values are expanded per head: ordinary attention of nope+rope and value dimensions.
+  const double padded = std::ceil(s.queries / block_rows) * block_rows;
+  const double products = s.nope + s.rope + s.value;
+  PromptWork w{};
+  w.blocks = s.batch * s.heads * std::ceil(s.queries / block_rows);
+  w.scores = s.batch * s.heads * scores_of(padded, s.context, true, s.context);
+  w.longest = block_rows * s.context;
+  w.flops_a_score = 2 * products;
+  w.useful_flops =
+      2 * products * s.batch * s.heads * (s.queries * s.context - s.queries * s.queries / 2);
+  w.bytes = 2 * s.batch * (s.queries * s.heads * 2 * products + s.context * (s.latent + s.rope));
+  w.causal = true;
+  w.type = Precision::bf16;
+  const bool small = narrow(s.cache_type);
+  return prompt(chip, small ? kernels.latent_prefill_8bit : kernels.latent_prefill, w, clock);
+}
+
+KernelCost latent_decode(const Chip& chip, const Kernels& kernels, const LatentShape& s,
+                         Hertz clock) {
+  // Absorbed: every head multiplies the same latent vectors, 64 heads to a block.
+  constexpr double heads_a_block = 64;
+  const double width = s.latent + s.rope;
+  const double element = element_bytes(s.cache_type);
+  const double products = width + s.latent;
+  CacheWork w{};
+  w.blocks = s.batch * std::ceil(s.heads * s.queries / heads_a_block);
+  w.block_cache = s.context * width * element;
+  w.block_flops = 2 * s.context * heads_a_block * products;
+  w.tokens = s.context;
+  w.cache = s.batch * s.context * width * element;
+  w.other = s.batch * s.queries * s.heads * products * 2;
+  w.useful_flops = 2 * s.batch * s.heads * s.queries * s.context * products;
+  w.type = Precision::bf16;
+  const bool small = narrow(s.cache_type);
+  return cache(chip, small ? kernels.latent_decode_8bit : kernels.latent_decode, w, clock);
+}
+
+}  // namespace sextant

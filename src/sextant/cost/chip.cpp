@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/cost/chip.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/cost/power.hpp"
+
+namespace sextant {
+
+Precision runs_as(const Device& device, Precision p) {
+  using enum Precision;
+  // What a library falls back to when the matrix units lack a type: weights are widened on the way.
+  auto wider = [](Precision q) {
+    switch (q) {
+      case int4:
+        return int8;
+      case fp4:
+        return fp6;
+      case fp6:
+        return fp8;
+      case int8:
+        return fp8;
+      case fp8:
+        return bf16;
+      case bf16:
+        return fp16;
+      case fp16:
+        return tf32;
+      default:
+        return fp32;
+    }
+  };
+  Precision q = p;
+  while (q != fp32 && device.matrix[q].value <= 0) q = wider(q);
+  return q;
+}
+
+Chip lower(const Device& d) {
+  Chip c;
+  // A core wider than 8192 FLOP a clock (a systolic array, say) works on several tiles at a time,
+  // and counts as that many cores.
+  const FlopsPerSecond widest = max(d.matrix[Precision::bf16], d.matrix[Precision::fp16]);
+  const double lanes = std::max(1.0, std::round((widest / d.clock).value / d.cores / 8192));
+  c.cores = d.cores * lanes;
+  // A board that boosts above its rated clock sags below it, half as far, when all matrix units
+  // work: H200 holds 1.75 GHz, rated 1.83, boosting to 1.98 (zeros, so not for power).
+  const double boost = d.max_clock > d.clock ? d.max_clock / d.clock : 1;
+  c.clock = d.matrix_clock.value > 0 ? d.matrix_clock : d.clock / std::sqrt(boost);
+  c.light_clock = max(d.max_clock, c.clock);
+  for (std::size_t i = 0; i < c.per_clock.size; ++i) {
+    const auto p = static_cast<Precision>(i);
+    const FlopsPerSecond peak = max(d.matrix[runs_as(d, p)], FlopsPerSecond(1));
+    c.per_clock[p] = peak / d.clock / c.cores;
+  }
+  c.per_clock_16bit = max(c.per_clock[Precision::bf16], c.per_clock[Precision::fp16]);
+  c.special_per_clock = d.vector.special_per_clock / lanes;
+  // A matrix unit is built with the shared memory that feeds its largest tile: 128 B a clock for
+  // 4096 FLOP a clock on Hopper; Blackwell's pairs of cores halve the traffic for the same effect.
+  const Bytes least_shared(c.per_clock_16bit.value / 32);
+  c.shared_per_clock = max(d.shared.per_clock / lanes, lanes > 1 ? least_shared : Bytes(0));
+  c.l2_per_clock = d.l2.per_clock.value > 0 ? d.l2.per_clock : Bytes(64 * c.cores);
+  c.l2_capacity = d.l2.capacity;
+  c.bandwidth = d.memory.bandwidth;
+  c.mechanism = d.mechanism;
+  // Cores wider than Hopper's hold the results of two tiles (tensor memory, accumulators of
+  // systolic arrays), so that starting and draining hide behind the next tile; assumed in
+  // proportion.
+  const double width = std::min(1.0, 4096 / c.per_clock_16bit.value);
+  c.mechanism.tile_cycles *= width;
+  c.mechanism.drain_cycles *= width;
+  c.power_limit = d.power.limit;
+  derive_power(d, c);
+  return c;
+}
+
+}  // namespace sextant

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/cost/experts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+constexpr int most_classes = 1024;
+
+void add_expert(ExpertLoads& loads, double count, double tokens) {
+  if (count <= 0 || tokens <= 0) return;
+  loads.active += count;
+  loads.tokens += count * tokens;
+  for (std::size_t i = 0; i < loads.row_tiles.size(); ++i) {
+    loads.row_tiles[i] += count * std::ceil(tokens / ExpertLoads::tile_rows[i]);
+  }
+}
+
+ExpertLoads balanced_loads(const ExpertLayer& l) {
+  ExpertLoads loads;
+  const double local = std::max(1.0, static_cast<double>(l.experts) / l.ep);
+  const double assigned = l.tokens * l.topk / l.ep;
+  const double active = std::clamp(std::round(assigned), 1.0, local);
+  add_expert(loads, active, std::max(1.0, assigned / active));
+  return loads;
+}
+
+// The expected sample of a power law p(x) ∝ x^-a on [low, high], largest first, by its quantiles.
+double quantile(double u, double low, double high, double a) {
+  const double b = 1 - a;
+  if (std::abs(b) < 1e-9) return low * std::pow(high / low, u);
+  return std::pow((std::pow(high, b) - std::pow(low, b)) * u + std::pow(low, b), 1 / b);
+}
+
+// Popularity by a power law between one token and 80 % of them, rounded to whole tokens, what is
+// left over given to the most popular first; the busiest rank holds every ep-th expert from the
+// top. This is how the aiconfigurator benchmark draws its routings.
+ExpertLoads power_law_loads(const ExpertLayer& l) {
+  const int n = std::min(l.experts, most_classes);
+  const double weight = static_cast<double>(l.experts) / n;
+  const double total = l.tokens * l.topk;
+  const bool crowded = total > l.experts;
+  const double low = crowded ? 1 : 0.01;
+  const double high = std::max(crowded ? 0.8 * l.tokens : 2.0, low * 1.0001);
+  std::array<double, most_classes> tokens;
+  double sum = 0;
+  for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    tokens[at] = quantile((n - i - 0.5) / n, low, high, l.routing.exponent);
+    sum += weight * tokens[at];
+  }
+  double given = 0;
+  for (int i = 0; i < n; ++i) {
+    double& t = tokens[static_cast<std::size_t>(i)];
+    t = std::min(l.tokens, std::round(t / sum * total));
+    given += weight * t;
+  }
+  const double left = (total - given) / weight;
+  const double rounds = std::trunc(left / n);
+  const double rest = std::abs(left - rounds * n);
+  ExpertLoads loads;
+  for (int i = 0; i < n; i += l.ep) {
+    const double extra = rounds + (i < rest ? (left > 0 ? 1 : -1) : 0);
+    add_expert(loads, weight, tokens[static_cast<std::size_t>(i)] + extra);
+  }
+  if (loads.active <= 0) add_expert(loads, 1, 1);
+  return loads;
+}
+
+// y = x·Wᵀ for every expert at once: tiles of all experts share the waves.
+KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& loads, double n,
+                   double inner, Precision type, Hertz clock) {
+  const double hz = clock.value;
+  const double element = element_bytes(type);
+  const double per_clock = chip.per_clock[type].value * k.efficiency;
+  const double feed_rate = k.feed * chip.per_clock_16bit.value;
+  const double bytes =
+      loads.active * n * inner * element + loads.tokens * (inner * element + n * 2);
+  const double memory = bytes / (k.memory_efficiency * chip.bandwidth.value);
+  KernelCost best;
+  best.time = Seconds(1e300);
+  for (std::size_t i = 0; i < ExpertLoads::tile_rows.size(); ++i) {
+    const int rows = ExpertLoads::tile_rows[i];
+    for (const int cols : {64, 128, 256}) {
+      if (rows * cols > 32768 || (rows == 256 && cols == 64)) continue;
+      const double area = static_cast<double>(rows) * cols;
+      const double waves = std::ceil(loads.row_tiles[i] * std::ceil(n / cols) / chip.cores);
+      const double issue = 2 * area * inner / per_clock;
+      const double feed = (rows + cols) * inner * element / feed_rate;
+      const double overhead = k.drain_cycles * area / 32768 + k.tile_cycles;
+      const double compute = waves * (smooth_max(issue, feed) + overhead) / hz;
+      const double time = smooth_max(compute, memory);
+      if (time >= best.time.value) continue;
+      best.time = Seconds(time);
+      best.tiling = {rows, cols, 1, waves};
+      best.busy[Bound::compute] = Seconds(waves * issue / hz);
+      best.busy[Bound::l2] = Seconds(waves * feed / hz);
+      best.busy[Bound::latency] = Seconds(waves * overhead / hz);
+      best.l2 = Bytes(loads.row_tiles[i] * std::ceil(n / cols) * (rows + cols) * inner * element);
+    }
+  }
+  best.busy[Bound::dram] = Seconds(memory);
+  best.flops = Flops(2 * loads.tokens * n * inner);
+  best.dram = Bytes(bytes);
+  best.clock = clock;
+  return best;
+}
+
+}  // namespace
+
+ExpertLoads expert_loads(const ExpertLayer& layer) {
+  return layer.routing.exponent > 0 ? power_law_loads(layer) : balanced_loads(layer);
+}
+
+KernelCost expert_layer(const Chip& chip, const ExpertKernel& k, const ExpertLayer& l,
+                        Hertz clock) {
+  const ExpertLoads loads = expert_loads(l);
+  const double ffn = l.ffn / l.tp;
+  const double halves = l.gated ? 2 : 1;
+  KernelCost c = then(grouped(chip, k, loads, halves * ffn, l.hidden, l.type, clock),
+                      grouped(chip, k, loads, l.hidden, ffn, l.type, clock));
+  // Permute, activation and combine stream; bookkeeping is per expert and per choice.
+  const double moved =
+      loads.tokens * (2 * l.hidden + (halves + 1) * ffn) * 2 + 2 * l.tokens * l.hidden * 2;
+  const Seconds streamed(k.traffic * moved / chip.bandwidth.value);
+  const Seconds books = loads.active * k.per_expert +
+                        Seconds(k.route_cycles * l.tokens * l.topk / chip.cores / clock.value);
+  c.time += k.start + streamed + books;
+  c.dram += Bytes(moved);
+  c.busy[Bound::dram] += streamed;
+  c.busy[Bound::latency] += books;
+  c.busy[Bound::launch] += k.start;
+  find_bound(c);
+  return c;
+}
+
+}  // namespace sextant

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mixture-of-experts layer on one rank: route, two grouped multiplies, combine.
+#pragma once
+
+#include <array>
+
+#include "sextant/cost/chip.hpp"
+#include "sextant/cost/kernel.hpp"
+#include "sextant/spec/kernels.hpp"
+
+namespace sextant {
+
+/// How tokens choose experts.
+struct Routing {
+  /// 0: every expert gets the same; else the exponent of the power law p(x) ∝ x^-exponent that
+  /// popularity follows.
+  double exponent = 0;
+};
+
+struct ExpertLayer {
+  double tokens = 1;  ///< that this rank's group of ranks routes
+  double hidden = 1;
+  double ffn = 1;  ///< of one expert, before tensor parallelism
+  double topk = 1;
+  int experts = 8;
+  double tp = 1;      ///< ranks that share an expert
+  int ep = 1;         ///< ranks that share the experts
+  bool gated = true;  ///< the first multiply has two halves
+  Precision type = Precision::bf16;
+  Routing routing;
+};
+
+/// What the busiest rank has to do.
+struct ExpertLoads {
+  static constexpr std::array<int, 5> tile_rows{16, 32, 64, 128, 256};
+  double active = 0;                                 ///< experts with work
+  double tokens = 0;                                 ///< over all of them
+  std::array<double, tile_rows.size()> row_tiles{};  ///< blocks of that many rows, over all experts
+};
+ExpertLoads expert_loads(const ExpertLayer& layer);
+
+KernelCost expert_layer(const Chip& chip, const ExpertKernel& kernel, const ExpertLayer& layer,
+                        Hertz clock);
+
+}  // namespace sextant

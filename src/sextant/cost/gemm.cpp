@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/cost/gemm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace sextant {
+namespace {
+
+struct TileShape {
+  int m;
+  int n;
+};
+
+// Asynchronous matrix units (wgmma, tcgen05) take any multiple of 8 columns; libraries ship these.
+// A tile holds at most 32768 results: the accumulators of one core.
+constexpr std::array fine_tiles = std::to_array<TileShape>(
+    {{256, 128}, {128, 256}, {128, 192}, {192, 128}, {128, 160}, {160, 128}, {128, 128},
+     {256, 96},  {96, 256},  {256, 64},  {64, 256},  {128, 96},  {96, 128},  {64, 192},
+     {192, 64},  {64, 160},  {160, 64},  {128, 64},  {64, 128},  {64, 96},   {96, 64},
+     {256, 32},  {32, 256},  {64, 64},   {128, 32},  {32, 128},  {256, 16},  {16, 256},
+     {64, 32},   {32, 64},   {128, 16},  {16, 128},  {64, 16},   {16, 64}});
+// Warp-level units (mma.sync, MFMA) come in powers of two.
+constexpr std::array coarse_tiles = std::to_array<TileShape>({{256, 128},
+                                                              {128, 256},
+                                                              {128, 128},
+                                                              {256, 64},
+                                                              {64, 256},
+                                                              {128, 64},
+                                                              {64, 128},
+                                                              {64, 64},
+                                                              {128, 32},
+                                                              {32, 128},
+                                                              {64, 32},
+                                                              {32, 64},
+                                                              {128, 16},
+                                                              {16, 128},
+                                                              {64, 16},
+                                                              {16, 64}});
+
+// The tile vLLM's row-scaled CUTLASS kernels use, by size (scaled_mm_sm90_fp8_dispatch.cuh).
+TileShape scaled_tile(double m, double n) {
+  if (m <= 16 || (m <= 64 && n <= 1280)) return {16, 64};
+  if (m <= 64) return {64, 64};
+  if (m <= 128) return {64, 128};
+  return {128, 128};
+}
+
+// Of L2, the share of an operand's lines that survive until the next wave reads them again.
+constexpr double l2_share = 0.3;
+// How wide a strip of the result the tiles of one wave cover. Both from DRAM counters of cuBLAS on
+// H200: 8192³ reads 1.35 GB where its operands are 0.27 GB, 16384x8192x8192 2.81 GB,
+// 2048x8192x28672 1.52 GB, 512x8192x8192 its operands once; the rule below gives 1.43, 2.65, 1.43
+// and 0.14 GB.
+constexpr double tuned_strip = 768;
+constexpr double scaled_strip = 192;
+// Bytes a clock a core of the second pass that adds the pieces of a split multiply, fp32 in and
+// out.
+constexpr double reduce_bytes = 64;
+constexpr double deepest_split = 32;
+// Where threads issue the copies themselves (no bulk copies), a stream reaches less of the peak:
+// the ratio of A100 to H100 in the fits to mixture-of-experts layers, 0.795 / 0.898.
+constexpr double synchronous_bandwidth = 0.89;
+
+// Rows of both operands that the matrix units read from shared memory for each step: the longer
+// side is read 64 rows at least (wgmma). Filling is counted in the feed; that it does not compete
+// shows in skinny 8-bit multiplies on H100, which take in 200 B a clock, filled and read.
+double operand_rows(TileShape t) { return std::max(64, std::max(t.m, t.n)) + std::min(t.m, t.n); }
+
+// What does not depend on the tile.
+struct Problem {
+  double m, n, k, batch;
+  double element;    // bytes
+  double per_clock;  // FLOPs a clock a core, after issue efficiency
+  double feed;       // bytes a clock into a core
+  double shared;     // bytes a clock a core
+  double cores;
+  double cycles_per_s;
+  double tile_cycles;
+  double drain_cycles;
+  double tail;
+  double start, latency, split;  // seconds
+  double x_bytes, w_bytes, w_cold, y_bytes;
+  double hot;        // seconds to read what L2 holds of W
+  double bandwidth;  // B/s a stream reaches
+  double l2;
+};
+
+struct Candidate {
+  double time = 1e300;
+  double tiles = 0;
+  double waves = 1;
+  double inner = 0;  // k of one piece, padded to the pipeline's step
+  double dram = 0;   // bytes
+  TileShape tile{0, 0};
+  int split = 1;
+};
+
+// DRAM bytes beyond reading each operand once. The tiles of one wave walk the inner dimension
+// together and read their rows and columns once; the next wave reads its own, and finds in L2 what
+// stayed.
+double rereads(const Problem& p, double wave_area, double strip, bool wide) {
+  // A strip along n is `strip` rows high; as wide as the wave fills, or higher where n is short.
+  const double along = wide ? p.n : p.m;
+  const double across = wide ? p.m : p.n;
+  const double height = std::min(across, std::max(strip, wave_area / along));
+  const double width = std::min(along, std::max(1.0, wave_area / height));
+  const double rows = wide ? height : width;
+  const double cols = wide ? width : height;
+  const double x_miss = 1 - std::min(1.0, l2_share * p.l2 / std::max(p.x_bytes, 1.0));
+  const double w_miss = 1 - std::min(1.0, l2_share * p.l2 / std::max(p.w_bytes, 1.0));
+  return p.x_bytes * x_miss * (p.n / cols - 1) + p.w_bytes * w_miss * (p.m / rows - 1);
+}
+
+// A tuned library takes the better order; CUTLASS walks the side with fewer tiles.
+double extra_reads(const Problem& p, TileShape t, bool tuned) {
+  const double wave_area = p.cores * t.m * t.n;
+  if (tuned) {
+    return std::min(rereads(p, wave_area, tuned_strip, true),
+                    rereads(p, wave_area, tuned_strip, false));
+  }
+  const bool wide = std::ceil(p.n / t.n) <= std::ceil(p.m / t.m);
+  return rereads(p, wave_area, scaled_strip, wide);
+}
+
+// The best split of one tile shape, if it beats `best`.
+void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
+  const double tiles_m = std::ceil(p.m / t.m);
+  const double tiles_n = std::ceil(p.n / t.n);
+  const double area = static_cast<double>(t.m) * t.n;
+  const double edge = t.m + t.n;
+  const double dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
+  const double memory = dram / p.bandwidth + p.latency + p.hot;
+  if (p.start + memory >= best.time) return;
+  // Cycles a step of the inner dimension: issue, operand reads from shared memory, feed from L2.
+  const double issue = 2 * area / p.per_clock;
+  const double shared = operand_rows(t) * p.element / p.shared;
+  const double feed = edge * p.element / p.feed;
+  const double step = smooth_max(std::max(issue, shared), feed);
+  const double overhead = p.drain_cycles * area / 32768 + p.tile_cycles;
+  for (double s = 1; s <= deepest_split; s *= 2) {
+    const double tiles = p.batch * tiles_m * tiles_n * s;
+    if (s > 1 && (!tuned || p.k < 256 * s || tiles > 2 * p.cores)) break;
+    const double inner = 64 * std::ceil(p.k / (64 * s));
+    const double even = std::max(1.0, tiles / p.cores);
+    const double waves = even + p.tail * (std::ceil(even) - even);
+    const double compute = waves * (inner * step + overhead) / p.cycles_per_s;
+    const double extra =
+        s > 1 ? p.split + s * p.batch * p.m * p.n * 8 / (reduce_bytes * p.cores * p.cycles_per_s)
+              : 0;
+    if (p.start + std::max(compute, memory) + extra >= best.time) continue;
+    const double time = p.start + smooth_max(compute, memory) + extra;
+    if (time < best.time) best = {time, tiles, waves, inner, dram, t, static_cast<int>(s)};
+  }
+}
+
+Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
+  const Mechanism& mech = chip.mechanism;
+  Problem p{};
+  p.m = g.m;
+  p.n = g.n;
+  p.k = g.k;
+  p.batch = g.batch;
+  p.element = element_bytes(g.type);
+  const bool narrow = p.element <= 1;
+  p.per_clock = chip.per_clock[g.type].value *
+                (narrow ? mech.matrix_efficiency_8bit : mech.matrix_efficiency);
+  p.feed = mech.feed * chip.per_clock_16bit.value;
+  p.shared = chip.shared_per_clock.value;
+  p.cores = chip.cores;
+  p.cycles_per_s = clock.value;
+  // Persistent kernels with asynchronous copies load the next tile while one drains; others wait
+  // for memory at the start of each.
+  p.tile_cycles =
+      mech.tile_cycles + (mech.asynchronous ? 0 : mech.memory_latency.value * clock.value);
+  // Ping-pong schedules of the scaled kernels drain one tile while the next computes.
+  p.drain_cycles = mech.drain_cycles * (g.library == GemmLibrary::scaled ? 0.6 : 1.0);
+  p.tail = mech.tail;
+  p.start = mech.start_cycles / clock.value;
+  p.split = mech.split_cycles / clock.value;
+  p.latency = mech.memory_latency.value * (1 - g.weight_hit);
+  p.x_bytes = g.m * g.k * p.element;
+  p.w_bytes = g.n * g.k * p.element;
+  p.w_cold = p.w_bytes * (1 - g.weight_hit);
+  p.y_bytes = g.m * g.n * g.result_bytes;
+  p.hot = g.batch * (p.w_bytes - p.w_cold) / (chip.l2_per_clock.value * clock.value);
+  p.bandwidth = mech.memory_efficiency * chip.bandwidth.value *
+                (mech.asynchronous ? 1 : synchronous_bandwidth);
+  p.l2 = chip.l2_capacity.value;
+  return p;
+}
+
+}  // namespace
+
+KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
+  const Problem p = make_problem(chip, g, clock);
+  Candidate best;
+  if (g.library == GemmLibrary::scaled) {
+    try_tile(p, scaled_tile(g.m, g.n), false, best);
+  } else {
+    const std::span<const TileShape> tiles =
+        chip.mechanism.asynchronous ? std::span<const TileShape>(fine_tiles) : coarse_tiles;
+    for (const TileShape t : tiles) try_tile(p, t, true, best);
+  }
+  const double area = static_cast<double>(best.tile.m) * best.tile.n;
+  const double edge = best.tile.m + best.tile.n;
+  const double passes = best.waves * best.inner / p.cycles_per_s;
+  KernelCost c;
+  c.time = Seconds(best.time);
+  c.flops = Flops(2 * g.batch * g.m * g.n * g.k);
+  c.dram = Bytes(best.dram);
+  c.l2 = Bytes(best.tiles * (edge * best.inner * p.element + area * g.result_bytes));
+  const double reads = operand_rows(best.tile);
+  c.shared = Bytes(best.tiles * ((edge + reads) * best.inner * p.element + area * g.result_bytes));
+  c.busy[Bound::compute] = Seconds(passes * 2 * area / p.per_clock);
+  c.busy[Bound::shared] = Seconds(passes * reads * p.element / p.shared);
+  c.busy[Bound::l2] = Seconds(passes * edge * p.element / p.feed + p.hot);
+  c.busy[Bound::dram] = Seconds(best.dram / p.bandwidth);
+  c.busy[Bound::latency] =
+      Seconds(p.latency + (best.split > 1 ? p.split : 0) +
+              best.waves * (p.drain_cycles * area / 32768 + p.tile_cycles) / p.cycles_per_s);
+  c.busy[Bound::launch] = Seconds(p.start);
+  c.tiling = {best.tile.m, best.tile.n, best.split, best.waves};
+  c.clock = clock;
+  find_bound(c);
+  return c;
+}
+
+}  // namespace sextant

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix multiply y[m,n] = x[m,k]·Wᵀ on matrix units: tiles, waves, split-K, the feed from L2,
+// shared memory, DRAM with its latency and re-reads. The kernel chosen is the fastest of those a
+// library has.
+#pragma once
+
+#include "sextant/cost/chip.hpp"
+#include "sextant/cost/kernel.hpp"
+
+namespace sextant {
+
+/// Which kernels compete for a multiply.
+enum class GemmLibrary : std::uint8_t {
+  tuned,   ///< cuBLAS and its like: many tiles, split-K, swizzled order
+  scaled,  ///< row-scaled 8-bit kernels (CUTLASS as vLLM builds it): one tile a size, no split-K
+};
+
+struct Gemm {
+  double m = 1;
+  double n = 1;
+  double k = 1;
+  double batch = 1;
+  Precision type = Precision::bf16;
+  double result_bytes = 2;  ///< of one element of y
+  double weight_hit = 0;    ///< share of W that is in L2 when the kernel starts
+  GemmLibrary library = GemmLibrary::tuned;
+};
+
+/// The multiply at a given clock. No allocation; about a microsecond.
+KernelCost gemm(const Chip& chip, const Gemm& shape, Hertz clock);
+
+}  // namespace sextant

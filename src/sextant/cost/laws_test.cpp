@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws that hold for every kernel on every device, tried on random shapes and random devices.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "sextant/cost/attention.hpp"
+#include "sextant/cost/experts.hpp"
+#include "sextant/cost/gemm.hpp"
+#include "sextant/cost/power.hpp"
+#include "sextant/cost/stream.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr int trials = 3000;
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  double log_between(double low, double high) {
+    return std::exp(std::uniform_real_distribution<double>(std::log(low), std::log(high))(engine_));
+  }
+  double size(double high) { return std::floor(log_between(1, high)); }
+  bool coin() { return std::uniform_int_distribution<int>(0, 1)(engine_) == 1; }
+  template <class T>
+  T any(std::initializer_list<T> of) {
+    const auto i = std::uniform_int_distribution<std::size_t>(0, of.size() - 1)(engine_);
+    return *(of.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+Device random_device(Random& r) {
+  Device d;
+  d.name = "random";
+  d.cores = static_cast<int>(r.log_between(1, 2000));
+  d.clock = Hertz(r.log_between(0.3e9, 4e9));
+  d.max_clock = d.clock * r.log_between(1, 1.2);
+  const double per_clock = r.log_between(64, 32768);
+  d.matrix[Precision::bf16] = FlopsPerSecond(per_clock * d.cores * d.clock.value);
+  d.matrix[Precision::fp16] = d.matrix[Precision::bf16];
+  d.matrix[Precision::fp8] = (r.coin() ? 2.0 : 0.0) * d.matrix[Precision::bf16];
+  d.matrix[Precision::fp32] = d.matrix[Precision::bf16] / 16.0;
+  d.vector.fp32 = d.matrix[Precision::fp32];
+  d.l2.capacity = Bytes(r.log_between(1e6, 1e9));
+  d.memory.capacity = Bytes(1e11);
+  d.memory.bandwidth = BytesPerSecond(r.log_between(1e11, 1e14));
+  d.power.limit = Watts(r.log_between(50, 3000));
+  d.mechanism.asynchronous = r.coin();
+  return d;
+}
+
+Gemm random_gemm(Random& r) {
+  Gemm g;
+  g.m = r.size(65536);
+  g.n = r.size(131072);
+  g.k = r.size(65536);
+  g.batch = r.coin() ? 1 : r.size(64);
+  g.type = r.any({Precision::bf16, Precision::fp8, Precision::fp32});
+  g.library = g.type == Precision::fp8 && r.coin() ? GemmLibrary::scaled : GemmLibrary::tuned;
+  return g;
+}
+
+AttentionShape random_attention(Random& r) {
+  AttentionShape s;
+  s.kv_heads = r.size(64);
+  s.heads = s.kv_heads * r.size(32);
+  s.head_dim = r.any({64.0, 128.0, 256.0});
+  s.value_dim = s.head_dim;
+  s.batch = r.size(512);
+  s.queries = r.size(16384);
+  s.context = s.queries + std::floor(r.log_between(1, 65536)) - 1;
+  s.causal = r.coin();
+  s.cache_type = r.any({Precision::bf16, Precision::fp8});
+  return s;
+}
+
+ExpertLayer random_experts(Random& r) {
+  ExpertLayer l;
+  l.tokens = r.size(65536);
+  l.hidden = r.size(16384);
+  l.ffn = r.size(16384);
+  l.experts = static_cast<int>(r.size(512));
+  l.topk = std::min(r.size(16), static_cast<double>(l.experts));
+  l.ep = r.any({1, 1, 2, 4});
+  if (l.ep > l.experts) l.ep = 1;
+  l.routing.exponent = r.coin() ? 0 : r.log_between(0.5, 2);
+  return l;
+}
+
+// Peak rates, at the highest clock the device runs.
+double flop_bound(const Device& d, const KernelCost& c, Precision type) {
+  const Chip chip = lower(d);
+  return (c.flops / (chip.per_clock[type] * chip.cores * chip.light_clock)).value;
+}
+
+void expect_lawful(const Device& d, const KernelCost& c, Precision type) {
+  ASSERT_TRUE(std::isfinite(c.time.value));
+  EXPECT_GT(c.time.value, 0);
+  EXPECT_GE(c.time.value * (1 + 1e-9), flop_bound(d, c, type)) << "faster than peak FLOP/s";
+  EXPECT_GE(c.time.value * (1 + 1e-9), (c.dram / d.memory.bandwidth).value)
+      << "faster than peak bandwidth";
+  for (const Seconds busy : c.busy.values) {
+    EXPECT_GE(busy.value, 0);
+    EXPECT_LE(busy.value, c.time.value * (1 + 1e-9)) << "a resource is busy longer than the kernel";
+  }
+}
+
+TEST(GemmLaws, NeverBeatsItsPeaksAndIsFinite) {
+  Random r(1);
+  for (int i = 0; i < trials; ++i) {
+    const Device d = random_device(r);
+    const Chip chip = lower(d);
+    const Gemm g = random_gemm(r);
+    SCOPED_TRACE(testing::Message() << "m=" << g.m << " n=" << g.n << " k=" << g.k);
+    expect_lawful(d, gemm(chip, g, chip.clock), g.type);
+  }
+}
+
+TEST(GemmLaws, MoreHardwareIsNeverSlower) {
+  Random r(2);
+  for (int i = 0; i < trials; ++i) {
+    const Device d = random_device(r);
+    const Gemm g = random_gemm(r);
+    const Chip chip = lower(d);
+    const double before = gemm(chip, g, chip.clock).time.value;
+    const double factor = r.log_between(1, 3);
+    Chip wide = chip;
+    wide.bandwidth *= factor;
+    EXPECT_LE(gemm(wide, g, chip.clock).time.value, before * (1 + 1e-9)) << "bandwidth";
+    EXPECT_LE(gemm(chip, g, factor * chip.clock).time.value, before * (1 + 1e-9)) << "clock";
+    Chip many = chip;
+    many.cores = std::ceil(chip.cores * factor);
+    EXPECT_LE(gemm(many, g, chip.clock).time.value, before * (1 + 1e-9)) << "cores";
+    Chip cached = chip;
+    cached.l2_capacity *= factor;
+    EXPECT_LE(gemm(cached, g, chip.clock).time.value, before * (1 + 1e-9)) << "L2";
+  }
+}
+
+TEST(GemmLaws, ALargerProblemIsFasterByNoMoreThanQuantisation) {
+  // A larger dimension may pick a better tile, but the tile that it picks was open to the smaller
+  // problem too; only split-K, whose depth depends on the shape, leaves a margin.
+  Random r(3);
+  for (int i = 0; i < trials; ++i) {
+    const Device d = random_device(r);
+    const Chip chip = lower(d);
+    Gemm g = random_gemm(r);
+    g.library = GemmLibrary::tuned;
+    const double before = gemm(chip, g, chip.clock).time.value;
+    Gemm larger = g;
+    (r.coin() ? larger.m : r.coin() ? larger.n : larger.k) *= std::ceil(r.log_between(1.01, 4));
+    EXPECT_GE(gemm(chip, larger, chip.clock).time.value, 0.8 * before);
+  }
+}
+
+TEST(AttentionLaws, NeverBeatsItsPeaks) {
+  Random r(4);
+  const Kernels kernels;
+  for (int i = 0; i < trials; ++i) {
+    const Device d = random_device(r);
+    const Chip chip = lower(d);
+    AttentionShape s = random_attention(r);
+    const Precision type = s.cache_type == Precision::fp8 ? Precision::fp8 : Precision::bf16;
+    expect_lawful(d, attention_prefill(chip, kernels.prefill, s, false, chip.clock), type);
+    expect_lawful(d, attention_prefill(chip, kernels.backward, s, true, chip.clock), type);
+    s.queries = 1;
+    const KernelCost c = attention_decode(chip, kernels, s, chip.clock);
+    ASSERT_TRUE(std::isfinite(c.time.value));
+    EXPECT_GE(c.time.value, (c.dram / d.memory.bandwidth).value);
+  }
+}
+
+TEST(AttentionLaws, MoreHardwareOrLessWorkIsNeverSlower) {
+  Random r(5);
+  const Kernels kernels;
+  for (int i = 0; i < trials; ++i) {
+    const Chip chip = lower(random_device(r));
+    const AttentionShape s = random_attention(r);
+    AttentionShape longer = s;
+    longer.context += std::floor(r.log_between(1, 4096));
+    Chip wide = chip;
+    wide.bandwidth *= 1.7;
+    Chip many = chip;
+    many.cores = std::ceil(chip.cores * 1.7);
+    for (const bool decode : {false, true}) {
+      const auto time = [&](const Chip& c, AttentionShape shape, Hertz clock) {
+        if (decode) shape.queries = 1;
+        return (decode ? attention_decode(c, kernels, shape, clock)
+                       : attention_prefill(c, kernels.prefill, shape, false, clock))
+            .time.value;
+      };
+      const double before = time(chip, s, chip.clock);
+      EXPECT_LE(time(wide, s, chip.clock), before * (1 + 1e-9));
+      EXPECT_LE(time(many, s, chip.clock), before * (1 + 1e-9));
+      EXPECT_LE(time(chip, s, 1.5 * chip.clock), before * (1 + 1e-9));
+      EXPECT_GE(time(chip, longer, chip.clock) * (1 + 1e-9), before * (decode ? 0.5 : 1));
+    }
+  }
+}
+
+TEST(AttentionLaws, AWindowOnlySaves) {
+  Random r(6);
+  const Kernels kernels;
+  for (int i = 0; i < trials; ++i) {
+    const Chip chip = lower(random_device(r));
+    AttentionShape s = random_attention(r);
+    s.causal = true;
+    AttentionShape narrow = s;
+    narrow.window = r.size(4096);
+    const auto prefill = [&](const AttentionShape& shape) {
+      return attention_prefill(chip, kernels.prefill, shape, false, chip.clock).time.value;
+    };
+    EXPECT_LE(prefill(narrow), prefill(s) * (1 + 1e-9));
+    s.queries = narrow.queries = 1;
+    EXPECT_LE(attention_decode(chip, kernels, narrow, chip.clock).dram.value,
+              attention_decode(chip, kernels, s, chip.clock).dram.value);
+  }
+}
+
+TEST(LatentLaws, CacheBytesAreExact) {
+  LatentShape s;
+  s.batch = 3;
+  s.heads = 16;
+  s.context = 1000;
+  const Kernels kernels;
+  Random r(7);
+  const Chip chip = lower(random_device(r));
+  const KernelCost c = latent_decode(chip, kernels, s, chip.clock);
+  // 512 + 64 numbers of two bytes a token, and queries and results beside them.
+  const double cache = 3.0 * 1000 * 576 * 2;
+  EXPECT_DOUBLE_EQ(c.dram.value, cache + 3.0 * 16 * (576 + 512) * 2);
+}
+
+TEST(ExpertLaws, NeverBeatsItsPeaksAndMoreHardwareHelps) {
+  Random r(8);
+  const ExpertKernel kernel;
+  for (int i = 0; i < trials / 10; ++i) {
+    const Device d = random_device(r);
+    const Chip chip = lower(d);
+    const ExpertLayer l = random_experts(r);
+    const KernelCost c = expert_layer(chip, kernel, l, chip.clock);
+    ASSERT_TRUE(std::isfinite(c.time.value));
+    EXPECT_GE(c.time.value * (1 + 1e-9), flop_bound(d, c, l.type));
+    Chip wide = chip;
+    wide.bandwidth *= 2.0;
+    wide.cores *= 2;
+    EXPECT_LE(expert_layer(wide, kernel, l, chip.clock).time, c.time);
+  }
+}
+
+TEST(ExpertLaws, EveryTokenReachesItsExperts) {
+  Random r(9);
+  for (int i = 0; i < trials; ++i) {
+    ExpertLayer l = random_experts(r);
+    l.ep = 1;
+    const ExpertLoads loads = expert_loads(l);
+    if (l.routing.exponent > 0) {
+      EXPECT_NEAR(loads.tokens, l.tokens * l.topk, 0.01 * l.tokens * l.topk + l.experts);
+    } else {
+      EXPECT_NEAR(loads.tokens, l.tokens * l.topk, 1e-6 * l.tokens * l.topk);
+    }
+    EXPECT_LE(loads.active, l.experts);
+    EXPECT_GE(loads.row_tiles.front(), loads.row_tiles.back());
+  }
+}
+
+TEST(StreamLaws, NeverBeatsBandwidth) {
+  Random r(10);
+  const Kernels kernels;
+  for (int i = 0; i < trials; ++i) {
+    const Device d = random_device(r);
+    const Chip chip = lower(d);
+    Stream s;
+    s.rows = r.size(1e6);
+    s.cols = r.size(65536);
+    s.bytes = Bytes(4 * s.rows * s.cols);
+    const KernelCost c = stream(chip, kernels.stream[StreamOp::rmsnorm], s);
+    EXPECT_GE(c.time.value, (s.bytes / d.memory.bandwidth).value);
+    const KernelCost q = quantize_rows(chip, kernels.quantize, s.rows, s.cols);
+    EXPECT_GE(q.time.value, (q.dram / d.memory.bandwidth).value);
+  }
+}
+
+TEST(PowerLaws, ALongerLoadNeverClocksHigherAndTheLimitHolds) {
+  Random r(11);
+  for (int i = 0; i < trials / 10; ++i) {
+    const Chip chip = lower(random_device(r));
+    const Gemm g = random_gemm(r);
+    const auto at = [&](Load load) {
+      return at_power(chip, g.type, load, [&](Hertz clock) { return gemm(chip, g, clock); });
+    };
+    const KernelCost burst = at({.repeats = 0, .seconds = Seconds(1e-9)});
+    const KernelCost while_ = at({.repeats = 0, .seconds = Seconds(0.02)});
+    const KernelCost forever = at(sustained);
+    EXPECT_GE(burst.clock.value * (1 + 1e-9), while_.clock.value);
+    EXPECT_GE(while_.clock.value * (1 + 1e-9), forever.clock.value);
+    EXPECT_LE(burst.clock, chip.clock);
+    // The fixed point is reached unless the clock is at its floor.
+    if (forever.clock > 0.26 * chip.clock) {
+      EXPECT_LE(power_demand(chip, forever, g.type).value, 1.03 * chip.power_limit.value);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sextant

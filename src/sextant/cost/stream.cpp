@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/cost/stream.hpp"
+
+#include <algorithm>
+
+namespace sextant {
+
+double stream_bytes_per_element(StreamOp op) {
+  switch (op) {
+    case StreamOp::copy:
+      return 4;
+    case StreamOp::add:
+      return 6;
+    case StreamOp::gelu:
+      return 4;
+    case StreamOp::silu_mul:
+      return 3;  // of both halves: 4 read, 2 written an output
+    case StreamOp::dropout:
+      return 5;  // with a byte of mask
+    case StreamOp::layernorm:
+      return 4;
+    case StreamOp::rmsnorm:
+      return 4;
+    case StreamOp::add_rmsnorm:
+      return 8;
+    case StreamOp::softmax:
+      return 4;
+    case StreamOp::adamw:
+      return 28;  // parameter, gradient and two states in, three out
+    case StreamOp::count:
+      break;
+  }
+  return 4;
+}
+
+KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s) {
+  const double hz = chip.light_clock.value;
+  const double memory = s.bytes.value / (kernel.memory_efficiency * chip.bandwidth.value);
+  const double issue = s.rows * s.cols / (kernel.elements * chip.cores * hz);
+  const double row = s.cols * kernel.row_cycles / hz;
+  KernelCost c;
+  c.busy[Bound::launch] = Seconds(kernel.start_cycles / hz);
+  c.busy[Bound::dram] = Seconds(memory);
+  c.busy[Bound::compute] = Seconds(issue);
+  c.busy[Bound::latency] = Seconds(row);
+  // Rows spread over the cores, and the last one ends alone (list scheduling: sum/cores + longest).
+  c.time = Seconds(kernel.start_cycles / hz + smooth_max(memory, issue + row));
+  c.dram = s.bytes;
+  c.l2 = s.bytes;
+  c.clock = chip.light_clock;
+  find_bound(c);
+  return c;
+}
+
+KernelCost quantize_rows(const Chip& chip, const QuantizeKernel& kernel, double rows, double cols) {
+  const double hz = chip.clock.value;
+  const Bytes bytes(rows * cols * 3);  // 16 bits in, 8 out
+  const double memory = bytes.value / (chip.mechanism.memory_efficiency * chip.bandwidth.value);
+  // One block a row, two passes over it: find the largest value, then scale.
+  const double issue =
+      std::max(1.0, rows / chip.cores) * (kernel.row_cycles + cols / kernel.elements) / hz;
+  KernelCost c;
+  c.busy[Bound::launch] = kernel.start;
+  c.busy[Bound::dram] = Seconds(memory);
+  c.busy[Bound::compute] = Seconds(issue);
+  c.time = kernel.start + Seconds(smooth_max(memory, issue));
+  c.dram = bytes;
+  c.l2 = bytes;
+  c.clock = chip.clock;
+  find_bound(c);
+  return c;
+}
+
+}  // namespace sextant

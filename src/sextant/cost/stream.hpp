@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that only stream: element-wise, norms, softmax, optimizer; and quantising on the fly.
+#pragma once
+
+#include "sextant/cost/chip.hpp"
+#include "sextant/cost/kernel.hpp"
+#include "sextant/spec/kernels.hpp"
+
+namespace sextant {
+
+struct Stream {
+  double rows = 1;
+  double cols = 1;
+  Bytes bytes;  ///< read and written, each once
+};
+
+/// Bytes a streaming operator moves for each element of its `rows × cols`, at 2 bytes an element
+/// (adamw: 28, all states in fp32).
+double stream_bytes_per_element(StreamOp op);
+
+/// A streaming operator: DRAM, or instruction issue and the one row that ends last.
+KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& shape);
+
+/// Quantising a matrix of 16-bit values to 8 bits, one scale a row.
+KernelCost quantize_rows(const Chip& chip, const QuantizeKernel& kernel, double rows, double cols);
+
+}  // namespace sextant

@@ -1,0 +1,803 @@
+// SPDX-License-Identifier: Apache-2.0
+// One reader a family, chosen by model_type. What a key's absence means is written where the key is
+// read, from the configuration classes of Hugging Face transformers: many files leave out what
+// their class defaults to.
+#include "sextant/io/huggingface.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "sextant/io/text.hpp"
+
+namespace sextant {
+namespace {
+
+using Keys = std::initializer_list<std::string_view>;
+
+// The largest values that a model may have, as in describe().
+constexpr int most_layers = 100'000;
+constexpr int most_heads = 1'000'000;
+constexpr int most_width = 10'000'000;
+constexpr int most = 1'000'000'000;
+
+/// One table of a config.json. Each look-up takes the spellings a key has had, the first that is
+/// given wins; JSON's null is as good as absent. Problems are collected.
+class Config {
+ public:
+  Config(const Document& document, const Node& table, std::vector<Diagnostic>& problems,
+         std::string prefix = "", const Node* outer = nullptr)
+      : document_(document),
+        table_(table),
+        problems_(problems),
+        prefix_(std::move(prefix)),
+        outer_(outer) {}
+
+  /// A whole number that must be there.
+  int count(Keys keys, int largest) {
+    const Found found = find(keys);
+    if (found.node == nullptr) return missing(*keys.begin(), "a whole number, such as 32"), 1;
+    return whole(found, 1, largest).value_or(1);
+  }
+
+  /// A whole number, or what its absence means.
+  int count_or(Keys keys, int otherwise, int largest) {
+    const Found found = find(keys);
+    return found.node == nullptr ? otherwise : whole(found, 0, largest).value_or(otherwise);
+  }
+
+  bool flag(Keys keys, bool otherwise) {
+    const Found found = find(keys);
+    if (found.node == nullptr) return otherwise;
+    if (found.node->kind != Node::Kind::boolean) expected(found, "true or false");
+    return found.node->boolean;
+  }
+
+  std::string word(Keys keys, std::string otherwise) {
+    const Found found = find(keys);
+    if (found.node == nullptr) return otherwise;
+    if (found.node->kind == Node::Kind::string) return found.node->string;
+    expected(found, "text in quotes");
+    return otherwise;
+  }
+
+  std::string word(std::string_view key) {
+    if (find({key}).node == nullptr) return missing(key, "text in quotes"), "";
+    return word({key}, "");
+  }
+
+  /// A list, or nothing where it is absent.
+  const std::vector<Node>* list(std::string_view key) {
+    const Found found = find({key});
+    if (found.node == nullptr) return nullptr;
+    if (found.node->kind == Node::Kind::array) return &found.node->items;
+    return expected(found, "a list"), nullptr;
+  }
+
+  /// A table inside this one; empty where it is absent.
+  Config section(std::string_view key) {
+    static const Node empty = Node::table();
+    const Found found = find({key});
+    const Node* node = found.node == nullptr ? &empty : found.node;
+    if (node->kind != Node::Kind::table) {
+      expected(found, "a table");
+      node = &empty;
+    }
+    return {document_, *node, problems_, prefix_ + std::string(key) + "."};
+  }
+
+  bool has(std::string_view key) const { return find({key}).node != nullptr; }
+
+  void problem(std::string_view key, std::string message, std::string hint = "") {
+    const Node* node = find({key}).node;
+    report(node == nullptr ? place() : node->place, key, std::move(message), std::move(hint));
+  }
+
+  void missing(std::string_view key, std::string_view what, std::string_view why = "") {
+    std::vector<std::string> given;
+    for (const Node::Member& member : table_.members) given.push_back(member.key);
+    const std::string near = closest(key, given);
+    std::string message = "missing; expected " + std::string(what);
+    if (!why.empty()) message += ", " + std::string(why);
+    report(place(), key, std::move(message),
+           near.empty() ? "" : "was " + in_quotes(near) + " meant to be it?");
+  }
+
+ private:
+  struct Found {
+    std::string_view key;
+    const Node* node;
+  };
+
+  Found find(Keys keys) const {
+    for (const Node* table : {&table_, outer_}) {
+      if (table == nullptr) continue;
+      for (const std::string_view key : keys) {
+        const Node* node = table->find(key);
+        if (node != nullptr && node->kind != Node::Kind::null) return {key, node};
+      }
+    }
+    return {*keys.begin(), nullptr};
+  }
+
+  std::optional<int> whole(const Found& found, int least, int largest) {
+    const bool number =
+        found.node->kind == Node::Kind::integer || found.node->kind == Node::Kind::number;
+    const double value = found.node->number;
+    if (number && value == std::floor(value) && value >= least && value <= largest) {
+      return static_cast<int>(value);
+    }
+    expected(found,
+             "a whole number from " + std::to_string(least) + " to " + std::to_string(largest));
+    return std::nullopt;
+  }
+
+  void expected(const Found& found, const std::string& what) {
+    report(found.node->place, found.key, "expected " + what, "");
+  }
+
+  /// The file as a whole has no place worth showing.
+  Place place() const { return &table_ == &document_.root ? Place{} : table_.place; }
+
+  void report(Place where, std::string_view key, std::string message, std::string hint) {
+    if (problems_.size() >= max_collected) return;
+    problems_.push_back(problem_at(document_, where, prefix_ + std::string(key), std::move(message),
+                                   std::move(hint)));
+  }
+
+  const Document& document_;
+  const Node& table_;
+  std::vector<Diagnostic>& problems_;
+  std::string prefix_;
+  const Node* outer_;  ///< what a multimodal model says of itself outside its text_config
+};
+
+// ---- what families share
+
+enum class Gate : std::uint8_t { gated, plain };
+
+void read_activation(Config& c, Keys keys, std::string_view otherwise, Gate gate, Model& m) {
+  const std::string name = c.word(keys, std::string(otherwise));
+  const bool gelu = name.find("gelu") != std::string::npos;
+  if (gate == Gate::gated && (name == "silu" || name == "swish" || name == "swiglu")) {
+    m.mlp = Mlp::swiglu;
+  } else if (gate == Gate::gated && gelu) {
+    m.mlp = Mlp::geglu;
+  } else if (gate == Gate::plain && gelu) {
+    m.mlp = Mlp::gelu;
+  } else if (gate == Gate::plain && name == "relu") {
+    m.mlp = Mlp::relu;
+  } else if (gate == Gate::plain && name == "relu2") {
+    m.mlp = Mlp::squared_relu;
+  } else {
+    c.problem(*keys.begin(), "no MLP with activation " + in_quotes(name) + " is known",
+              gate == Gate::gated ? "silu and gelu are" : "gelu, relu and relu2 are");
+  }
+}
+
+void all_biases(Model& m, bool present) {
+  m.attention.qkv_bias = m.attention.output_bias = m.mlp_bias = present;
+}
+
+/// Embeddings, widths and heads by the names that most families use.
+void read_shape(Config& c, Model& m) {
+  m.layers = c.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, most_layers);
+  m.hidden = c.count({"hidden_size", "n_embd", "n_embed", "d_model"}, most_width);
+  m.vocab = c.count({"vocab_size", "padded_vocab_size"}, most);
+  m.max_context = c.count_or(
+      {"max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx"}, 0, most);
+  m.attention.heads = c.count({"num_attention_heads", "n_head", "n_heads"}, most_heads);
+}
+
+/// RMSNorm, rotary positions, gated MLP, grouped attention: what followed Llama.
+void read_llama(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count({"intermediate_size"}, most);
+  m.norm = Norm::rmsnorm;
+  m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 0, most_heads);
+  m.attention.head_dim = c.count_or({"head_dim"}, 0, most_heads);
+  m.attention.qkv_bias = m.attention.output_bias = c.flag({"attention_bias", "bias"}, false);
+  m.mlp_bias = c.flag({"mlp_bias"}, false);
+  m.tied = c.flag({"tie_word_embeddings"}, false);
+  read_activation(c, {"hidden_act", "hidden_activation"}, "silu", Gate::gated, m);
+}
+
+/// Layers whose entry in layer_types is none of `full`; `otherwise` where there is no such list.
+int layers_unlike(Config& c, std::string_view full, int otherwise) {
+  const std::vector<Node>* types = c.list("layer_types");
+  if (types == nullptr) return otherwise;
+  return static_cast<int>(std::count_if(types->begin(), types->end(),
+                                        [&](const Node& type) { return type.string != full; }));
+}
+
+void read_window(Config& c, Model& m, int window_layers, int otherwise = 0) {
+  m.attention.window = c.count_or({"sliding_window"}, otherwise, most);
+  if (m.attention.window == 0) return;
+  m.attention.window_layers = layers_unlike(c, "full_attention", window_layers);
+  if (m.attention.window_layers == 0) m.attention.window = 0;
+}
+
+/// Layers among `layers` for which (i + 1) % step is zero.
+int every(int step, int layers) { return step > 0 ? layers / step : 0; }
+
+/// Hundreds of experts, a few of them shared: DeepSeek and who followed.
+void read_fine_experts(Config& c, Model& m) {
+  Experts& e = m.experts;
+  e.count = c.count_or({"n_routed_experts", "num_experts"}, 0, most_heads);
+  if (e.count == 0) return;
+  e.topk = c.count({"num_experts_per_tok"}, most_heads);
+  e.ffn = c.count({"moe_intermediate_size"}, most);
+  e.shared = c.count_or({"n_shared_experts"}, 0, most_heads);
+  e.dense_layers = c.count_or({"first_k_dense_replace"}, 0, most_layers);
+  e.router_bias = c.word({"topk_method"}, "") == "noaux_tc";
+}
+
+// ---- families
+
+void read_mistral(Config& c, Model& m) {
+  read_llama(c, m);
+  read_window(c, m, m.layers);
+}
+
+void read_mixtral(Config& c, Model& m) {
+  read_mistral(c, m);
+  m.experts.count = c.count({"num_local_experts"}, most_heads);
+  m.experts.topk = c.count_or({"num_experts_per_tok"}, 2, most_heads);
+  m.experts.ffn = m.ffn;
+}
+
+/// Qwen 1: intermediate_size counts gate and up together.
+void read_qwen(Config& c, Model& m) {
+  read_llama(c, m);
+  m.ffn /= 2;
+  m.attention.qkv_bias = true;
+}
+
+void read_qwen2(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.qkv_bias = true;
+  m.attention.output_bias = false;
+  if (c.flag({"use_sliding_window"}, false)) {
+    const int first = c.count_or({"max_window_layers"}, 28, most_layers);
+    read_window(c, m, std::max(0, m.layers - first), 4096);
+  }
+}
+
+/// Experts of Qwen 2 and 3: in every decoder_sparse_step-th layer, less the exceptions.
+void read_qwen_experts(Config& c, Model& m) {
+  Experts& e = m.experts;
+  e.count = c.count({"num_experts"}, most_heads);
+  e.topk = c.count({"num_experts_per_tok"}, most_heads);
+  e.ffn = c.count({"moe_intermediate_size"}, most);
+  e.shared_ffn = c.count_or({"shared_expert_intermediate_size"}, 0, most);
+  if (e.shared_ffn > 0) {
+    e.shared = std::max(1, e.shared_ffn / e.ffn);
+    e.shared_gate = true;
+  }
+  const int step = c.count_or({"decoder_sparse_step"}, 1, most_layers);
+  const std::vector<Node>* exceptions = c.list("mlp_only_layers");
+  e.dense_layers = m.layers - every(step, m.layers);
+  if (exceptions != nullptr) {
+    e.dense_layers += static_cast<int>(
+        std::count_if(exceptions->begin(), exceptions->end(), [&](const Node& layer) {
+          return step > 0 && layer.integer >= 0 && layer.integer < m.layers &&
+                 (layer.integer + 1) % step == 0;
+        }));
+  }
+}
+
+void read_qwen2_moe(Config& c, Model& m) {
+  read_qwen2(c, m);
+  read_qwen_experts(c, m);
+}
+
+void read_qwen3(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.qk_norm = true;
+  if (m.attention.head_dim == 0) m.attention.head_dim = 128;
+}
+
+void read_qwen3_moe(Config& c, Model& m) {
+  read_qwen3(c, m);
+  read_qwen_experts(c, m);
+}
+
+void read_qwen3_next(Config& c, Model& m) {
+  read_qwen3(c, m);
+  read_qwen_experts(c, m);
+  m.attention.gate = true;
+  Hybrid& h = m.hybrid;
+  h.kind = Recurrence::gated_delta;
+  const int interval = c.count_or({"full_attention_interval"}, 4, most_layers);
+  h.recurrent_layers = layers_unlike(c, "full_attention", m.layers - every(interval, m.layers));
+  h.heads = c.count_or({"linear_num_value_heads"}, 32, most_heads);
+  h.head_dim = c.count_or({"linear_value_head_dim"}, 128, most_heads);
+  h.state = c.count_or({"linear_key_head_dim"}, 128, most_heads);
+  h.groups = c.count_or({"linear_num_key_heads"}, 16, most_heads);
+  h.conv = c.count_or({"linear_conv_kernel_dim"}, 4, 1000);
+}
+
+/// DeepSeek V2, V3, R1 and Kimi K2.
+void read_deepseek(Config& c, Model& m) {
+  read_llama(c, m);
+  Attention& a = m.attention;
+  a = {.kind = AttentionKind::latent,
+       .heads = a.heads,
+       .qkv_bias = a.qkv_bias,
+       .output_bias = a.output_bias};
+  a.q_rank = c.count_or({"q_lora_rank"}, 0, most_heads);
+  a.kv_rank = c.count({"kv_lora_rank"}, most_heads);
+  a.nope_dim = c.count({"qk_nope_head_dim"}, most_heads);
+  a.rope_dim = c.count({"qk_rope_head_dim"}, most_heads);
+  a.value_dim = c.count({"v_head_dim"}, most_heads);
+  read_fine_experts(c, m);
+}
+
+/// DeepSeek LLM and DeepSeek-MoE: grouped attention.
+void read_deepseek_v1(Config& c, Model& m) {
+  read_llama(c, m);
+  read_fine_experts(c, m);
+}
+
+void read_glm(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.output_bias = false;
+}
+
+void read_glm4(Config& c, Model& m) {
+  read_glm(c, m);
+  m.norms_per_layer = 4;
+}
+
+void read_glm4_moe(Config& c, Model& m) {
+  read_glm(c, m);
+  m.attention.qk_norm = c.flag({"use_qk_norm"}, false);
+  read_fine_experts(c, m);
+  m.experts.router_bias = m.experts.count > 0;
+}
+
+void read_chatglm(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count({"ffn_hidden_size"}, most);
+  m.mlp = Mlp::swiglu;
+  m.norm = Norm::rmsnorm;
+  m.attention.kv_heads =
+      c.flag({"multi_query_attention"}, false) ? c.count({"multi_query_group_num"}, most_heads) : 0;
+  m.attention.head_dim = c.count_or({"kv_channels"}, 0, most_heads);
+  m.attention.qkv_bias = c.flag({"add_qkv_bias"}, false);
+  m.tied = c.flag({"tie_word_embeddings"}, false);
+}
+
+void read_minimax(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.qk_norm_wide = c.flag({"use_qk_norm"}, false);
+  m.experts.count = c.count({"num_local_experts"}, most_heads);
+  m.experts.topk = c.count({"num_experts_per_tok"}, most_heads);
+  m.experts.ffn = m.ffn;
+  m.experts.router_bias = c.flag({"use_routing_bias"}, true);
+}
+
+void read_gpt_oss(Config& c, Model& m) {
+  read_llama(c, m);
+  Attention& a = m.attention;
+  a.qkv_bias = a.output_bias = c.flag({"attention_bias"}, true);
+  a.sinks = true;
+  read_window(c, m, m.layers - m.layers / 2);
+  m.experts.count = c.count({"num_local_experts"}, most_heads);
+  m.experts.topk = c.count({"num_experts_per_tok", "experts_per_token"}, most_heads);
+  m.experts.ffn = m.ffn;
+  m.experts.bias = m.experts.router_bias = true;
+}
+
+/// Experts in every interleave_moe_layer_step-th layer, beside one shared expert as wide.
+void read_llama4(Config& c, Model& m) {
+  read_llama(c, m);
+  Attention& a = m.attention;
+  a.window = c.count_or({"attention_chunk_size"}, 0, most);
+  // Every fourth layer has neither positions nor chunks.
+  const int chunked =
+      m.layers - every(c.count_or({"no_rope_layer_interval"}, 4, most_layers), m.layers);
+  if (a.window > 0) a.window_layers = layers_unlike(c, "full_attention", chunked);
+  Experts& e = m.experts;
+  e.count = c.count({"num_local_experts"}, most_heads);
+  e.topk = c.count_or({"num_experts_per_tok"}, 1, most_heads);
+  e.ffn = m.ffn;
+  e.shared = 1;
+  const int step = c.count_or({"interleave_moe_layer_step"}, 1, most_layers);
+  e.dense_layers = m.layers - every(step, m.layers);
+  if (e.dense_layers > 0) m.ffn = c.count_or({"intermediate_size_mlp"}, m.ffn, most);
+}
+
+void read_gemma(Config& c, Model& m) {
+  read_llama(c, m);
+  m.mlp = Mlp::geglu;  // Gemma 1 files say "gelu" or nothing; its class knows one kind only
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+  if (m.attention.head_dim == 0) m.attention.head_dim = 256;
+}
+
+void read_gemma2(Config& c, Model& m) {
+  read_gemma(c, m);
+  m.norms_per_layer = 4;
+  read_window(c, m, m.layers - m.layers / 2, 4096);
+}
+
+/// Files leave out what is as in the 4B model.
+void read_gemma3(Config& c, Model& m) {
+  m.layers = c.count({"num_hidden_layers"}, most_layers);
+  m.hidden = c.count({"hidden_size"}, most_width);
+  m.ffn = c.count({"intermediate_size"}, most);
+  m.vocab = c.count_or({"vocab_size"}, 262208, most);
+  m.max_context = c.count_or({"max_position_embeddings"}, 131072, most);
+  m.mlp = Mlp::geglu;
+  m.norm = Norm::rmsnorm;
+  m.norms_per_layer = 4;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+  Attention& a = m.attention;
+  a.heads = c.count_or({"num_attention_heads"}, 8, most_heads);
+  a.kv_heads = c.count_or({"num_key_value_heads"}, 4, most_heads);
+  a.head_dim = c.count_or({"head_dim"}, 256, most_heads);
+  a.qkv_bias = a.output_bias = c.flag({"attention_bias"}, false);
+  a.qk_norm = true;
+  const int pattern = c.count_or({"sliding_window_pattern"}, 6, most_layers);
+  read_window(c, m, m.layers - every(pattern, m.layers), 4096);
+}
+
+void read_gemma4(Config& c, Model& m) {
+  read_gemma3(c, m);
+  Attention& a = m.attention;
+  a.global_head_dim = c.count_or({"global_head_dim"}, 512, most_heads);
+  a.global_shared_kv = c.flag({"attention_k_eq_v"}, false);
+  if (a.global_shared_kv) {
+    a.global_kv_heads = c.count_or({"num_global_key_value_heads"}, 0, most_heads);
+  }
+  a.kv_shared_layers = c.count_or({"num_kv_shared_layers"}, 0, most_layers);
+  m.per_layer_embedding = c.count_or({"hidden_size_per_layer_input"}, 256, most_heads);
+  if (c.flag({"use_double_wide_mlp"}, false)) m.wide_mlp_layers = a.kv_shared_layers;
+  if (!c.flag({"enable_moe_block"}, false)) return;
+  Experts& e = m.experts;
+  e.count = c.count({"num_experts"}, most_heads);
+  e.topk = c.count({"top_k_experts"}, most_heads);
+  e.ffn = c.count({"moe_intermediate_size"}, most);
+  e.shared = 1;  // the dense MLP runs beside the experts
+  e.shared_ffn = m.ffn;
+  m.norms_per_layer = 7;
+}
+
+void read_gpt2(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count_or({"n_inner"}, 0, most);
+  read_activation(c, {"activation_function"}, "gelu_new", Gate::plain, m);
+  all_biases(m, true);
+  m.norm_bias = true;
+  m.position = Position::learned;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+}
+
+void read_gpt_neox(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count({"intermediate_size"}, most);
+  read_activation(c, {"hidden_act"}, "gelu", Gate::plain, m);
+  all_biases(m, true);
+  m.attention.qkv_bias = m.attention.output_bias = c.flag({"attention_bias"}, true);
+  m.norm_bias = true;
+  m.parallel_block = c.flag({"use_parallel_residual"}, true);
+  m.tied = c.flag({"tie_word_embeddings"}, false);
+}
+
+void read_gptj(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count_or({"n_inner"}, 0, most);
+  read_activation(c, {"activation_function"}, "gelu_new", Gate::plain, m);
+  m.mlp_bias = m.norm_bias = m.head_bias = m.parallel_block = true;
+  m.norms_per_layer = 1;
+  m.tied = c.flag({"tie_word_embeddings"}, false);
+}
+
+void read_phi(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count({"intermediate_size"}, most);
+  m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 0, most_heads);
+  read_activation(c, {"hidden_act"}, "gelu_new", Gate::plain, m);
+  all_biases(m, true);
+  m.norm_bias = m.head_bias = m.parallel_block = true;
+  m.norms_per_layer = 1;
+  m.tied = c.flag({"tie_word_embeddings"}, false);
+}
+
+void read_opt(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count({"ffn_dim"}, most);
+  read_activation(c, {"activation_function"}, "relu", Gate::plain, m);
+  all_biases(m, c.flag({"enable_bias"}, true));
+  m.norm_bias = true;
+  m.position = Position::learned;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+  const int width = c.count_or({"word_embed_proj_dim"}, m.hidden, most_width);
+  if (width != m.hidden) m.embedding_width = width;
+}
+
+void read_bloom(Config& c, Model& m) {
+  read_shape(c, m);
+  m.mlp = Mlp::gelu;
+  all_biases(m, true);
+  m.norm_bias = m.embedding_norm = true;
+  m.position = Position::alibi;
+  if (m.max_context == 0) m.max_context = 2048;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+}
+
+/// Falcon 7B has one key-value head and one norm, 40B and 180B ("new decoder") several and two.
+void read_falcon(Config& c, Model& m) {
+  read_shape(c, m);
+  if (m.max_context == 0) m.max_context = 2048;
+  m.ffn = c.count_or({"ffn_hidden_size"}, 0, most);
+  read_activation(c, {"activation"}, "gelu", Gate::plain, m);
+  all_biases(m, c.flag({"bias"}, false));
+  m.norm_bias = true;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+  m.position = c.flag({"alibi"}, false) ? Position::alibi : Position::rope;
+  const bool recent = c.flag({"new_decoder_architecture"}, false);
+  m.parallel_block = c.flag({"parallel_attn"}, true) || recent;
+  if (recent) {
+    m.attention.kv_heads = c.count_or({"num_kv_heads", "n_head_kv"}, 0, most_heads);
+    m.norms_per_layer = c.count_or({"num_ln_in_parallel_attn"}, 2, 8);
+  } else {
+    m.attention.kv_heads = c.flag({"multi_query"}, true) ? 1 : 0;
+    m.norms_per_layer = m.parallel_block ? 1 : 2;
+  }
+}
+
+void read_mpt(Config& c, Model& m) {
+  read_shape(c, m);
+  const int ratio = c.count_or({"expansion_ratio"}, 4, 1000);
+  m.ffn = static_cast<int>(std::min<std::int64_t>(most, std::int64_t{ratio} * m.hidden));
+  m.mlp = Mlp::gelu;
+  const bool biases = !c.flag({"no_bias"}, true);
+  all_biases(m, biases);
+  m.norm_bias = biases;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+  Config attention = c.section("attn_config");
+  if (attention.flag({"alibi"}, false)) {
+    m.position = Position::alibi;
+  } else {
+    m.position = c.flag({"learned_pos_emb"}, true) ? Position::learned : Position::none;
+  }
+  const std::string kind = attention.word({"attn_type"}, "multihead_attention");
+  if (kind == "multiquery_attention") m.attention.kv_heads = 1;
+  if (kind == "grouped_query_attention") {
+    m.attention.kv_heads = attention.count({"kv_n_heads"}, most_heads);
+  }
+}
+
+void read_dbrx(Config& c, Model& m) {
+  read_shape(c, m);
+  m.mlp = Mlp::swiglu;
+  m.tied = c.flag({"tie_word_embeddings"}, false);
+  m.attention.kv_heads = c.section("attn_config").count_or({"kv_n_heads"}, 1, most_heads);
+  Config ffn = c.section("ffn_config");
+  m.ffn = ffn.count({"ffn_hidden_size"}, most);
+  m.experts.count = ffn.count({"moe_num_experts"}, most_heads);
+  m.experts.topk = ffn.count({"moe_top_k"}, most_heads);
+  m.experts.ffn = m.ffn;
+}
+
+void read_grok(Config& c, Model& m) {
+  read_llama(c, m);
+  m.mlp = Mlp::geglu;
+  m.norms_per_layer = 4;
+  m.experts.count = c.count({"num_experts", "num_local_experts"}, most_heads);
+  m.experts.topk = c.count_or({"num_experts_per_tok"}, 2, most_heads);
+  m.experts.ffn = m.ffn;
+}
+
+/// Nemotron 3 and 4, Minitron: LayerNorm with an offset of one, squared ReLU.
+void read_nemotron(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count({"intermediate_size"}, most);
+  read_activation(c, {"hidden_act"}, "relu2", Gate::plain, m);
+  m.norm_bias = true;
+  m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 0, most_heads);
+  m.attention.head_dim = c.count_or({"head_dim"}, 0, most_heads);
+  m.attention.qkv_bias = m.attention.output_bias = c.flag({"attention_bias"}, false);
+  m.mlp_bias = c.flag({"mlp_bias"}, false);
+  m.tied = c.flag({"tie_word_embeddings"}, false);
+}
+
+/// One letter a layer: M Mamba-2, * attention, - MLP, E experts.
+void read_nemotron_h(Config& c, Model& m) {
+  read_shape(c, m);
+  m.norm = Norm::rmsnorm;
+  m.norms_per_layer = 1;
+  m.position = Position::none;
+  m.tied = c.flag({"tie_word_embeddings"}, false);
+  read_activation(c, {"mlp_hidden_act"}, "relu2", Gate::plain, m);
+  m.ffn = c.count_or({"intermediate_size"}, 0, most);
+  m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 8, most_heads);
+  m.attention.head_dim = c.count_or({"head_dim", "attention_head_dim"}, 128, most_heads);
+  m.attention.qkv_bias = m.attention.output_bias = c.flag({"attention_bias"}, false);
+  const std::string pattern = c.word("hybrid_override_pattern");
+  const auto letters = [&](char letter) {
+    return static_cast<int>(std::count(pattern.begin(), pattern.end(), letter));
+  };
+  if (letters('M') + letters('*') + letters('-') + letters('E') != m.layers) {
+    c.problem("hybrid_override_pattern",
+              "expected one of M, *, - and E for each of " + std::to_string(m.layers) + " layers");
+  }
+  Hybrid& h = m.hybrid;
+  h.kind = Recurrence::mamba2;
+  h.recurrent_layers = letters('M');
+  h.attention_layers = letters('*');
+  h.mlp_layers = letters('-') + letters('E');
+  h.heads = c.count({"mamba_num_heads"}, most_heads);
+  h.head_dim = c.count({"mamba_head_dim"}, most_heads);
+  h.state = c.count({"ssm_state_size"}, most_heads);
+  h.groups = c.count_or({"n_groups"}, 8, most_heads);
+  h.conv = c.count_or({"conv_kernel"}, 4, 1000);
+  if (letters('E') == 0) return;
+  read_fine_experts(c, m);
+  m.experts.shared_ffn = c.count_or({"moe_shared_expert_intermediate_size"}, 0, most);
+  m.experts.latent = c.count_or({"moe_latent_size"}, 0, most_width);
+  m.experts.dense_layers = letters('-');
+  m.experts.router_bias = true;
+}
+
+/// OLMo 1 norms have no weights.
+void read_olmo(Config& c, Model& m) {
+  read_llama(c, m);
+  m.norm = Norm::layernorm;
+  m.norms_per_layer = 0;
+}
+
+void read_olmo2(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.qk_norm_wide = true;
+}
+
+void read_olmo3(Config& c, Model& m) {
+  read_olmo2(c, m);
+  read_window(c, m, m.layers - every(4, m.layers));
+}
+
+void read_cohere(Config& c, Model& m) {
+  read_llama(c, m);
+  m.norm = Norm::layernorm;
+  m.norms_per_layer = 1;
+  m.parallel_block = true;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+  m.attention.qk_norm_wide = c.flag({"use_qk_norm"}, false);
+}
+
+void read_starcoder2(Config& c, Model& m) {
+  read_shape(c, m);
+  m.ffn = c.count({"intermediate_size"}, most);
+  read_activation(c, {"hidden_act"}, "gelu_pytorch_tanh", Gate::plain, m);
+  m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 2, most_heads);
+  all_biases(m, c.flag({"use_bias"}, true));
+  m.norm_bias = true;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+  read_window(c, m, m.layers);
+}
+
+struct Family {
+  std::string_view type;  ///< value of model_type
+  std::string_view name;  ///< for people
+  void (*read)(Config&, Model&);
+};
+
+// Sorted, so that the list in a message is.
+constexpr Family families[] = {
+    {"RefinedWeb", "Falcon", read_falcon},
+    {"RefinedWebModel", "Falcon", read_falcon},
+    {"baichuan", "Baichuan", read_llama},
+    {"bloom", "BLOOM", read_bloom},
+    {"chatglm", "GLM", read_chatglm},
+    {"cohere", "Command R", read_cohere},
+    {"dbrx", "DBRX", read_dbrx},
+    {"deepseek", "DeepSeek", read_deepseek_v1},
+    {"deepseek_v2", "DeepSeek", read_deepseek},
+    {"deepseek_v3", "DeepSeek", read_deepseek},
+    {"falcon", "Falcon", read_falcon},
+    {"gemma", "Gemma", read_gemma},
+    {"gemma2", "Gemma 2", read_gemma2},
+    {"gemma3", "Gemma 3", read_gemma3},
+    {"gemma3_text", "Gemma 3", read_gemma3},
+    {"gemma4", "Gemma 4", read_gemma4},
+    {"gemma4_text", "Gemma 4", read_gemma4},
+    {"glm", "GLM", read_glm},
+    {"glm4", "GLM", read_glm4},
+    {"glm4_moe", "GLM", read_glm4_moe},
+    {"gpt2", "GPT-2", read_gpt2},
+    {"gpt_neox", "GPT-NeoX", read_gpt_neox},
+    {"gpt_oss", "gpt-oss", read_gpt_oss},
+    {"gptj", "GPT-J", read_gptj},
+    {"granite", "Granite", read_llama},
+    {"grok-1", "Grok", read_grok},
+    {"internlm", "InternLM", read_llama},
+    {"internlm2", "InternLM", read_llama},
+    {"kimi_k2", "Kimi", read_deepseek},
+    {"llama", "Llama", read_llama},
+    {"llama4", "Llama 4", read_llama4},
+    {"llama4_text", "Llama 4", read_llama4},
+    {"minimax_m2", "MiniMax", read_minimax},
+    {"mistral", "Mistral", read_mistral},
+    {"mixtral", "Mixtral", read_mixtral},
+    {"mpt", "MPT", read_mpt},
+    {"nemotron", "Nemotron", read_nemotron},
+    {"nemotron_h", "Nemotron-H", read_nemotron_h},
+    {"olmo", "OLMo", read_olmo},
+    {"olmo2", "OLMo 2", read_olmo2},
+    {"olmo3", "OLMo 3", read_olmo3},
+    {"opt", "OPT", read_opt},
+    {"phi", "Phi", read_phi},
+    {"phi3", "Phi", read_mistral},
+    {"qwen", "Qwen", read_qwen},
+    {"qwen2", "Qwen2", read_qwen2},
+    {"qwen2_moe", "Qwen2", read_qwen2_moe},
+    {"qwen3", "Qwen3", read_qwen3},
+    {"qwen3_moe", "Qwen3", read_qwen3_moe},
+    {"qwen3_next", "Qwen3", read_qwen3_next},
+    {"starcoder2", "StarCoder2", read_starcoder2},
+};
+
+const Family* family_of(std::string_view type) {
+  for (const Family& family : families) {
+    if (family.type == type) return &family;
+  }
+  return nullptr;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// The reader for this file; where there is none, the reason is added to the problems.
+const Family* find_family(Config& config) {
+  const std::vector<std::string> known = hugging_face_types();
+  if (!config.has("model_type")) {
+    config.missing("model_type", "one of " + joined(known));
+    return nullptr;
+  }
+  const std::string type = config.word("model_type");
+  const Family* family = family_of(type);
+  if (family == nullptr && !type.empty()) {
+    std::string hint = did_you_mean(type, known);
+    hint += (hint.empty() ? "" : " ") + ("known are " + joined(known));
+    config.problem("model_type", "no model of type " + in_quotes(type) + " is known",
+                   std::move(hint));
+  }
+  return family;
+}
+
+}  // namespace
+
+std::vector<std::string> hugging_face_types() {
+  std::vector<std::string> types;
+  for (const Family& family : families) types.emplace_back(family.type);
+  return types;
+}
+
+Model model_from_hugging_face(const Document& document) {
+  std::vector<Diagnostic> problems;
+  const Node& root = document.root;
+  // Multimodal models keep their language model in a table of its own.
+  const Node* text = root.find("text_config");
+  const bool nested = text != nullptr && text->kind == Node::Kind::table;
+  Config config(document, nested ? *text : root, problems, nested ? "text_config." : "",
+                nested ? &root : nullptr);
+  Model model;
+  if (root.kind != Node::Kind::table) {
+    problems.push_back(problem_at(document, root.place, "", "expected an object, { … }"));
+  } else if (const Family* family = find_family(config)) {
+    model.family = family->name;
+    family->read(config, model);
+  }
+  throw_if_any(std::move(problems));
+  return model;
+}
+
+}  // namespace sextant

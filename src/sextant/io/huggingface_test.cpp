@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/io/huggingface.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sextant/io/files.hpp"
+#include "sextant/io/presets.hpp"
+#include "sextant/io/write.hpp"
+
+namespace sextant {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string folder = SEXTANT_SOURCE_DIR "/tests/data/huggingface/";
+
+Model from_text(std::string text) {
+  return model_from_hugging_face(parse_json(std::move(text), "config.json"));
+}
+
+/// What is wrong with a config.json, as people see it.
+std::string complaint(std::string text) {
+  try {
+    from_text(std::move(text));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+struct Case {
+  const char* file;
+  double published;       ///< parameters of the checkpoint; 0: its preset knows none either
+  bool is_preset = true;  ///< a preset of that name has the very same shape
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.file; }
+
+/// The fields that make the shape, as text: all but names and published numbers.
+std::string shape_of(Model m) {
+  complete(m);
+  m.name = m.family = m.notes = "";
+  m.published_parameters = m.published_active = 0;
+  return to_toml(write(m));
+}
+
+class HuggingFace : public ::testing::TestWithParam<Case> {};
+
+TEST_P(HuggingFace, GivesThePublishedModel) {
+  const Case& c = GetParam();
+  const std::string path = folder + c.file + ".json";
+  Model m = model_from_hugging_face(parse_json(read_file(path), path));
+  complete(m);
+  EXPECT_TRUE(check(m).empty());
+  EXPECT_FALSE(m.family.empty());
+  if (c.published > 0) {
+    EXPECT_NEAR(count_parameters(m).total() / c.published, 1, 0.005);
+  }
+  if (c.is_preset) {
+    EXPECT_EQ(shape_of(m), shape_of(load_model(c.file)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Config, HuggingFace,
+    ::testing::Values(Case{"bloom-7b1", 7069016064}, Case{"command-r", 34980831232, false},
+                      Case{"dbrx", 131596523520}, Case{"deepseek-v2-lite", 15706484224},
+                      Case{"deepseek-v3", 671026419200}, Case{"falcon-40b", 41303293952},
+                      Case{"falcon-7b", 6921720704}, Case{"gemma-2b", 2506172416},
+                      Case{"gemma2-9b", 9241705984}, Case{"gemma3-1b", 999885952},
+                      Case{"gemma3-4b", 3880263168}, Case{"gemma4-26b", 25.2e9},
+                      Case{"glm-4-9b", 9399951360}, Case{"gpt-j-6b", 6050882784},
+                      Case{"gpt-neox-20b", 20554567680}, Case{"gpt-oss-20b", 20914757184},
+                      Case{"gpt2-xl", 1557611200}, Case{"grok-1", 0}, Case{"kimi-k2", 1026.4e9},
+                      Case{"llama-13b", 13015864320}, Case{"llama2-7b", 6738415616},
+                      Case{"llama3.1-8b", 8030261248}, Case{"llama4-maverick", 400.71e9},
+                      Case{"minimax-m2.5", 229e9}, Case{"mistral-7b", 7241732096},
+                      Case{"mixtral-8x7b", 46702792704}, Case{"mpt-7b", 6649286656, false},
+                      Case{"nemotron-3-nano", 31.6e9}, Case{"nemotron4-15b", 15.6e9},
+                      Case{"olmo-7b", 6888095744, false}, Case{"olmo2-7b", 7298617344},
+                      Case{"olmo3-7b", 7298011136}, Case{"opt-125m", 125239296},
+                      Case{"opt-350m", 331196416}, Case{"phi-2", 2779683840},
+                      Case{"phi-3-mini", 3821079552}, Case{"qwen-72b", 72287920128},
+                      Case{"qwen1.5-moe-a2.7b", 14315784192}, Case{"qwen2.5-7b", 7615616512},
+                      Case{"qwen3-30b-a3b", 30532122624}, Case{"qwen3-8b", 8190735360},
+                      Case{"qwen3-next-80b-a3b", 80e9}, Case{"starcoder2-7b", 7173923840, false}),
+    [](const auto& test) {
+      std::string name = test.param.file;
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+      return name;
+    });
+
+TEST(HuggingFaceConfig, EveryTestFileIsTested) {
+  const auto* suite = ::testing::UnitTest::GetInstance();
+  int cases = 0;
+  for (int i = 0; i < suite->total_test_suite_count(); ++i) {
+    if (std::string(suite->GetTestSuite(i)->name()) == "Config/HuggingFace") {
+      cases = suite->GetTestSuite(i)->total_test_count();
+    }
+  }
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files += entry.path().extension() == ".json" ? 1 : 0;
+  }
+  EXPECT_EQ(files, cases);
+}
+
+TEST(HuggingFaceConfig, LoadsByPathAndByFolder) {
+  const Model m = load_model(folder + "llama2-7b.json");
+  EXPECT_EQ(m.name, "llama2-7b");
+  EXPECT_EQ(m.attention.head_dim, 128);
+}
+
+TEST(HuggingFaceConfig, ReportsEverythingThatIsMissingAtOnce) {
+  const std::string text = complaint(R"({"model_type": "llama", "hidden_size": 4096})");
+  EXPECT_THAT(text, HasSubstr("config.json: num_hidden_layers: missing; expected a whole number"));
+  EXPECT_THAT(text, HasSubstr("config.json: vocab_size: missing"));
+  EXPECT_THAT(text, HasSubstr("config.json: num_attention_heads: missing"));
+  EXPECT_THAT(text, HasSubstr("config.json: intermediate_size: missing"));
+}
+
+TEST(HuggingFaceConfig, PointsAtWhatIsWrong) {
+  const std::string text = complaint(R"({
+  "model_type": "llama",
+  "hidden_size": "4096",
+  "intermediate_size": 11008,
+  "num_attention_heads": 32.5,
+  "num_hidden_layers": -32,
+  "tie_word_embeddings": "yes",
+  "vocab_size": 99999999999
+})");
+  EXPECT_THAT(text, HasSubstr("config.json:3:18: hidden_size: expected a whole number"));
+  EXPECT_THAT(text, HasSubstr("config.json:5:26: num_attention_heads: expected a whole number"));
+  EXPECT_THAT(text, HasSubstr("config.json:6:24: num_hidden_layers: expected a whole number from "
+                              "1 to 100000"));
+  EXPECT_THAT(text, HasSubstr("config.json:7:26: tie_word_embeddings: expected true or false"));
+  EXPECT_THAT(text, HasSubstr("config.json:8:17: vocab_size: expected a whole number"));
+}
+
+TEST(HuggingFaceConfig, GuessesAtMisspeltKeys) {
+  EXPECT_THAT(complaint(R"({"model_type": "gpt2", "n_layers_": 12, "n_embd": 8, "n_head": 2,
+                            "vocab_sise": 10, "n_positions": 4})"),
+              HasSubstr("vocab_size: missing; expected a whole number, such as 32; was "
+                        "'vocab_sise' meant to be it?"));
+}
+
+TEST(HuggingFaceConfig, NamesTheTypesItKnows) {
+  const std::string text = complaint(R"({"model_type": "lama"})");
+  EXPECT_THAT(text, HasSubstr("config.json:1:16: model_type: no model of type 'lama' is known"));
+  EXPECT_THAT(text, HasSubstr("did you mean 'llama'?"));
+  EXPECT_THAT(text, HasSubstr("deepseek_v3, falcon"));
+  EXPECT_THAT(complaint("{}"), HasSubstr("model_type: missing; expected one of"));
+  EXPECT_THAT(complaint(R"({"model_type": 3})"), HasSubstr("model_type: expected text"));
+  EXPECT_THAT(complaint("[]"), HasSubstr("expected an object"));
+  const std::vector<std::string> types = hugging_face_types();
+  EXPECT_TRUE(std::is_sorted(types.begin(), types.end()));
+}
+
+TEST(HuggingFaceConfig, ReportsPlacesInsideTheTextConfig) {
+  const std::string text = complaint(R"({"model_type": "llama4", "text_config": {
+    "model_type": "llama4_text", "hidden_size": true }})");
+  EXPECT_THAT(text, HasSubstr("config.json:2:49: text_config.hidden_size: expected"));
+  EXPECT_THAT(text, HasSubstr("config.json:1:41: text_config.num_hidden_layers: missing"));
+}
+
+TEST(HuggingFaceConfig, ReportsActivationsItCannotModel) {
+  EXPECT_THAT(complaint(R"({"model_type": "gpt2", "n_layer": 12, "n_embd": 8, "n_head": 2,
+    "vocab_size": 10, "n_positions": 4, "activation_function": "tanh"})"),
+              HasSubstr("config.json:2:64: activation_function: no MLP with activation 'tanh'"));
+}
+
+TEST(HuggingFaceConfig, ReportsPatternsThatDoNotFit) {
+  std::string text = read_file(folder + "nemotron-3-nano.json");
+  text.replace(text.find("MEMEM*"), 6, "MEXEM*");
+  EXPECT_THAT(complaint(text), HasSubstr("hybrid_override_pattern: expected one of M, *, - and E "
+                                         "for each of 52 layers"));
+}
+
+TEST(HuggingFaceConfig, ReadsWindowsOfSomeLayers) {
+  const char* base = R"({"model_type": "qwen2", "num_hidden_layers": 28, "hidden_size": 64,
+    "intermediate_size": 128, "num_attention_heads": 4, "vocab_size": 100, "sliding_window": 16,
+    "max_window_layers": 21, "use_sliding_window": )";
+  EXPECT_EQ(from_text(std::string(base) + "false}").attention.window, 0);
+  const Model m = from_text(std::string(base) + "true}");
+  EXPECT_EQ(m.attention.window, 16);
+  EXPECT_EQ(m.attention.window_layers, 7);
+}
+
+TEST(HuggingFaceConfig, CountsDenseLayersAmongExperts) {
+  const Model m = from_text(R"({"model_type": "qwen2_moe", "num_hidden_layers": 6,
+    "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "vocab_size": 100,
+    "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
+    "decoder_sparse_step": 2, "mlp_only_layers": [0, 3]})");
+  // Layers 1, 3 and 5 would have experts; 3 is an exception, 0 has none anyway.
+  EXPECT_EQ(m.experts.dense_layers, 4);
+  EXPECT_EQ(m.experts.shared, 0);
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading presets: bases first, then overlays, settings and checks.
+#include "sextant/io/presets.hpp"
+
+#include <concepts>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "sextant/io/catalog.hpp"
+#include "sextant/io/huggingface.hpp"
+#include "sextant/io/read.hpp"
+#include "sextant/io/text.hpp"
+
+namespace sextant {
+namespace {
+
+template <class T>
+constexpr PresetKind kind_of = PresetKind::device;
+template <>
+constexpr PresetKind kind_of<System> = PresetKind::system;
+template <>
+constexpr PresetKind kind_of<Model> = PresetKind::model;
+template <>
+constexpr PresetKind kind_of<Runtime> = PresetKind::runtime;
+template <>
+constexpr PresetKind kind_of<Kernels> = PresetKind::kernel;
+
+/// "no device is called 'x'" with what may have been meant.
+struct Unknown {
+  std::string message;
+  std::string hint;
+};
+Unknown unknown(PresetKind kind, std::string_view name) {
+  const std::string noun(name_of(kind));
+  std::string hint = did_you_mean(name, preset_names(kind));
+  if (const std::vector<PresetKind> others = preset_kinds(name); !others.empty()) {
+    hint = "there is a " + std::string(name_of(others.front())) + " of that name";
+  }
+  const std::string list = "'sextant list " + noun + "s' shows all";
+  hint = hint.empty() ? list : hint + " (" + list + ")";
+  return {"no " + noun + " is called " + in_quotes(name), hint};
+}
+
+// No TOML starts with a brace.
+bool is_json(const PresetSource& source) {
+  const std::size_t start = source.text.find_first_not_of(" \t\r\n");
+  return source.file.ends_with(".json") ||
+         (start != std::string::npos && source.text[start] == '{');
+}
+
+Document parse(const PresetSource& source) {
+  // A part of a file keeps the line numbers it has there.
+  std::string text(static_cast<std::size_t>(source.first_line - 1), '\n');
+  text += source.text;
+  return is_json(source) ? parse_json(std::move(text), source.file)
+                         : parse_toml(std::move(text), source.file);
+}
+
+const Node& pick_model(const Document& document, const Node& models, const PresetSource& source) {
+  std::vector<std::string> names;
+  for (const Node& model : models.items) {
+    const Node* name = model.find("name");
+    names.push_back(name == nullptr ? "" : name->string);
+    if (!source.fragment.empty() && names.back() == source.fragment) return model;
+  }
+  if (source.fragment.empty() && models.items.size() == 1) return models.items.front();
+  if (source.fragment.empty()) {
+    throw InputError({problem_at(
+        document, models.place, "model",
+        "the file holds " + std::to_string(names.size()) + " models",
+        names.empty() ? ""
+                      : "pick one as '" + source.file + "#" + printable(names.front()) + "'")});
+  }
+  throw InputError({problem_at(document, models.place, "model",
+                               "no model here is called " + in_quotes(source.fragment),
+                               did_you_mean(source.fragment, names))});
+}
+
+/// The table of a file that describes the preset: all of it, or one of its models.
+const Node& table_of(const Document& document, const PresetSource& source, PresetKind kind) {
+  const Node* models = kind == PresetKind::model ? document.root.find("model") : nullptr;
+  if (models == nullptr || models->kind != Node::Kind::array) return document.root;
+  for (const Node::Member& member : document.root.members) {
+    if (&member.value == models) continue;
+    throw InputError({problem_at(document, member.place, printable(member.key),
+                                 "unknown field beside [[model]]")});
+  }
+  return pick_model(document, *models, source);
+}
+
+/// Where names inside a document are looked up.
+struct Origin {
+  std::string folder = {};
+  Lookup lookup = Lookup::anywhere;
+};
+
+template <class T>
+class Loader {
+ public:
+  explicit Loader(Lookup lookup) : lookup_(lookup) {}
+
+  T value{};
+  std::vector<Diagnostic> problems;
+
+  /// A preset or file named by the user, outside any document.
+  void load(std::string_view name, const std::vector<Setting>& settings) {
+    const std::optional<PresetSource> source =
+        find_preset({.kind = kind_of<T>, .name = name, .excluded = seen_, .lookup = lookup_});
+    if (!source) {
+      const Unknown u = unknown(kind_of<T>, name);
+      throw InputError(u.message, u.hint);
+    }
+    seen_.push_back(source->identity);
+    const Document document = parse(*source);
+    const Node& table = overlay_source(document, *source);
+    finish(document, table, settings);
+  }
+
+  /// A value in a document: a preset's name, or a table.
+  void load(const Document& document, const Node& node, const Origin& origin,
+            const std::vector<Setting>& settings, const std::string& prefix = "") {
+    prefix_ = prefix;
+    if (node.kind == Node::Kind::string) {
+      extend(document, node, origin, prefix);
+    } else {
+      overlay(document, node, origin, prefix);
+    }
+    finish(document, node, settings);
+  }
+
+  /// What was read before, by others, is complete.
+  void start_from(const T& base) {
+    value = base;
+    complete_ = true;
+  }
+
+ private:
+  const Node& overlay_source(const Document& document, const PresetSource& source) {
+    if constexpr (std::same_as<T, Model>) {
+      if (is_json(source)) {
+        value = model_from_hugging_face(document);
+        complete_ = true;
+        if (value.name.empty()) value.name = source.stem;
+        return document.root;
+      }
+    }
+    const Node& table = table_of(document, source, kind_of<T>);
+    // What is compiled in does not depend on the files around; a file that was reached at all is
+    // trusted to name others.
+    const Lookup lookup = source.embedded ? Lookup::presets : Lookup::anywhere;
+    overlay(document, table, {source.folder, lookup}, "");
+    if (table.find("name") == nullptr) value.name = source.stem;
+    return table;
+  }
+
+  void overlay(const Document& document, const Node& table, const Origin& origin,
+               const std::string& prefix) {
+    if (const Node* base = table.find("extends")) {
+      extend(document, *base, origin, join_path(prefix, "extends"));
+    }
+    ReadOptions options{.prefix = prefix, .skip = {"extends"}, .given = &given_};
+    if constexpr (std::same_as<T, System>) {
+      options.skip.emplace_back("device");
+      if (const Node* device = table.find("device")) {
+        overlay_device(document, *device, origin, join_path(prefix, "device"));
+      }
+    }
+    read(document, table, value, problems, options);
+  }
+
+  // Puts the preset that a document names under what the document itself says.
+  void extend(const Document& document, const Node& name, const Origin& origin,
+              const std::string& path) {
+    if (name.kind != Node::Kind::string) {
+      return add(document, name.place, path, "expected the name of a preset in quotes");
+    }
+    const std::optional<PresetSource> source = find_preset({.kind = kind_of<T>,
+                                                            .name = name.string,
+                                                            .folder = origin.folder,
+                                                            .excluded = seen_,
+                                                            .lookup = origin.lookup});
+    if (!source) return report_missing_base(document, name, origin, path);
+    constexpr std::size_t deepest = 16;
+    if (seen_.size() >= deepest) {
+      return add(document, name.place, path,
+                 "more than " + std::to_string(deepest) + " presets extend one another");
+    }
+    seen_.push_back(source->identity);
+    const Document base = parse(*source);
+    overlay_source(base, *source);
+  }
+
+  void report_missing_base(const Document& document, const Node& name, const Origin& origin,
+                           const std::string& path) {
+    const CatalogQuery again{
+        .kind = kind_of<T>, .name = name.string, .folder = origin.folder, .lookup = origin.lookup};
+    if (find_preset(again)) {
+      return add(document, name.place, path, in_quotes(name.string) + " extends itself");
+    }
+    const Unknown u = unknown(kind_of<T>, name.string);
+    add(document, name.place, path, u.message, u.hint);
+  }
+
+  void overlay_device(const Document& document, const Node& node, const Origin& origin,
+                      const std::string& path) {
+    Loader<Device> device(origin.lookup);
+    const bool fresh = node.kind == Node::Kind::string || node.find("extends") != nullptr;
+    if (!fresh && (complete_ || given_.contains("device"))) device.start_from(value.device);
+    device.load(document, node, origin, {}, path);
+    value.device = std::move(device.value);
+    problems.insert(problems.end(), device.problems.begin(), device.problems.end());
+    given_.insert("device");
+  }
+
+  void add(const Document& document, Place place, const std::string& path, std::string message,
+           std::string hint = "") {
+    complete_ = true;  // what the base would have given is not missing as well
+    problems.push_back(problem_at(document, place, path, std::move(message), std::move(hint)));
+  }
+
+  // Required fields, then contradictions: first of the files alone, then with the settings, so that
+  // each is blamed for its own.
+  void finish(const Document& document, const Node& table, const std::vector<Setting>& settings) {
+    if (!complete_) {
+      std::vector<std::string_view> skip;
+      if (given_.contains("device")) skip.emplace_back("device");
+      require_fields(document, table, reflect(value), given_, problems,
+                     {.prefix = prefix_, .skip = skip});
+    }
+    if (!problems.empty()) return;
+    std::vector<Diagnostic> found = checked(T(value));
+    locate(document, table, found, prefix_);
+    problems = std::move(found);
+    if (!problems.empty()) return;
+    apply_all(settings);
+    if (!problems.empty()) return;
+    if constexpr (requires { complete(value); }) complete(value);
+    problems = checked(value);
+    for (Diagnostic& d : problems) d.file = "--set";
+  }
+
+  static std::vector<Diagnostic> checked(T candidate) {
+    if constexpr (requires { complete(candidate); }) complete(candidate);
+    std::vector<Diagnostic> found;
+    if constexpr (requires { check(candidate); }) found = check(candidate);
+    if constexpr (std::same_as<T, System>) {
+      for (Diagnostic& d : check(candidate.device)) {
+        d.field = join_path("device", d.field);
+        found.push_back(std::move(d));
+      }
+    }
+    return found;
+  }
+
+  void apply_all(const std::vector<Setting>& settings) {
+    if constexpr (std::same_as<T, System>) {
+      std::vector<Setting> rest;
+      for (const Setting& s : settings) {
+        if (s.path == "device" || s.path == "system.device") {
+          value.device = load_device(s.value, {}, lookup_);
+        } else {
+          rest.push_back(s);
+        }
+      }
+      apply_settings(rest, reflect(value), "system", problems);
+      apply_settings(rest, reflect(value.device), "device", problems);
+    } else {
+      apply_settings(settings, reflect(value), name_of(kind_of<T>), problems);
+    }
+  }
+
+  Lookup lookup_;
+  std::string prefix_;
+  std::vector<std::string> seen_;  ///< identities of the texts under way, to find cycles
+  GivenFields given_;
+  bool complete_ = false;  ///< nothing can be missing, or has been reported already
+};
+
+template <class T>
+T load_named(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  Loader<T> loader(lookup);
+  loader.load(name, settings);
+  throw_if_any(std::move(loader.problems));
+  return std::move(loader.value);
+}
+
+template <class T>
+T load_node(const Document& document, const Node& node, const std::vector<Setting>& settings,
+            Lookup lookup) {
+  Loader<T> loader(lookup);
+  const std::string folder = std::filesystem::path(document.file).parent_path().string();
+  loader.load(document, node, Origin{folder, lookup}, settings);
+  throw_if_any(std::move(loader.problems));
+  return std::move(loader.value);
+}
+
+}  // namespace
+
+std::string preset_text(PresetKind kind, std::string_view name) {
+  std::optional<PresetSource> source = find_preset({.kind = kind, .name = name});
+  if (!source) {
+    const Unknown u = unknown(kind, name);
+    throw InputError(u.message, u.hint);
+  }
+  return std::move(source->text);
+}
+
+Device load_device(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<Device>(name, settings, lookup);
+}
+System load_system(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<System>(name, settings, lookup);
+}
+Model load_model(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<Model>(name, settings, lookup);
+}
+Runtime load_runtime(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<Runtime>(name, settings, lookup);
+}
+Kernels load_kernels(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<Kernels>(name, settings, lookup);
+}
+
+Device load_device(const Document& document, const Node& node, const std::vector<Setting>& settings,
+                   Lookup lookup) {
+  return load_node<Device>(document, node, settings, lookup);
+}
+System load_system(const Document& document, const Node& node, const std::vector<Setting>& settings,
+                   Lookup lookup) {
+  return load_node<System>(document, node, settings, lookup);
+}
+Model load_model(const Document& document, const Node& node, const std::vector<Setting>& settings,
+                 Lookup lookup) {
+  return load_node<Model>(document, node, settings, lookup);
+}
+Runtime load_runtime(const Document& document, const Node& node,
+                     const std::vector<Setting>& settings, Lookup lookup) {
+  return load_node<Runtime>(document, node, settings, lookup);
+}
+
+}  // namespace sextant

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices, systems, models, runtimes and kernel libraries by name: compiled in, from $SEXTANT_PATH,
+// or from a file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/io/node.hpp"
+#include "sextant/io/settings.hpp"
+#include "sextant/spec/device.hpp"
+#include "sextant/spec/kernels.hpp"
+#include "sextant/spec/model.hpp"
+#include "sextant/spec/runtime.hpp"
+#include "sextant/spec/system.hpp"
+
+namespace sextant {
+
+enum class PresetKind : std::uint8_t { device, system, model, runtime, kernel };
+constexpr auto names_of(PresetKind) {
+  return std::array<std::string_view, 5>{"device", "system", "model", "runtime", "kernel"};
+}
+
+/// Where names may lead: `presets` keeps out paths, for names that come over a network.
+enum class Lookup : std::uint8_t { anywhere, presets };
+
+/// All names of a kind, compiled in and in $SEXTANT_PATH, sorted.
+std::vector<std::string> preset_names(PresetKind kind);
+
+/// The kinds that have a preset of this name.
+std::vector<PresetKind> preset_kinds(std::string_view name);
+
+/// The text of a preset as it was written, comments included; throws InputError when unknown.
+std::string preset_text(PresetKind kind, std::string_view name);
+
+/// By name or path: "h100-sxm", "mine.toml", "models.toml#one-of-many", or for a model the
+/// config.json of Hugging Face or the folder that holds it. Settings of the matching root
+/// ("device", "system" and "device", "model", "runtime") are applied. Throws InputError with
+/// everything that is wrong, or std::system_error when a file cannot be read.
+Device load_device(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                   Lookup lookup = Lookup::anywhere);
+System load_system(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                   Lookup lookup = Lookup::anywhere);
+Model load_model(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                 Lookup lookup = Lookup::anywhere);
+Runtime load_runtime(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                     Lookup lookup = Lookup::anywhere);
+/// A kernel library.
+Kernels load_kernels(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                     Lookup lookup = Lookup::anywhere);
+
+/// From a value inside another document: a string is a name, a table may extend one.
+Device load_device(const Document& document, const Node& node,
+                   const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
+System load_system(const Document& document, const Node& node,
+                   const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
+Model load_model(const Document& document, const Node& node,
+                 const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
+Runtime load_runtime(const Document& document, const Node& node,
+                     const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
+
+}  // namespace sextant

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What messages and lists say of a field.
+#include "sextant/io/reflect.hpp"
+
+#include "sextant/spec/diagnostic.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant {
+namespace {
+
+struct TypeName {
+  std::string operator()(const bool*) const { return "true or false"; }
+  std::string operator()(const int*) const { return "whole number"; }
+  std::string operator()(const std::int64_t*) const { return "whole number"; }
+  std::string operator()(const double*) const { return "number"; }
+  std::string operator()(const std::string*) const { return "text"; }
+  std::string operator()(const QuantityRef& q) const {
+    return "quantity in " + unit_of(q.dimension);
+  }
+  std::string operator()(const EnumRef& e) const {
+    std::string out = "one of";
+    for (const std::string_view name : e.names)
+      out += (out.size() > 6 ? ", " : " ") + std::string(name);
+    return out;
+  }
+  std::string operator()(const StructRef&) const { return "table"; }
+  std::string operator()(const ListRef&) const { return "list"; }
+};
+
+// A field of exactly that name, deeper in the struct.
+std::string find_deeper(std::string_view key, const StructRef& fields) {
+  for (const Slot& slot : fields.fields) {
+    if (slot.name == key) return std::string(slot.name);
+    if (const auto* inner = std::get_if<StructRef>(&slot.target)) {
+      const std::string found = find_deeper(key, *inner);
+      if (!found.empty()) return join_path(slot.name, found);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string join_path(std::string_view prefix, std::string_view name) {
+  if (prefix.empty()) return std::string(name);
+  if (name.empty()) return std::string(prefix);
+  return std::string(prefix) + "." + std::string(name);
+}
+
+std::string unit_of(Dimension dimension) {
+  // Written quantities are a number, a blank and the unit.
+  const std::string text = write_quantity(0, dimension);
+  const std::size_t blank = text.find(' ');
+  return blank == std::string::npos ? "its unit" : text.substr(blank + 1);
+}
+
+std::string type_of(const Target& target) { return std::visit(TypeName{}, target); }
+
+std::string suggest_field(std::string_view key, const StructRef& fields) {
+  std::vector<std::string> names;
+  for (const Slot& slot : fields.fields) names.emplace_back(slot.name);
+  std::string near = closest(key, names);
+  return near.empty() ? find_deeper(key, fields) : near;
+}
+
+}  // namespace sextant

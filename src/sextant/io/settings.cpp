@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking a dotted path to a field and setting it.
+#include "sextant/io/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "sextant/io/read.hpp"
+#include "sextant/io/text.hpp"
+#include "sextant/units/parse.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr const char* origin = "--set";
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+// A value on the command line has no line and column worth telling.
+void forget_places(Node& node) {
+  node.place = {};
+  for (Node& item : node.items) forget_places(item);
+  for (Node::Member& member : node.members) {
+    member.place = {};
+    forget_places(member.value);
+  }
+}
+
+std::optional<Node> as_toml(const std::string& text) {
+  if (text.find_first_of("\r\n") != std::string::npos) return std::nullopt;
+  try {
+    Document document = parse_toml("value = " + text, origin);
+    if (document.root.members.size() != 1) return std::nullopt;
+    Node node = std::move(document.root.members.front().value);
+    forget_places(node);
+    return node;
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+bool takes_text(const Target& target) {
+  return std::holds_alternative<std::string*>(target) || std::holds_alternative<EnumRef>(target) ||
+         std::holds_alternative<QuantityRef>(target);
+}
+
+// Quotes are optional where text is expected; elsewhere the value is read as TOML, with a little
+// more patience for numbers (".5").
+Node node_of(const std::string& text, const Target& target) {
+  std::optional<Node> node = as_toml(text);
+  if (node && (node->kind == Node::Kind::string || !takes_text(target))) return *std::move(node);
+  const std::optional<double> number = parse_number(text);
+  if (number && !takes_text(target)) return Node::of(*number);
+  return Node::of(text);
+}
+
+std::vector<std::string> parts_of(std::string_view path) {
+  std::vector<std::string> parts(1);
+  for (const char c : path) {
+    if (c == '.' || c == '[') {
+      parts.emplace_back();
+    } else if (c != ']') {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+class Applier {
+ public:
+  Applier(const Setting& setting, std::vector<Diagnostic>& problems)
+      : setting_(setting), problems_(problems) {}
+
+  void run(const StructRef& fields) {
+    const std::vector<std::string> parts = parts_of(setting_.path);
+    std::optional<Slot> slot = Slot{{}, {}, fields};
+    std::string path = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      slot = step(*slot, parts[i], path);
+      if (!slot) return;
+      path += "." + parts[i];
+    }
+    const Document document{origin, "", {}};
+    read_value(document, node_of(setting_.value, slot->target), *slot,
+               printable(setting_.path, 200), problems_);
+  }
+
+ private:
+  std::optional<Slot> step(const Slot& from, const std::string& part, const std::string& path) {
+    if (const auto* fields = std::get_if<StructRef>(&from.target))
+      return member(*fields, part, path);
+    if (const auto* list = std::get_if<ListRef>(&from.target))
+      return element(*list, from, part, path);
+    fail(in_quotes(path) + " has no fields");
+    return std::nullopt;
+  }
+
+  std::optional<Slot> member(const StructRef& fields, const std::string& part,
+                             const std::string& path) {
+    for (const Slot& slot : fields.fields) {
+      if (slot.name == part) return slot;
+    }
+    const std::string meant = suggest_field(part, fields);
+    if (!meant.empty()) {
+      fail("unknown field", "did you mean '" + path + "." + meant + "'?");
+    } else {
+      std::string names;
+      for (const Slot& slot : fields.fields) {
+        names += (names.empty() ? "" : ", ") + std::string(slot.name);
+      }
+      fail("unknown field", in_quotes(path) + " has " + names);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Slot> element(const ListRef& list, const Slot& from, const std::string& part,
+                              const std::string& path) {
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
+    const std::size_t size = list.size(list.list);
+    if (error != std::errc{} || end != part.data() + part.size() || index >= size) {
+      fail("there is no element " + in_quotes(part) + " in " + in_quotes(path),
+           size == 0 ? "it is empty" : "write a number from 0 to " + std::to_string(size - 1));
+      return std::nullopt;
+    }
+    Slot slot = list.element(list.list, index);
+    slot.field = from.field;
+    return slot;
+  }
+
+  void fail(std::string message, std::string hint = "") {
+    problems_.push_back({.file = origin,
+                         .field = printable(setting_.path, 200),
+                         .message = std::move(message),
+                         .hint = std::move(hint)});
+  }
+
+  const Setting& setting_;
+  std::vector<Diagnostic>& problems_;
+};
+
+}  // namespace
+
+Setting parse_setting(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view path = trimmed(text.substr(0, equals));
+  if (equals == std::string_view::npos || path.empty()) {
+    throw InputError({Diagnostic{.file = origin,
+                                 .message = "expected path=value, not " + in_quotes(text),
+                                 .hint = "write --set device.memory.bandwidth='8 TB/s'"}});
+  }
+  return {std::string(path), std::string(trimmed(text.substr(equals + 1)))};
+}
+
+std::string_view root_of(const Setting& setting) {
+  return std::string_view(setting.path).substr(0, setting.path.find('.'));
+}
+
+void apply_settings(const std::vector<Setting>& settings, const StructRef& fields,
+                    std::string_view root, std::vector<Diagnostic>& problems) {
+  for (const Setting& setting : settings) {
+    if (root_of(setting) == root) Applier(setting, problems).run(fields);
+  }
+}
+
+void check_roots(const std::vector<Setting>& settings, const std::vector<std::string>& roots) {
+  std::vector<Diagnostic> problems;
+  for (const Setting& setting : settings) {
+    const std::string root(root_of(setting));
+    if (std::find(roots.begin(), roots.end(), root) != roots.end()) continue;
+    std::string names;
+    for (const std::string& r : roots) names += (names.empty() ? "" : ", ") + r;
+    std::string hint = did_you_mean(root, roots);
+    if (hint.empty()) hint = "a path starts with one of " + names;
+    problems.push_back({.file = origin,
+                        .field = printable(setting.path, 200),
+                        .message = "nothing is called " + in_quotes(root),
+                        .hint = std::move(hint)});
+  }
+  throw_if_any(std::move(problems));
+}
+
+}  // namespace sextant

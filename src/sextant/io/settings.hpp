@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// `--set path=value`: any field of any struct, read by the same code as files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/io/reflect.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant {
+
+/// A field and what it is set to: {"device.memory.bandwidth", "8 TB/s"}.
+struct Setting {
+  std::string path;
+  std::string value;
+};
+
+/// Reads "path=value"; throws InputError when it has another form.
+Setting parse_setting(std::string_view text);
+
+/// The first part of the path: "device".
+std::string_view root_of(const Setting& setting);
+
+/// Applies the settings whose path starts with `root`, in order; the others are left for others.
+/// Elements of lists go by number: "system.fabrics.0.latency".
+void apply_settings(const std::vector<Setting>& settings, const StructRef& fields,
+                    std::string_view root, std::vector<Diagnostic>& problems);
+
+/// Reports settings whose root is none of `roots`.
+void check_roots(const std::vector<Setting>& settings, const std::vector<std::string>& roots);
+
+/// Throws InputError with all problems at once.
+template <Described T>
+void apply(const std::vector<Setting>& settings, T& value, std::string_view root) {
+  std::vector<Diagnostic> problems;
+  apply_settings(settings, reflect(value), root, problems);
+  throw_if_any(std::move(problems));
+}
+
+}  // namespace sextant

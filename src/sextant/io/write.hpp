@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a described struct to a document, and the list of its fields.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sextant/io/node.hpp"
+#include "sextant/io/reflect.hpp"
+
+namespace sextant {
+
+/// How quantities are written: with their unit for files ("3.35 TB/s"), or as plain numbers in SI
+/// base units for programs.
+enum class Quantities : std::uint8_t { text, si };
+
+Node write_fields(const StructRef& fields, Quantities quantities = Quantities::text);
+
+template <Described T>
+Node write(const T& value, Quantities quantities = Quantities::text) {
+  return write_fields(reflect(value), quantities);
+}
+
+/// The value as it would be written in a file, without quotes; empty for structs and lists.
+std::string text_of(const Target& target);
+
+/// One line of `sextant show --fields`.
+struct FieldInfo {
+  std::string path;  ///< "memory.bandwidth", "fabrics[].reach"
+  std::string type;  ///< "quantity in B/s", "one of none, full"
+  std::string help;
+  bool required = false;
+  std::string default_text;  ///< empty where there is none
+};
+
+std::vector<FieldInfo> list_fields(const StructRef& fields, const std::string& prefix = "");
+
+template <Described T>
+std::vector<FieldInfo> fields_of() {
+  T defaults{};
+  return list_fields(reflect(defaults));
+}
+
+}  // namespace sextant

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/report/breakdown.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "sextant/units/units.hpp"
+
+namespace sextant {
+namespace {
+
+Breakdown part(std::string label, double seconds, std::vector<Breakdown> parts = {}) {
+  return {.label = std::move(label),
+          .value = seconds,
+          .unit = Seconds::dimension,
+          .parts = std::move(parts)};
+}
+
+Breakdown step() {
+  Breakdown root =
+      part("step", 1,
+           {part("forward", 0.25, {part("qkv", 0.2), part("norm", 0.05)}), part("backward", 0.75)});
+  root.parts[1].note = "compute bound";
+  fill_shares(root);
+  return root;
+}
+
+TEST(Breakdown, SharesAreOfTheRoot) {
+  const Breakdown root = step();
+  EXPECT_DOUBLE_EQ(root.share, 1);
+  EXPECT_DOUBLE_EQ(root.parts[0].share, 0.25);
+  EXPECT_DOUBLE_EQ(root.parts[0].parts[1].share, 0.05);
+}
+
+TEST(Breakdown, NothingHasNoShares) {
+  for (const double value : {0.0, std::numeric_limits<double>::infinity()}) {
+    Breakdown root = part("step", value, {part("forward", 0)});
+    fill_shares(root);
+    EXPECT_EQ(root.share, 0);
+    EXPECT_EQ(root.parts[0].share, 0);
+    EXPECT_FALSE(render_text(root).empty());
+  }
+}
+
+TEST(Breakdown, TreeWithBars) {
+  EXPECT_EQ(render_text(step(), {.bar = 8}),
+            "step          1.00 s  100.0 %  ████████\n"
+            "├─ forward    250 ms   25.0 %  ██\n"
+            "│  ├─ qkv     200 ms   20.0 %  █▋\n"
+            "│  └─ norm   50.0 ms    5.0 %  ▍\n"
+            "└─ backward   750 ms   75.0 %  ██████    compute bound\n");
+}
+
+TEST(Breakdown, DepthAndSmallParts) {
+  EXPECT_EQ(render_text(step(), {.bar = 0, .depth = 1, .notes = false}),
+            "step         1.00 s  100.0 %\n"
+            "├─ forward   250 ms   25.0 %\n"
+            "└─ backward  750 ms   75.0 %\n");
+  const std::string text = render_text(step(), {.bar = 0, .hide_below = 0.3, .notes = false});
+  EXPECT_EQ(text,
+            "step         1.00 s  100.0 %\n"
+            "├─ backward  750 ms   75.0 %\n"
+            "└─ forward   250 ms   25.0 %\n");
+  EXPECT_NE(render_text(step(), {.hide_below = 0.8}).find("2 more"), std::string::npos);
+}
+
+TEST(Breakdown, TableHasOneRowANode) {
+  EXPECT_EQ(render_csv(to_table(step())),
+            "part,value,share,note\n"
+            "step,1,1,\n"
+            "step > forward,0.25,0.25,\n"
+            "step > forward > qkv,0.2,0.2,\n"
+            "step > forward > norm,0.05,0.05,\n"
+            "step > backward,0.75,0.75,compute bound\n");
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures as SVG text that look printed: a frame, ticks, units, colours that colour-blind readers
+// can tell apart, and nothing else. The same input gives the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/report/ticks.hpp"
+
+namespace sextant::plot {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+  std::string label;  ///< shown when the pointer rests on the mark; may be empty
+};
+
+enum class Mark : std::uint8_t { dots, line, line_and_dots, dashed_line };
+
+struct Series {
+  std::string name;  ///< in the legend; empty: not there
+  Mark mark = Mark::dots;
+  /// Lines join them in this order. A point that its axis cannot show (not finite, not positive on
+  /// a logarithmic axis) is left out and interrupts a line.
+  std::vector<Point> points;
+};
+
+/// Text inside the plot, starting at a point.
+struct Note {
+  double x = 0;
+  double y = 0;
+  std::string text;
+};
+
+struct Figure {
+  std::string title;
+  Axis x;
+  Axis y;
+  std::vector<Series> series;
+  std::vector<Note> notes;
+  /// Predicted against measured: one scale for both axes, a square, the diagonal, and `bands`.
+  bool parity = false;
+  std::vector<double> bands = {0.1, 0.2};  ///< relative errors shaded around the diagonal
+  int width = 480;   ///< pixels; a legend that finds no free corner adds to it
+  int height = 340;  ///< pixels; of a parity figure it follows from the width
+};
+
+/// A whole SVG document.
+std::string to_svg(const Figure& figure);
+
+/// A self-contained page around one or several figures.
+std::string to_html(std::string_view svg, std::string_view title);
+
+}  // namespace sextant::plot

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/report/plot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "sextant/units/units.hpp"
+
+namespace sextant::plot {
+namespace {
+
+Figure parity() {
+  Figure figure{.title = "GEMM",
+                .x = {.label = "Measured", .dimension = Seconds::dimension, .log = true},
+                .y = {.label = "Predicted"},
+                .parity = true};
+  figure.series = {{.name = "h100-sxm", .points = {{1e-5, 1.1e-5, "a"}, {1e-3, 0.9e-3, "b"}}},
+                   {.name = "b200", .points = {{2e-5, 2e-5, ""}}}};
+  return figure;
+}
+
+std::size_t occurrences(std::string_view text, std::string_view what) {
+  std::size_t count = 0;
+  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+// Enough of XML to catch an element left open: every tag closes in order.
+bool well_formed(std::string_view text) {
+  std::vector<std::string> open;
+  for (auto at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
+    const auto end = text.find('>', at);
+    if (end == text.npos) return false;
+    const std::string_view tag = text.substr(at + 1, end - at - 1);
+    const std::string name(
+        tag.substr(tag[0] == '/' ? 1 : 0).substr(0, tag.find_first_of(" /\n", 1)));
+    if (tag[0] == '/') {
+      if (open.empty() || "/" + open.back() != tag) return false;
+      open.pop_back();
+    } else if (tag.back() != '/') {
+      open.push_back(name);
+    }
+  }
+  return open.empty();
+}
+
+TEST(Plot, ParityHasBothAxesBandsAndLegend) {
+  const std::string svg = to_svg(parity());
+  EXPECT_TRUE(well_formed(svg)) << svg;
+  EXPECT_EQ(svg.rfind("<svg xmlns=", 0), 0U);
+  for (const char* text : {">GEMM<", ">Measured<", ">Predicted<", ">h100-sxm<", ">b200<",
+                           ">±10 %, ±20 %<", ">100 µs<", "<title>a</title>"}) {
+    EXPECT_NE(svg.find(text), svg.npos) << text;
+  }
+  EXPECT_EQ(occurrences(svg, ">100 µs<"), 2U);           // the same scale twice
+  EXPECT_EQ(occurrences(svg, "class=\"sx-band\""), 4U);  // two in the plot, two in the legend
+}
+
+TEST(Plot, SameInputSameBytes) { EXPECT_EQ(to_svg(parity()), to_svg(parity())); }
+
+TEST(Plot, LabelsAreEscaped) {
+  Figure figure = parity();
+  figure.title = "a < b & \"c\"";
+  figure.series[0].name = "<script>";
+  figure.series[0].points[0].label = "x\x01</title>";
+  figure.x.label = "\xFFµ";
+  figure.notes = {{1e-4, 1e-4, "<b>"}};
+  const std::string svg = to_svg(figure);
+  EXPECT_TRUE(well_formed(svg)) << svg;
+  EXPECT_EQ(svg.find("<script"), svg.npos);
+  EXPECT_EQ(svg.find("<b>"), svg.npos);
+  EXPECT_EQ(svg.find('\x01'), svg.npos);
+  EXPECT_NE(svg.find("a &lt; b &amp; &quot;c&quot;"), svg.npos);
+}
+
+TEST(Plot, UnshowablePointsAreLeftOutAndBreakLines) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Figure figure{.x = {.label = "x", .log = true}, .y = {.label = "y"}};
+  figure.series = {{.mark = Mark::line_and_dots,
+                    .points = {{1, 1, ""}, {2, 2, ""}, {-1, 3, ""}, {4, nan, ""}, {5, 5, ""}}}};
+  const std::string svg = to_svg(figure);
+  EXPECT_TRUE(well_formed(svg));
+  EXPECT_EQ(occurrences(svg, "<circle"), 3U);
+  EXPECT_EQ(svg.find("nan"), svg.npos);
+  const auto line = svg.find("stroke-linejoin");
+  const std::string path = svg.substr(line, svg.find('\n', line) - line);
+  EXPECT_EQ(occurrences(path, "M"), 2U);
+  EXPECT_EQ(occurrences(path, "L"), 1U);
+}
+
+TEST(Plot, EmptyFigureStillDraws) {
+  EXPECT_TRUE(well_formed(to_svg({})));
+  EXPECT_TRUE(well_formed(to_svg({.parity = true})));
+  EXPECT_TRUE(
+      well_formed(to_svg({.x = {.log = true}, .y = {.log = true}, .width = 1, .height = 1})));
+}
+
+TEST(Plot, MinusSignsAreMinusSigns) {
+  Figure figure{.x = {.label = "x", .log = true}, .y = {.label = "y"}};
+  figure.series = {{.points = {{1e-9, -10, ""}, {1, 10, ""}}}};
+  const std::string svg = to_svg(figure);
+  EXPECT_NE(svg.find(">−10<"), svg.npos);
+  EXPECT_NE(svg.find(">−9<"), svg.npos);
+}
+
+TEST(Plot, CrowdedLegendMovesOutside) {
+  Figure figure{.x = {.label = "x"}, .y = {.label = "y"}};
+  figure.series = {{.name = "everywhere", .points = {}}};
+  for (int i = 0; i <= 40; ++i) {
+    for (int j = 0; j <= 40; ++j) {
+      figure.series[0].points.push_back({static_cast<double>(i), static_cast<double>(j), ""});
+    }
+  }
+  const std::string crowded = to_svg(figure);
+  figure.series[0].points.resize(1);
+  const std::string sparse = to_svg(figure);
+  const auto width = [](const std::string& svg) {
+    return std::stod(svg.substr(svg.find("width=\"") + 7));
+  };
+  EXPECT_GT(width(crowded), width(sparse) + 50);
+}
+
+TEST(Plot, ManySeriesLookDifferent) {
+  Figure figure{.x = {.label = "x"}, .y = {.label = "y"}};
+  for (int i = 0; i < 14; ++i) {
+    figure.series.push_back({.name = "s" + std::to_string(i), .points = {{1.0 * i, 1.0, ""}}});
+  }
+  const std::string svg = to_svg(figure);
+  EXPECT_TRUE(well_formed(svg));
+  EXPECT_GE(occurrences(svg, "#0072B2"), 2U);  // colours come round, with another shape
+}
+
+TEST(Plot, PageIsSelfContained) {
+  const std::string page = to_html(to_svg(parity()), "a <title>");
+  EXPECT_EQ(page.rfind("<!doctype html>", 0), 0U);
+  EXPECT_NE(page.find("<title>a &lt;title&gt;</title>"), page.npos);
+  EXPECT_EQ(page.find("src="), page.npos);
+  EXPECT_EQ(occurrences(page, "http"), 1U);  // the SVG name space
+}
+
+}  // namespace
+}  // namespace sextant::plot

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text as people see it: code points, columns on a terminal, and text inside SVG and HTML.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sextant {
+
+/// Decodes the code point at `position` and moves past it. A byte that starts no valid sequence
+/// gives U+FFFD and is passed alone, so any bytes can be walked.
+char32_t next_code_point(std::string_view text, std::size_t& position);
+
+/// Columns the text takes on a terminal: combining marks none, East Asian and emoji two.
+int display_width(std::string_view text);
+
+/// Control characters become spaces and invalid bytes U+FFFD: safe to print in one line.
+std::string single_line(std::string_view text);
+
+/// single_line(), with the characters that mean something in XML and HTML escaped.
+std::string escape_markup(std::string_view text);
+
+/// "█" repeated and so on: `count` copies of `text`.
+std::string repeat(std::string_view text, int count);
+
+}  // namespace sextant

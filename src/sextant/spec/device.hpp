@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// One accelerator: what its datasheet says, and the few constants of its mechanisms.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sextant/spec/describe.hpp"
+#include "sextant/spec/diagnostic.hpp"
+#include "sextant/units/units.hpp"
+
+namespace sextant {
+
+enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, int8, fp6, fp4, int4, count };
+constexpr auto names_of(Precision) {
+  return std::array<std::string_view, 9>{"fp32", "tf32", "fp16", "bf16", "fp8",
+                                         "int8", "fp6",  "fp4",  "int4"};
+}
+/// Bytes one element takes in memory (tf32 is stored as fp32).
+constexpr double element_bytes(Precision p) {
+  constexpr std::array<double, 9> bytes{4, 4, 2, 2, 1, 1, 0.75, 0.5, 0.5};
+  return bytes[static_cast<std::size_t>(p)];
+}
+
+/// Peak rates of the matrix units, dense, at Device::clock; zero where the unit lacks the type.
+using MatrixRates = Table<FlopsPerSecond, Precision>;
+
+/// The vector and special-function units.
+struct VectorUnits {
+  FlopsPerSecond fp32;            ///< peak of the ordinary units at Device::clock
+  double special_per_clock = 16;  ///< exponentials a clock a core (MUFU: 4 a quadrant since Volta)
+};
+template <class V>
+void describe(V& v, VectorUnits& u) {
+  v("fp32", u.fp32, {.help = "peak fp32 rate of the vector units", .required = true});
+  v("special_per_clock", u.special_per_clock,
+    {.help = "exponentials a clock a core", .min = 0.01, .max = 1e5});
+}
+
+/// Shared memory (or scratchpad) of one core.
+struct SharedMemory {
+  Bytes capacity{228 * 1024.0};
+  Bytes per_clock{128};  ///< bytes a clock a core
+};
+template <class V>
+void describe(V& v, SharedMemory& m) {
+  v("capacity", m.capacity, {.help = "shared memory of one core", .min = 1024, .max = 1e12});
+  v("per_clock", m.per_clock, {.help = "bytes a clock a core", .min = 1, .max = 1e9});
+}
+
+/// The last-level cache on the chip.
+struct Cache {
+  Bytes capacity;
+  Bytes per_clock;  ///< bytes a clock over the whole chip; zero derives 64 B a core
+};
+template <class V>
+void describe(V& v, Cache& c) {
+  v("capacity", c.capacity, {.help = "last-level cache", .required = true, .max = 1e12});
+  v("per_clock", c.per_clock,
+    {.help = "bytes a clock over the whole chip; 0 derives 64 B a core", .max = 1e9});
+}
+
+/// Device memory.
+struct Memory {
+  std::string kind;  ///< "HBM3", for people
+  Bytes capacity;
+  BytesPerSecond bandwidth;
+};
+template <class V>
+void describe(V& v, Memory& m) {
+  v("kind", m.kind, {.help = "technology, for people"});
+  v("capacity", m.capacity, {.help = "memory on the device", .required = true, .min = above_zero});
+  v("bandwidth", m.bandwidth,
+    {.help = "peak streaming rate of the datasheet", .required = true, .min = above_zero});
+}
+
+/// What the device draws, and what makes it slow down (cost/power.hpp).
+struct Power {
+  Watts limit;  ///< board limit (TDP)
+  Watts idle;   ///< at full clock with nothing running; zero derives it
+  JoulesPerFlop
+      matrix_fp16;       ///< dynamic energy of a 16-bit matrix FLOP at `clock`; zero derives it
+  JoulesPerByte memory;  ///< a byte moved to or from device memory; zero derives it
+};
+template <class V>
+void describe(V& v, Power& p) {
+  v("limit", p.limit, {.help = "board power limit (TDP)", .required = true, .min = above_zero});
+  v("idle", p.idle, {.help = "draw at full clock with nothing running; 0 derives it"});
+  v("matrix_fp16", p.matrix_fp16,
+    {.help = "dynamic energy of a 16-bit matrix FLOP at the rated clock; 0 derives it"});
+  v("memory", p.memory, {.help = "energy of a byte to or from device memory; 0 derives it"});
+}
+
+/// Physical facts that only the technology studies use.
+struct Die {
+  std::string process;
+  SquareMeters area;
+  double transistors = 0;
+};
+template <class V>
+void describe(V& v, Die& d) {
+  v("process", d.process, {.help = "process node, for people"});
+  v("area", d.area, {.help = "die area, all dies together"});
+  v("transistors", d.transistors, {.help = "transistor count", .max = 1e15});
+}
+
+/// Constants of the mechanisms inside kernels (cost/). The defaults are the joint fit to all
+/// measured devices (docs/accuracy.md says to which, and how well they carry to one left out);
+/// times of the pipeline are in clock cycles, so that they follow the clock of an unknown device.
+struct Mechanism {
+  bool asynchronous = true;         ///< matrix units and copies run beside the threads (TMA, wgmma)
+  double start_cycles = 4130;       ///< launch, set-up and drain of any kernel
+  Seconds memory_latency{1.05e-6};  ///< first bytes of a cold stream
+  double memory_efficiency = 0.86;  ///< share of peak bandwidth a long stream of weights reaches
+  double matrix_efficiency = 0.91;  ///< share of the 16-bit issue rate inside a tile
+  double matrix_efficiency_8bit = 0.96;
+  double tile_cycles = 740;    ///< starting one tile: descriptors, first loads
+  double drain_cycles = 2410;  ///< draining a full tile of 32768 results
+  double feed = 0.0198;        ///< bytes a clock into a core for each 16-bit FLOP a clock
+  double split_cycles = 4110;  ///< second pass of a split-K multiply
+  double tail = 0.9;           ///< share of a last, partly filled wave that shows
+};
+template <class V>
+void describe(V& v, Mechanism& m) {
+  v("asynchronous", m.asynchronous,
+    {.help = "matrix units and copies run beside the threads (TMA and wgmma, tcgen05, DMA)"});
+  v("start_cycles", m.start_cycles, {.help = "start and drain of any kernel", .max = 1e7});
+  v("memory_latency", m.memory_latency, {.help = "first bytes of a cold stream", .max = 1e-3});
+  v("memory_efficiency", m.memory_efficiency,
+    {.help = "share of peak bandwidth of a long stream", .min = 0.05, .max = 1});
+  v("matrix_efficiency", m.matrix_efficiency,
+    {.help = "share of the 16-bit issue rate inside a tile", .min = 0.05, .max = 1});
+  v("matrix_efficiency_8bit", m.matrix_efficiency_8bit,
+    {.help = "the same for 8 bits and fewer", .min = 0.05, .max = 1});
+  v("tile_cycles", m.tile_cycles, {.help = "starting one tile", .max = 1e6});
+  v("drain_cycles", m.drain_cycles, {.help = "draining a tile of 32768 results", .max = 1e6});
+  v("feed", m.feed,
+    {.help = "bytes a clock into a core for each 16-bit FLOP a clock", .min = 1e-4, .max = 10});
+  v("split_cycles", m.split_cycles, {.help = "second pass of a split-K multiply", .max = 1e7});
+  v("tail", m.tail, {.help = "share of a last, partly filled wave that shows", .max = 1});
+}
+
+/// Where fitted constants come from; written by `sextant calibrate`.
+struct Provenance {
+  std::string method;
+  std::string data;
+  int cases = 0;
+  double fit_error = 0;
+  double left_out_error = 0;
+};
+template <class V>
+void describe(V& v, Provenance& p) {
+  v("method", p.method, {.help = "how the constants were found"});
+  v("data", p.data, {.help = "the measurements"});
+  v("cases", p.cases, {.help = "how many", .max = count_limit});
+  v("fit_error", p.fit_error, {.help = "mean absolute relative error on them", .max = 1e6});
+  v("left_out_error", p.left_out_error, {.help = "the same, k-fold by shape family", .max = 1e6});
+}
+
+struct Device {
+  std::string name;
+  std::string vendor;
+  std::string architecture;
+  std::string notes;
+  int cores = 1;       ///< streaming multiprocessors, compute units, matrix engines
+  Hertz clock;         ///< the clock at which the peak rates hold
+  Hertz max_clock;     ///< the highest it runs at under a light load; zero: as `clock`
+  Hertz matrix_clock;  ///< the highest with all matrix units busy; zero derives it
+  MatrixRates matrix;
+  VectorUnits vector;
+  SharedMemory shared;
+  Cache l2;
+  Memory memory;
+  Power power;
+  Die die;
+  Mechanism mechanism;
+  Provenance provenance;
+};
+template <class V>
+void describe(V& v, Device& d) {
+  v("name", d.name, {.help = "preset name"});
+  v("vendor", d.vendor, {.help = "for people"});
+  v("architecture", d.architecture, {.help = "for people"});
+  v("notes", d.notes, {.help = "remarks"});
+  v("cores", d.cores, {.help = "SMs, compute units", .required = true, .min = 1, .max = 1e6});
+  v("clock", d.clock,
+    {.help = "clock of the peak rates", .required = true, .min = 1e6, .max = 1e12});
+  v("max_clock", d.max_clock, {.help = "highest clock; 0: as clock", .max = 1e12});
+  v("matrix_clock", d.matrix_clock,
+    {.help = "highest clock with all matrix units busy; 0 derives it", .max = 1e12});
+  v("matrix", d.matrix, {.help = "dense peak of the matrix units by type", .required = true});
+  v("vector", d.vector, {.help = "vector and special-function units", .required = true});
+  v("shared", d.shared, {.help = "shared memory of one core"});
+  v("l2", d.l2, {.help = "last-level cache", .required = true});
+  v("memory", d.memory, {.help = "device memory", .required = true});
+  v("power", d.power, {.help = "power and energy", .required = true});
+  v("die", d.die, {.help = "silicon"});
+  v("mechanism", d.mechanism, {.help = "kernel constants; defaults hold for any device"});
+  v("provenance", d.provenance, {.help = "where fitted constants come from"});
+}
+
+/// Everything wrong with a device beyond what field bounds catch.
+std::vector<Diagnostic> check(const Device& device);
+
+}  // namespace sextant

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel library as numbers: what attention, expert, streaming and quantising kernels of a
+// software stack cost beyond the hardware's own limits. Cycles and shares only, so that one library
+// serves every device; `sextant calibrate --kernels` fits them over all devices at once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "sextant/spec/describe.hpp"
+#include "sextant/spec/device.hpp"
+#include "sextant/units/units.hpp"
+
+namespace sextant {
+
+/// Attention over a whole prompt, forward or backward (cost/attention.cpp).
+struct PrefillKernel {
+  Seconds start{5e-6};        ///< launches of the module
+  double traffic = 1;         ///< bytes moved over the least possible
+  double efficiency = 0.6;    ///< share of the matrix issue rate
+  double softmax = 0.5;       ///< exponentials that are not hidden behind the matrix units
+  double tile_cycles = 2000;  ///< start and end of one block of queries
+  double imbalance = 0.6;     ///< causal: share of the longest block that ends alone
+};
+template <class V>
+void describe(V& v, PrefillKernel& k) {
+  v("start", k.start, {.help = "launches of the module", .max = 1});
+  v("traffic", k.traffic, {.help = "bytes moved over the least possible", .max = 100});
+  v("efficiency", k.efficiency, {.help = "share of the matrix issue rate", .min = 0.01, .max = 1});
+  v("softmax", k.softmax, {.help = "exponentials not hidden, of one a score", .max = 100});
+  v("tile_cycles", k.tile_cycles, {.help = "start and end of one block of queries", .max = 1e7});
+  v("imbalance", k.imbalance,
+    {.help = "causal: share of the longest block that ends alone", .max = 4});
+}
+
+/// Attention of single tokens over a cache, split over the cache where that fills the device.
+struct DecodeKernel {
+  Seconds start{5e-6};             ///< launches of the module
+  double memory_efficiency = 0.9;  ///< share of peak bandwidth on a long cache
+  double block_cycles = 4000;      ///< start and end of one block of cache
+  Bytes block_bytes{30};           ///< bytes a clock one block takes in
+  double resident = 1;             ///< blocks a core works on at a time
+  double chunk = 256;              ///< shortest piece a cache is split into, tokens
+  Seconds combine{2e-6};           ///< joining the pieces
+  double group = 0.2;              ///< extra cost for every 8 queries that share a cache head
+  double efficiency = 0.6;         ///< share of the matrix issue rate (latent attention)
+  double traffic = 1;              ///< bytes of queries and results over the least possible
+};
+template <class V>
+void describe(V& v, DecodeKernel& k) {
+  v("start", k.start, {.help = "launches of the module", .max = 1});
+  v("memory_efficiency", k.memory_efficiency,
+    {.help = "share of peak bandwidth on a long cache", .min = 0.01, .max = 1});
+  v("block_cycles", k.block_cycles, {.help = "start and end of one block", .max = 1e7});
+  v("block_bytes", k.block_bytes, {.help = "bytes a clock one block takes in", .min = 0.1});
+  v("resident", k.resident, {.help = "blocks a core works on at a time", .min = 0.05, .max = 64});
+  v("chunk", k.chunk, {.help = "shortest piece a cache is split into", .min = 1, .max = 1e9});
+  v("combine", k.combine, {.help = "joining the pieces", .max = 1});
+  v("group", k.group, {.help = "extra cost for every 8 queries of a cache head", .max = 100});
+  v("efficiency", k.efficiency, {.help = "share of the matrix issue rate", .min = 0.01, .max = 1});
+  v("traffic", k.traffic, {.help = "bytes of queries and results", .max = 100});
+}
+
+/// Route, two grouped multiplies and combine of a mixture-of-experts layer (cost/experts.cpp).
+struct ExpertKernel {
+  Seconds start{26e-6};  ///< launches: route, sort, permute, two multiplies, combine
+  double memory_efficiency = 0.9;
+  double efficiency = 0.8;     ///< share of the matrix issue rate
+  double feed = 0.013;         ///< as Mechanism::feed
+  double tile_cycles = 3500;   ///< starting one tile of one expert
+  double drain_cycles = 2500;  ///< draining a tile of 32768 results
+  double traffic = 1.8;        ///< permute and combine bytes over the least possible
+  Seconds per_expert{2e-8};    ///< bookkeeping of one active expert
+  double route_cycles = 100;   ///< a token's choice, a core
+};
+template <class V>
+void describe(V& v, ExpertKernel& k) {
+  v("start", k.start, {.help = "launches of the layer", .max = 1});
+  v("memory_efficiency", k.memory_efficiency,
+    {.help = "share of peak bandwidth on the weights", .min = 0.01, .max = 1});
+  v("efficiency", k.efficiency, {.help = "share of the matrix issue rate", .min = 0.01, .max = 1});
+  v("feed", k.feed,
+    {.help = "bytes a clock into a core for each 16-bit FLOP a clock", .min = 1e-4, .max = 10});
+  v("tile_cycles", k.tile_cycles, {.help = "starting one tile of one expert", .max = 1e7});
+  v("drain_cycles", k.drain_cycles, {.help = "draining a tile of 32768 results", .max = 1e7});
+  v("traffic", k.traffic, {.help = "permute and combine bytes", .max = 100});
+  v("per_expert", k.per_expert, {.help = "bookkeeping of one active expert", .max = 1e-3});
+  v("route_cycles", k.route_cycles, {.help = "a token's choice, a core", .max = 1e6});
+}
+
+/// Quantising a matrix row by row before an 8-bit multiply.
+struct QuantizeKernel {
+  Seconds start{1.5e-6};
+  double row_cycles = 1300;  ///< one row on one core
+  double elements = 2.3;     ///< a clock a core
+};
+template <class V>
+void describe(V& v, QuantizeKernel& k) {
+  v("start", k.start, {.help = "launch", .max = 1});
+  v("row_cycles", k.row_cycles, {.help = "one row on one core", .max = 1e7});
+  v("elements", k.elements, {.help = "elements a clock a core", .min = 0.01, .max = 1e4});
+}
+
+/// Operators that only stream.
+enum class StreamOp : std::uint8_t {
+  copy,
+  add,
+  gelu,
+  silu_mul,
+  dropout,
+  layernorm,
+  rmsnorm,
+  add_rmsnorm,
+  softmax,
+  adamw,
+  count
+};
+constexpr auto names_of(StreamOp) {
+  return std::array<std::string_view, 10>{"copy",    "add",       "gelu",    "silu_mul",
+                                          "dropout", "layernorm", "rmsnorm", "add_rmsnorm",
+                                          "softmax", "adamw"};
+}
+
+/// One streaming operator (cost/stream.cpp).
+struct StreamKernel {
+  double start_cycles = 2000;  ///< launch and drain
+  double memory_efficiency = 0.9;
+  double elements = 8;    ///< a clock a core, once all cores are busy
+  double row_cycles = 0;  ///< cycles an element of the one row a block works on
+};
+template <class V>
+void describe(V& v, StreamKernel& k) {
+  v("start_cycles", k.start_cycles, {.help = "launch and drain", .max = 1e7});
+  v("memory_efficiency", k.memory_efficiency,
+    {.help = "share of peak bandwidth", .min = 0.01, .max = 1});
+  v("elements", k.elements, {.help = "elements a clock a core", .min = 0.001, .max = 1e4});
+  v("row_cycles", k.row_cycles, {.help = "cycles an element of one row, alone", .max = 1e4});
+}
+
+/// All kernels of one library.
+struct Kernels {
+  std::string name;
+  std::string notes;
+  PrefillKernel prefill;
+  PrefillKernel prefill_8bit;
+  PrefillKernel backward;
+  DecodeKernel decode;  ///< queries that share a cache head in one block
+  DecodeKernel decode_8bit;
+  DecodeKernel decode_single;  ///< one block a query head
+  DecodeKernel decode_single_8bit;
+  int group_min = 1;     ///< smallest group of queries `decode` takes
+  int group_max = 1024;  ///< and the largest
+  PrefillKernel latent_prefill;
+  PrefillKernel latent_prefill_8bit;
+  DecodeKernel latent_decode;
+  DecodeKernel latent_decode_8bit;
+  ExpertKernel experts;
+  ExpertKernel experts_8bit;
+  QuantizeKernel quantize;
+  Table<StreamKernel, StreamOp> stream;
+  Provenance provenance;
+};
+template <class V>
+void describe(V& v, Kernels& k) {
+  v("name", k.name, {.help = "preset name"});
+  v("notes", k.notes, {.help = "remarks"});
+  v("prefill", k.prefill, {.help = "attention over a prompt"});
+  v("prefill_8bit", k.prefill_8bit, {.help = "the same with an 8-bit cache"});
+  v("backward", k.backward, {.help = "its gradient"});
+  v("decode", k.decode, {.help = "attention of single tokens, grouped queries"});
+  v("decode_8bit", k.decode_8bit, {.help = "the same with an 8-bit cache"});
+  v("decode_single", k.decode_single, {.help = "one block a query head"});
+  v("decode_single_8bit", k.decode_single_8bit, {.help = "the same with an 8-bit cache"});
+  v("group_min", k.group_min, {.help = "smallest group that decode takes", .min = 1, .max = 1e6});
+  v("group_max", k.group_max, {.help = "largest group that decode takes", .min = 1, .max = 1e6});
+  v("latent_prefill", k.latent_prefill, {.help = "latent attention over a prompt"});
+  v("latent_prefill_8bit", k.latent_prefill_8bit, {.help = "the same with an 8-bit cache"});
+  v("latent_decode", k.latent_decode, {.help = "latent attention of single tokens"});
+  v("latent_decode_8bit", k.latent_decode_8bit, {.help = "the same with an 8-bit cache"});
+  v("experts", k.experts, {.help = "mixture-of-experts layer"});
+  v("experts_8bit", k.experts_8bit, {.help = "the same with 8-bit weights"});
+  v("quantize", k.quantize, {.help = "quantising rows on the fly"});
+  v("stream", k.stream, {.help = "streaming operators"});
+  v("provenance", k.provenance, {.help = "where the constants come from"});
+}
+
+}  // namespace sextant

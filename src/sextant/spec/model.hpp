@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The architecture of a language model, and what follows from it by counting.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sextant/spec/describe.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant {
+
+enum class Mlp : std::uint8_t { gelu, relu, squared_relu, swiglu, geglu };
+constexpr auto names_of(Mlp) {
+  return std::array<std::string_view, 5>{"gelu", "relu", "squared-relu", "swiglu", "geglu"};
+}
+constexpr bool gated(Mlp m) { return m == Mlp::swiglu || m == Mlp::geglu; }
+
+enum class Norm : std::uint8_t { layernorm, rmsnorm };
+constexpr auto names_of(Norm) { return std::array<std::string_view, 2>{"layernorm", "rmsnorm"}; }
+
+enum class Position : std::uint8_t { rope, learned, alibi, none };
+constexpr auto names_of(Position) {
+  return std::array<std::string_view, 4>{"rope", "learned", "alibi", "none"};
+}
+
+enum class AttentionKind : std::uint8_t { grouped, latent };
+constexpr auto names_of(AttentionKind) {
+  return std::array<std::string_view, 2>{"grouped", "latent"};
+}
+
+/// Attention of one layer: multi-head, grouped (GQA, MQA) or latent (MLA).
+struct Attention {
+  AttentionKind kind = AttentionKind::grouped;
+  int heads = 1;
+  int kv_heads = 0;       ///< 0: as many as heads
+  int head_dim = 0;       ///< 0: hidden / heads; latent: nope + rope
+  int window = 0;         ///< sliding window in tokens, 0: none
+  int window_layers = 0;  ///< layers that use the window (the others see everything); 0: all
+  bool qkv_bias = false;
+  bool output_bias = false;
+  bool qk_norm = false;       ///< a norm per head on queries and keys
+  bool qk_norm_wide = false;  ///< that norm spans all heads (OLMo 2, MiniMax-M2)
+  bool sinks = false;         ///< a learned logit per head (gpt-oss)
+  bool gate = false;          ///< an output gate as wide as the queries (Qwen3-Next)
+  bool shared_kv = false;     ///< keys are also the values: one projection, one cache
+  int kv_shared_layers = 0;   ///< layers that reuse keys and values of an earlier one (Gemma 3n, 4)
+  // Layers without the window may be shaped differently (Gemma 4). Zero: as the others.
+  int global_kv_heads = 0;
+  int global_head_dim = 0;
+  bool global_shared_kv = false;
+  // Low-rank projections (DeepSeek).
+  int q_rank = 0;       ///< query compression, 0: none
+  int output_rank = 0;  ///< of each output group, 0: none (DeepSeek-V4)
+  int output_groups = 1;
+  // Latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+  int kv_rank = 0;
+  int nope_dim = 0;
+  int rope_dim = 0;
+  int value_dim = 0;
+};
+template <class V>
+void describe(V& v, Attention& a) {
+  v("kind", a.kind, {.help = "grouped (MHA, GQA, MQA) or latent (MLA)"});
+  v("heads", a.heads, {.help = "query heads", .required = true, .min = 1, .max = 1e6});
+  v("kv_heads", a.kv_heads, {.help = "key-value heads; 0: as many as heads", .max = 1e6});
+  v("head_dim", a.head_dim, {.help = "0: hidden / heads", .max = 1e6});
+  v("window", a.window, {.help = "sliding window in tokens; 0: none", .max = count_limit});
+  v("window_layers", a.window_layers, {.help = "layers that use the window; 0: all", .max = 1e5});
+  v("qkv_bias", a.qkv_bias, {.help = "biases on q, k, v"});
+  v("output_bias", a.output_bias, {.help = "bias on the output projection"});
+  v("qk_norm", a.qk_norm, {.help = "a norm per head on queries and keys"});
+  v("qk_norm_wide", a.qk_norm_wide, {.help = "that norm spans all heads"});
+  v("sinks", a.sinks, {.help = "a learned logit per head"});
+  v("gate", a.gate, {.help = "an output gate as wide as the queries"});
+  v("shared_kv", a.shared_kv, {.help = "keys are also the values"});
+  v("kv_shared_layers", a.kv_shared_layers,
+    {.help = "layers that reuse keys and values of an earlier one", .max = 1e5});
+  v("global_kv_heads", a.global_kv_heads,
+    {.help = "key-value heads of layers without the window; 0: as the others", .max = 1e6});
+  v("global_head_dim", a.global_head_dim,
+    {.help = "head dimension of layers without the window; 0: as the others", .max = 1e6});
+  v("global_shared_kv", a.global_shared_kv,
+    {.help = "keys are also the values in layers without the window"});
+  v("q_rank", a.q_rank, {.help = "rank of the queries; 0: full", .max = 1e6});
+  v("output_rank", a.output_rank,
+    {.help = "rank of the output projection of one group; 0: full", .max = 1e6});
+  v("output_groups", a.output_groups,
+    {.help = "groups of heads with an output projection each", .min = 1, .max = 1e6});
+  v("kv_rank", a.kv_rank, {.help = "latent: rank of keys and values", .max = 1e6});
+  v("nope_dim", a.nope_dim, {.help = "latent: head dimension without position", .max = 1e6});
+  v("rope_dim", a.rope_dim, {.help = "latent: head dimension with position", .max = 1e6});
+  v("value_dim", a.value_dim, {.help = "latent: head dimension of values", .max = 1e6});
+}
+
+/// Mixture of experts. `count` 0 means a dense model.
+struct Experts {
+  int count = 0;
+  int topk = 0;
+  int shared = 0;        ///< experts every token passes
+  int ffn = 0;           ///< width of one routed expert
+  int shared_ffn = 0;    ///< width of all shared experts together; 0: shared * ffn
+  int dense_layers = 0;  ///< layers with an ordinary MLP instead
+  int latent = 0;        ///< routed experts act on a projection of this width; 0: on hidden
+  bool bias = false;     ///< biases in the experts (gpt-oss)
+  bool router_bias = false;
+  bool shared_gate = false;  ///< a sigmoid gate on the shared experts (Qwen2-MoE)
+};
+template <class V>
+void describe(V& v, Experts& e) {
+  v("count", e.count, {.help = "routed experts; 0: dense", .max = 1e6});
+  v("topk", e.topk, {.help = "experts a token is sent to", .max = 1e6});
+  v("shared", e.shared, {.help = "experts every token passes", .max = 1e6});
+  v("ffn", e.ffn, {.help = "width of one routed expert", .max = count_limit});
+  v("shared_ffn", e.shared_ffn,
+    {.help = "width of all shared experts together; 0: shared * ffn", .max = count_limit});
+  v("dense_layers", e.dense_layers, {.help = "layers with an ordinary MLP", .max = 1e5});
+  v("latent", e.latent,
+    {.help = "width of the projection routed experts act on; 0: hidden", .max = 1e7});
+  v("bias", e.bias, {.help = "biases in the experts"});
+  v("router_bias", e.router_bias, {.help = "a bias per expert in the router"});
+  v("shared_gate", e.shared_gate, {.help = "a gate on the shared experts"});
+}
+
+/// What mixes tokens in the layers of a hybrid that have no attention.
+enum class Recurrence : std::uint8_t { none, mamba2, gated_delta };
+constexpr auto names_of(Recurrence) {
+  return std::array<std::string_view, 3>{"none", "mamba2", "gated-delta"};
+}
+
+/// Layers that are not attention followed by an MLP: state-space models (Mamba-2, arXiv
+/// 2405.21060), linear attention (gated DeltaNet, arXiv 2412.06464), or parts left out by pruning.
+struct Hybrid {
+  Recurrence kind = Recurrence::none;
+  int recurrent_layers = 0;
+  int attention_layers = 0;  ///< 0: all that are not recurrent
+  int mlp_layers = 0;        ///< layers with an MLP or experts; 0: every layer
+  int heads = 0;             ///< of the state (gated-delta: value heads)
+  int head_dim = 0;
+  int state = 0;   ///< state size (gated-delta: dimension of a key head)
+  int groups = 1;  ///< groups that share B and C (gated-delta: key heads)
+  int conv = 4;    ///< taps of the short convolution
+};
+template <class V>
+void describe(V& v, Hybrid& h) {
+  v("kind", h.kind, {.help = "what recurrent layers are"});
+  v("recurrent_layers", h.recurrent_layers, {.help = "layers with a recurrence", .max = 1e5});
+  v("attention_layers", h.attention_layers,
+    {.help = "layers with attention; 0: all that are not recurrent", .max = 1e5});
+  v("mlp_layers", h.mlp_layers,
+    {.help = "layers with an MLP or experts; 0: every layer", .max = 1e5});
+  v("heads", h.heads, {.help = "heads of the state (gated-delta: value heads)", .max = 1e6});
+  v("head_dim", h.head_dim, {.help = "their dimension", .max = 1e6});
+  v("state", h.state, {.help = "state size (gated-delta: key dimension)", .max = 1e6});
+  v("groups", h.groups,
+    {.help = "groups that share B and C (gated-delta: key heads)", .min = 1, .max = 1e6});
+  v("conv", h.conv, {.help = "taps of the short convolution", .min = 1, .max = 1e3});
+}
+
+struct Model {
+  std::string name;
+  std::string family;
+  std::string notes;
+  int layers = 1;
+  int hidden = 1;
+  int ffn = 0;              ///< width of the dense MLP; 0: 4 * hidden
+  int wide_mlp_layers = 0;  ///< layers whose MLP is twice as wide (Gemma 4 E2B)
+  int vocab = 1;
+  int max_context = 0;  ///< 0: unknown
+  Mlp mlp = Mlp::gelu;
+  bool mlp_bias = false;
+  Norm norm = Norm::layernorm;
+  bool norm_bias = false;
+  int norms_per_layer = 2;
+  bool embedding_norm = false;
+  int embedding_width = 0;      ///< 0: hidden; else projected to hidden and back (OPT-350m)
+  int per_layer_embedding = 0;  ///< width of a second embedding every layer has (Gemma 3n, 4)
+  Position position = Position::rope;
+  bool tied = false;  ///< the output head is the input embedding
+  bool head_bias = false;
+  bool parallel_block = false;  ///< attention and MLP read the same input
+  Attention attention;
+  Experts experts;
+  Hybrid hybrid;
+  double published_parameters = 0;  ///< what the authors state; 0: unknown
+  double published_active = 0;
+};
+template <class V>
+void describe(V& v, Model& m) {
+  v("name", m.name, {.help = "preset name"});
+  v("family", m.family, {.help = "for people"});
+  v("notes", m.notes, {.help = "remarks"});
+  v("layers", m.layers, {.help = "transformer layers", .required = true, .min = 1, .max = 1e5});
+  v("hidden", m.hidden, {.help = "model width", .required = true, .min = 1, .max = 1e7});
+  v("ffn", m.ffn, {.help = "width of the MLP; 0: 4 * hidden", .max = count_limit});
+  v("wide_mlp_layers", m.wide_mlp_layers,
+    {.help = "layers whose MLP is twice as wide", .max = 1e5});
+  v("vocab", m.vocab, {.help = "vocabulary", .required = true, .min = 1, .max = count_limit});
+  v("max_context", m.max_context, {.help = "longest context; 0: unknown", .max = count_limit});
+  v("mlp", m.mlp, {.help = "activation of the MLP; swiglu and geglu are gated"});
+  v("mlp_bias", m.mlp_bias, {.help = "biases in the MLP"});
+  v("norm", m.norm, {.help = "kind of norm"});
+  v("norm_bias", m.norm_bias, {.help = "norms have a bias"});
+  v("norms_per_layer", m.norms_per_layer, {.help = "norms of width hidden a layer", .max = 8});
+  v("embedding_norm", m.embedding_norm, {.help = "a norm after the embedding"});
+  v("embedding_width", m.embedding_width,
+    {.help = "width of the embedding, projected to hidden; 0: hidden", .max = 1e7});
+  v("per_layer_embedding", m.per_layer_embedding,
+    {.help = "width of a second embedding every layer has; 0: none", .max = 1e6});
+  v("position", m.position, {.help = "position encoding"});
+  v("tied", m.tied, {.help = "the output head is the input embedding"});
+  v("head_bias", m.head_bias, {.help = "the output head has a bias"});
+  v("parallel_block", m.parallel_block, {.help = "attention and MLP read the same input"});
+  v("attention", m.attention, {.help = "attention of a layer", .required = true});
+  v("experts", m.experts, {.help = "mixture of experts"});
+  v("hybrid", m.hybrid, {.help = "layers that are not attention and MLP"});
+  v("published_parameters", m.published_parameters,
+    {.help = "parameters as published; 0: unknown", .max = 1e18});
+  v("published_active", m.published_active,
+    {.help = "parameters a token uses, as published; 0: unknown", .max = 1e18});
+}
+
+/// Fills what was left to be derived (kv_heads, head_dim, ffn, …). Idempotent.
+void complete(Model& model);
+
+/// Everything wrong with a completed model, by field.
+std::vector<Diagnostic> check(const Model& model);
+
+/// How many layers of a completed model hold what. A layer may hold attention or a recurrence, and
+/// a dense MLP or experts.
+struct LayerCount {
+  int attention = 0;  ///< windowed ones included
+  int windowed = 0;
+  int recurrent = 0;
+  int dense = 0;
+  int experts = 0;
+};
+LayerCount count_layers(const Model& model);
+
+/// Weights of a completed model by part, counted exactly from its shape.
+struct ParameterCount {
+  double embedding = 0;            ///< input embedding and learned positions
+  double per_layer_embedding = 0;  ///< the tables of embeddings that every layer has
+  double attention = 0;            ///< all layers
+  double recurrent = 0;            ///< state-space and linear-attention layers
+  double mlp = 0;                  ///< dense MLPs, all layers
+  double experts = 0;              ///< routed experts, all layers
+  double shared = 0;               ///< shared experts and latent projections, all layers
+  double router = 0;
+  double norms = 0;
+  double head = 0;  ///< output projection, 0 when tied
+  double total() const {
+    return embedding + per_layer_embedding + attention + recurrent + mlp + experts + shared +
+           router + norms + head;
+  }
+};
+ParameterCount count_parameters(const Model& model);
+
+/// Parameters one token uses: of the routed experts topk count, of the embeddings all of the input
+/// embedding (as Mistral, Qwen and DeepSeek count; OpenAI and NVIDIA leave it out) and none of the
+/// tables that every layer has.
+double active_parameters(const Model& model);
+
+}  // namespace sextant

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/calibrate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlopt.hpp>
+#include <set>
+
+#include "sextant/io/presets.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant {
+namespace {
+
+struct Parameter {
+  std::string name;
+  double* value;
+  double low;
+  double high;
+};
+
+// What a fit needs to know: the constants, how they become predictions, and the cases.
+struct Problem {
+  std::vector<Parameter> parameters;
+  std::function<void()> apply;  // after the constants changed
+  std::function<KernelCost(const Case&)> predict;
+  std::function<BytesPerSecond(const Case&)> bandwidth;  // peak of the case's device
+};
+
+using CaseList = std::vector<const Case*>;
+
+double relative_error(const Problem& p, const CaseList& cases) {
+  // Every source weighs by the root of its size, so that a small careful set is heard.
+  std::map<std::string, std::pair<double, int>> sums;
+  for (const Case* c : cases) {
+    auto& [sum, count] = sums[c->group];
+    sum += std::abs(std::log(p.predict(*c).time.value / c->measured));
+    ++count;
+  }
+  double total = 0;
+  double weight = 0;
+  for (const auto& [group, s] : sums) {
+    const double w = std::sqrt(static_cast<double>(s.second));
+    total += w * s.first / s.second;
+    weight += w;
+  }
+  return total / weight;
+}
+
+// A run that moved its bytes faster than the memory can did not move them (shared pages, aliased
+// operands): nothing can be learned from it. It still counts in every error that is stated.
+CaseList possible(const Problem& p, const CaseList& cases) {
+  CaseList list;
+  for (const Case* c : cases) {
+    const Seconds least = p.predict(*c).dram / p.bandwidth(*c);
+    const bool from_cache = c->protocol.weight_copies > 0;
+    if (from_cache || least.value <= c->measured) list.push_back(c);
+  }
+  return list;
+}
+
+CaseList thin(const CaseList& cases, int most) {
+  if (static_cast<int>(cases.size()) <= most) return cases;
+  CaseList few;
+  const double step = static_cast<double>(cases.size()) / most;
+  for (int i = 0; i < most; ++i) few.push_back(cases[static_cast<std::size_t>(i * step)]);
+  return few;
+}
+
+// Minimises the mean of |log(predicted / measured)| over the logarithms of the constants (Subplex:
+// no derivatives, robust to the kinks that tiles and waves make).
+void fit(const Problem& p, const CaseList& all, const CalibrationOptions& options,
+         const Progress& progress) {
+  const CaseList cases = thin(possible(p, all), options.most_cases);
+  if (cases.empty()) return;
+  struct Context {
+    const Problem& problem;
+    const CaseList& cases;
+    const Progress& progress;
+    int evaluations;
+    int budget;
+  } context{p, cases, progress, 0, options.evaluations};
+  std::vector<double> x;
+  std::vector<double> low;
+  std::vector<double> high;
+  for (const Parameter& q : p.parameters) {
+    low.push_back(std::log(q.low));
+    high.push_back(std::log(q.high));
+    // A start on a bound has nowhere to go.
+    const double margin = 0.05 * (high.back() - low.back());
+    x.push_back(
+        std::clamp(std::log(std::max(*q.value, q.low)), low.back() + margin, high.back() - margin));
+  }
+  auto objective = [](const std::vector<double>& v, std::vector<double>&, void* data) {
+    auto& c = *static_cast<Context*>(data);
+    for (std::size_t i = 0; i < v.size(); ++i) *c.problem.parameters[i].value = std::exp(v[i]);
+    c.problem.apply();
+    if (c.progress && ++c.evaluations % 16 == 0) {
+      c.progress(std::min(1.0, static_cast<double>(c.evaluations) / c.budget));
+    }
+    return relative_error(c.problem, c.cases);
+  };
+  nlopt::opt search(nlopt::LN_SBPLX, static_cast<unsigned>(x.size()));
+  search.set_lower_bounds(low);
+  search.set_upper_bounds(high);
+  search.set_min_objective(objective, &context);
+  search.set_maxeval(options.evaluations);
+  search.set_ftol_rel(1e-6);
+  double best = 0;
+  try {
+    search.optimize(x, best);
+  } catch (const nlopt::roundoff_limited&) {
+    // The best point so far stands.
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) *p.parameters[i].value = std::exp(x[i]);
+  p.apply();
+}
+
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t h = 1469598103934665603U;  // FNV-1a: the same folds on every machine
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return h;
+}
+
+CaseResult result_of(const Problem& p, const Case& c) {
+  CaseResult r{.id = c.id, .group = c.group, .device = c.device, .measured = c.measured};
+  const KernelCost cost = p.predict(c);
+  r.predicted = cost.time.value;
+  r.error = r.predicted / r.measured - 1;
+  r.bound = cost.bound;
+  return r;
+}
+
+std::vector<double> values_of(const Problem& p) {
+  std::vector<double> values;
+  for (const Parameter& q : p.parameters) values.push_back(*q.value);
+  return values;
+}
+
+void restore(const Problem& p, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) *p.parameters[i].value = values[i];
+  p.apply();
+}
+
+// Enough cases, enough families, and shapes that differ enough to tell the constants apart. Returns
+// how many families there are.
+int require_enough(const std::string& what, const Problem& p, const CaseList& cases) {
+  const std::size_t least = 2 * p.parameters.size() + 3;
+  if (cases.size() < least) {
+    throw InputError(what + ": " + std::to_string(cases.size()) + " cases cannot determine " +
+                         std::to_string(p.parameters.size()) + " constants",
+                     "give at least " + std::to_string(least) + " cases of different shapes");
+  }
+  std::set<std::string> families;
+  double shortest = 1e300;
+  double longest = 0;
+  for (const Case* c : cases) {
+    families.insert(c->family);
+    shortest = std::min(shortest, c->measured);
+    longest = std::max(longest, c->measured);
+  }
+  if (families.size() < 2) {
+    throw InputError(what +
+                         ": all cases are of one family of shapes, so nothing can be left out to "
+                         "check the fit",
+                     "measure several (for GEMMs: pairs of n and k)");
+  }
+  if (longest < 10 * shortest) {
+    throw InputError(what + ": all cases take about as long (" + format(Seconds(shortest)) +
+                         " to " + format(Seconds(longest)) +
+                         "), so start-up cannot be told from throughput",
+                     "measure small and large shapes, a factor of ten apart or more");
+  }
+  return static_cast<int>(families.size());
+}
+
+Calibration calibrate(std::string what, const Problem& p, const CaseList& cases,
+                      const CalibrationOptions& options) {
+  const int folds = std::min(options.folds, require_enough(what, p, cases));
+  const std::vector<double> start = values_of(p);
+  const double fits = folds + 1;
+  Calibration result;
+  result.name = std::move(what);
+  std::vector<CaseResult> held;
+  for (int fold = 0; fold < folds; ++fold) {
+    CaseList in;
+    CaseList out;
+    for (const Case* c : cases) {
+      const auto at = static_cast<int>(hash_of(c->family) % static_cast<std::uint64_t>(folds));
+      (at == fold ? out : in).push_back(c);
+    }
+    if (in.empty() || out.empty()) continue;
+    restore(p, start);
+    fit(p, in, options, [&](double share) {
+      if (options.progress) options.progress((fold + share) / fits);
+    });
+    for (const Case* c : out) held.push_back(result_of(p, *c));
+  }
+  restore(p, start);
+  fit(p, cases, options, [&](double share) {
+    if (options.progress) options.progress((folds + share) / fits);
+  });
+  std::vector<CaseResult> seen;
+  for (const Case* c : cases) seen.push_back(result_of(p, *c));
+  result.fit = summarize("fit", seen);
+  result.left_out = summarize("left out", held);
+  result.left_out_results = std::move(held);
+  for (std::size_t i = 0; i < p.parameters.size(); ++i) {
+    const Parameter& q = p.parameters[i];
+    const bool at_bound = *q.value <= q.low * 1.001 || *q.value >= q.high * 0.999;
+    result.constants.push_back({q.name, start[i], *q.value, at_bound});
+  }
+  return result;
+}
+
+std::vector<Parameter> parameters_of(Mechanism& m, bool eight_bit) {
+  std::vector<Parameter> p = {
+      {"start_cycles", &m.start_cycles, 1000, 12000},
+      {"memory_latency", &m.memory_latency.value, 2e-7, 1.5e-6},
+      {"memory_efficiency", &m.memory_efficiency, 0.5, 0.97},
+      {"matrix_efficiency", &m.matrix_efficiency, 0.5, 1},
+      {"tile_cycles", &m.tile_cycles, 20, 4000},
+      {"drain_cycles", &m.drain_cycles, 100, 12000},
+      {"feed", &m.feed, 0.004, 0.06},
+      {"split_cycles", &m.split_cycles, 200, 12000},
+      {"tail", &m.tail, 0.1, 1},
+  };
+  if (eight_bit) p.push_back({"matrix_efficiency_8bit", &m.matrix_efficiency_8bit, 0.4, 1});
+  return p;
+}
+
+std::vector<Parameter> parameters_of(PrefillKernel& k) {
+  return {{"start", &k.start.value, 1e-7, 1e-4},    {"traffic", &k.traffic, 0.05, 8},
+          {"efficiency", &k.efficiency, 0.15, 1},   {"softmax", &k.softmax, 0.001, 8},
+          {"tile_cycles", &k.tile_cycles, 10, 2e4}, {"imbalance", &k.imbalance, 0.01, 1.2}};
+}
+
+std::vector<Parameter> parameters_of(DecodeKernel& k, bool grouped, bool latent) {
+  std::vector<Parameter> p = {{"start", &k.start.value, 1e-6, 3e-5},
+                              {"memory_efficiency", &k.memory_efficiency, 0.3, 1},
+                              {"block_cycles", &k.block_cycles, 50, 3e4},
+                              {"block_bytes", &k.block_bytes.value, 1, 150},
+                              {"resident", &k.resident, 0.4, 8},
+                              {"chunk", &k.chunk, 16, 1e6},
+                              {"combine", &k.combine.value, 1e-7, 3e-5}};
+  if (grouped) p.push_back({"group", &k.group, 0.001, 3});
+  if (latent) {
+    p.push_back({"efficiency", &k.efficiency, 0.05, 1});
+    p.push_back({"traffic", &k.traffic, 0.5, 8});
+  }
+  return p;
+}
+
+std::vector<Parameter> parameters_of(ExpertKernel& k) {
+  return {{"start", &k.start.value, 5e-6, 1e-4},
+          {"memory_efficiency", &k.memory_efficiency, 0.5, 1},
+          {"efficiency", &k.efficiency, 0.3, 1},
+          {"feed", &k.feed, 0.004, 0.06},
+          {"tile_cycles", &k.tile_cycles, 100, 8000},
+          {"drain_cycles", &k.drain_cycles, 100, 12000},
+          {"traffic", &k.traffic, 0.2, 6},
+          {"per_expert", &k.per_expert.value, 1e-10, 1e-6},
+          {"route_cycles", &k.route_cycles, 0.1, 3000}};
+}
+
+std::vector<Parameter> parameters_of(QuantizeKernel& k) {
+  return {{"start", &k.start.value, 1e-7, 2e-5},
+          {"row_cycles", &k.row_cycles, 10, 2e4},
+          {"elements", &k.elements, 0.1, 100}};
+}
+
+std::vector<Parameter> parameters_of(StreamKernel& k, bool by_row) {
+  std::vector<Parameter> p = {{"start_cycles", &k.start_cycles, 200, 2e4},
+                              {"memory_efficiency", &k.memory_efficiency, 0.4, 0.97}};
+  p.push_back({"elements", &k.elements, 0.2, 50});
+  if (by_row) p.push_back({"row_cycles", &k.row_cycles, 0.05, 10});
+  return p;
+}
+
+bool walks_rows(StreamOp op) {
+  return op == StreamOp::layernorm || op == StreamOp::rmsnorm || op == StreamOp::add_rmsnorm ||
+         op == StreamOp::softmax;
+}
+
+bool narrow(Precision p) { return element_bytes(p) <= 1; }
+
+// The kernel of the library that a case exercises, by its field name, with its constants.
+std::vector<Parameter> kernel_of(const Case& c, Kernels& k, std::string& name) {
+  if (const auto* g = std::get_if<GemmCase>(&c.kernel)) {
+    if (!g->quantize) return {};
+    name = "quantize";
+    return parameters_of(k.quantize);
+  }
+  if (const auto* a = std::get_if<AttentionCase>(&c.kernel)) {
+    const bool small = narrow(a->shape.cache_type);
+    if (a->phase == Phase::backward) {
+      name = "backward";
+      return parameters_of(k.backward);
+    }
+    if (a->phase == Phase::prefill) {
+      name = small ? "prefill_8bit" : "prefill";
+      return parameters_of(small ? k.prefill_8bit : k.prefill);
+    }
+    const double group = a->shape.heads / a->shape.kv_heads;
+    if (group >= k.group_min && group <= k.group_max) {
+      name = small ? "decode_8bit" : "decode";
+      return parameters_of(small ? k.decode_8bit : k.decode, true, false);
+    }
+    name = small ? "decode_single_8bit" : "decode_single";
+    return parameters_of(small ? k.decode_single_8bit : k.decode_single, false, false);
+  }
+  if (const auto* l = std::get_if<LatentCase>(&c.kernel)) {
+    const bool small = narrow(l->shape.cache_type);
+    if (l->phase == Phase::prefill) {
+      name = small ? "latent_prefill_8bit" : "latent_prefill";
+      return parameters_of(small ? k.latent_prefill_8bit : k.latent_prefill);
+    }
+    name = small ? "latent_decode_8bit" : "latent_decode";
+    return parameters_of(small ? k.latent_decode_8bit : k.latent_decode, false, true);
+  }
+  if (const auto* e = std::get_if<ExpertsCase>(&c.kernel)) {
+    const bool small = narrow(e->layer.type);
+    name = small ? "experts_8bit" : "experts";
+    return parameters_of(small ? k.experts_8bit : k.experts);
+  }
+  if (const auto* s = std::get_if<StreamCase>(&c.kernel)) {
+    name = "stream." + std::string(name_of(s->op));
+    return parameters_of(k.stream[s->op], walks_rows(s->op));
+  }
+  return {};
+}
+
+// Chips of the devices in question with one mechanism put into all of them.
+class SharedMechanism {
+ public:
+  SharedMechanism(const std::vector<Device>& devices, const Mechanism& mechanism)
+      : devices_(devices), mechanism_(mechanism) {
+    apply();
+  }
+  void apply() {
+    for (Device d : devices_) {
+      const bool asynchronous = d.mechanism.asynchronous;  // a fact of the device, not a constant
+      d.mechanism = mechanism_;
+      d.mechanism.asynchronous = asynchronous;
+      chips_[d.name] = lower(d);
+    }
+  }
+  const Chip& chip(const std::string& device) const { return chips_.at(device); }
+
+ private:
+  std::vector<Device> devices_;
+  const Mechanism& mechanism_;
+  std::map<std::string, Chip> chips_;
+};
+
+// GEMM cases of devices that exist; the devices they name.
+CaseList gemm_cases(const std::vector<Case>& cases, Catalogue& catalogue,
+                    std::vector<Device>& devices) {
+  CaseList list;
+  std::set<std::string> names;
+  for (const Case& c : cases) {
+    std::string reason;
+    if (!c.unsupported.empty() || !std::holds_alternative<GemmCase>(c.kernel)) continue;
+    const Device* d = catalogue.device(c.device, reason);
+    if (d == nullptr) continue;
+    if (names.insert(c.device).second) devices.push_back(*d);
+    list.push_back(&c);
+  }
+  return list;
+}
+
+bool any_eight_bit(const CaseList& cases) {
+  return std::any_of(cases.begin(), cases.end(), [](const Case* c) {
+    const auto* g = std::get_if<GemmCase>(&c->kernel);
+    return g != nullptr && narrow(g->shape.type);
+  });
+}
+
+Calibration calibrate_shared(const std::string& what, const CaseList& cases,
+                             const std::vector<Device>& devices, Mechanism& mechanism,
+                             Catalogue& catalogue, const CalibrationOptions& options) {
+  SharedMechanism shared(devices, mechanism);
+  std::string reason;
+  const Kernels* library =
+      devices.empty() ? nullptr : catalogue.kernels("pytorch", devices.front(), reason);
+  const Kernels kernels = library != nullptr ? *library : Kernels{};
+  Problem p;
+  p.parameters = parameters_of(mechanism, any_eight_bit(cases));
+  p.apply = [&] { shared.apply(); };
+  p.predict = [&](const Case& c) { return evaluate_case(c, shared.chip(c.device), kernels); };
+  p.bandwidth = [&](const Case& c) { return shared.chip(c.device).bandwidth; };
+  return calibrate(what, p, cases, options);
+}
+
+}  // namespace
+
+Calibration calibrate_mechanism(const std::vector<Case>& cases, Mechanism& mechanism,
+                                Catalogue& catalogue, const CalibrationOptions& options) {
+  std::vector<Device> devices;
+  const CaseList list = gemm_cases(cases, catalogue, devices);
+  return calibrate_shared("mechanism", list, devices, mechanism, catalogue, options);
+}
+
+Calibration calibrate_device(const std::vector<Case>& cases, Device& device, Catalogue& catalogue,
+                             const CalibrationOptions& options) {
+  std::vector<Case> own;
+  std::string sources;
+  for (const Case& c : cases) {
+    if (c.device != device.name || !std::holds_alternative<GemmCase>(c.kernel)) continue;
+    if (sources.find(c.group) == std::string::npos) {
+      sources += (sources.empty() ? "" : ", ") + c.group;
+    }
+    own.push_back(c);
+  }
+  if (own.empty()) {
+    throw InputError("no GEMM case is of device '" + device.name + "'",
+                     "the mechanism constants are fitted to GEMMs");
+  }
+  catalogue.put(device);
+  std::vector<Device> devices;
+  const CaseList list = gemm_cases(own, catalogue, devices);
+  const Calibration result =
+      calibrate_shared(device.name, list, devices, device.mechanism, catalogue, options);
+  device.provenance = {.method = "sextant calibrate: mean |log error|, k-fold by shape family",
+                       .data = sources,
+                       .cases = result.fit.cases,
+                       .fit_error = result.fit.mape,
+                       .left_out_error = result.left_out.mape};
+  return result;
+}
+
+std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kernels& kernels,
+                                           Catalogue& catalogue, const CalibrationOptions& options,
+                                           std::vector<Diagnostic>* refused) {
+  std::map<std::string, Chip> chips;
+  std::map<std::string, CaseList> slots;
+  std::string sources;
+  for (const Case& c : cases) {
+    std::string reason;
+    if (!c.unsupported.empty()) continue;
+    const Device* d = catalogue.device(c.device, reason);
+    if (d == nullptr) continue;
+    const Kernels* own = catalogue.kernels(c.library, *d, reason);
+    std::string slot;
+    if (own == nullptr || own->name != kernels.name || kernel_of(c, kernels, slot).empty())
+      continue;
+    chips.try_emplace(c.device, lower(*d));
+    slots[slot].push_back(&c);
+    if (sources.find(c.group) == std::string::npos) {
+      sources += (sources.empty() ? "" : ", ") + c.group;
+    }
+  }
+  if (slots.empty()) {
+    throw InputError("no case uses a kernel of library '" + kernels.name + "'",
+                     "attention cases name it as backend; gemm cases with quantize, streams and "
+                     "flash attention belong to 'pytorch', experts to 'trtllm'");
+  }
+  std::vector<Calibration> results;
+  std::vector<Diagnostic> problems;
+  double done = -1;
+  double total = 0;
+  double left_out = 0;
+  for (const auto& [slot, list] : slots) {
+    CalibrationOptions own = options;
+    own.progress = [&](double share) {
+      if (options.progress) options.progress((done + share) / static_cast<double>(slots.size()));
+    };
+    Problem p;
+    std::string name;
+    p.parameters = kernel_of(*list.front(), kernels, name);
+    p.apply = [] {};
+    p.predict = [&](const Case& c) { return evaluate_case(c, chips.at(c.device), kernels); };
+    p.bandwidth = [&](const Case& c) { return chips.at(c.device).bandwidth; };
+    ++done;
+    try {
+      results.push_back(calibrate(slot, p, list, own));
+    } catch (const InputError& e) {
+      problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+      continue;
+    }
+    const Calibration& r = results.back();
+    total += r.fit.mape * r.fit.cases;
+    left_out += r.left_out.mape * r.fit.cases;
+  }
+  if (results.empty()) throw InputError(std::move(problems));
+  if (refused != nullptr) *refused = std::move(problems);
+  kernels.provenance.method = "sextant calibrate: mean |log error|, k-fold by shape family";
+  kernels.provenance.data = sources;
+  kernels.provenance.cases = 0;
+  for (const Calibration& r : results) kernels.provenance.cases += r.fit.cases;
+  kernels.provenance.fit_error = total / kernels.provenance.cases;
+  kernels.provenance.left_out_error = left_out / kernels.provenance.cases;
+  return results;
+}
+
+std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catalogue& catalogue,
+                                           const CalibrationOptions& options) {
+  // What there is to fit: devices that have GEMMs, libraries that have kernels.
+  std::set<std::string> devices;
+  std::set<std::string> libraries;
+  for (const Case& c : cases) {
+    std::string reason;
+    const Device* d = c.unsupported.empty() ? catalogue.device(c.device, reason) : nullptr;
+    if (d == nullptr) continue;
+    if (std::holds_alternative<GemmCase>(c.kernel)) {
+      devices.insert(c.device);
+    } else if (const Kernels* k = catalogue.kernels(c.library, *d, reason)) {
+      libraries.insert(k->name);
+    }
+  }
+  std::vector<CaseResult> results;
+  const double parts = static_cast<double>(devices.size() + libraries.size());
+  double done = 0;
+  CalibrationOptions part = options;
+  part.progress = [&](double share) {
+    if (options.progress) options.progress((done + share) / parts);
+  };
+  const auto take = [&](const Calibration& c) {
+    results.insert(results.end(), c.left_out_results.begin(), c.left_out_results.end());
+  };
+  for (const std::string& name : devices) {
+    std::string reason;
+    Device device = *catalogue.device(name, reason);
+    take(calibrate_device(cases, device, catalogue, part));
+    ++done;
+  }
+  for (const std::string& name : libraries) {
+    Kernels kernels = load_kernels(name, {}, Lookup::presets);
+    for (const Calibration& c : calibrate_kernels(cases, kernels, catalogue, part)) {
+      if (c.name != "quantize") take(c);  // those rows are GEMMs and were taken with their device
+    }
+    ++done;
+  }
+  return results;
+}
+
+std::vector<CaseResult> leave_devices_out(const std::vector<Case>& cases, Catalogue& catalogue,
+                                          const CalibrationOptions& options) {
+  std::vector<Device> devices;
+  const CaseList list = gemm_cases(cases, catalogue, devices);
+  if (devices.size() < 2) {
+    throw InputError("only one device has GEMM cases: nothing is left to fit when it is left out");
+  }
+  std::vector<CaseResult> results;
+  double done = 0;
+  for (const Device& left : devices) {
+    CaseList in;
+    CaseList out;
+    for (const Case* c : list) (c->device == left.name ? out : in).push_back(c);
+    Mechanism mechanism;
+    SharedMechanism shared(devices, mechanism);
+    std::string reason;
+    const Kernels* library = catalogue.kernels("pytorch", left, reason);
+    const Kernels kernels = library != nullptr ? *library : Kernels{};
+    Problem p;
+    p.parameters = parameters_of(mechanism, any_eight_bit(in));
+    p.apply = [&] { shared.apply(); };
+    p.predict = [&](const Case& c) { return evaluate_case(c, shared.chip(c.device), kernels); };
+    p.bandwidth = [&](const Case& c) { return shared.chip(c.device).bandwidth; };
+    fit(p, in, options, [&](double share) {
+      if (options.progress) options.progress((done + share) / static_cast<double>(devices.size()));
+    });
+    for (const Case* c : out) {
+      results.push_back(result_of(p, *c));
+      results.back().group = left.name + " left out";
+    }
+    ++done;
+  }
+  return results;
+}
+
+}  // namespace sextant

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/cases.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "sextant/spec/describe.hpp"
+#include "sextant/units/parse.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr std::size_t most_problems = 20;
+
+// One row with its problems: cells by column name, converted and checked.
+class RowReader {
+ public:
+  RowReader(const CsvTable& table, std::size_t row, std::vector<Diagnostic>& problems)
+      : table_(table), row_(row), cells_(table.row(row).cells), problems_(problems) {}
+
+  std::string text(std::string_view column) const {
+    const std::optional<std::size_t> c = table_.column(column);
+    return c ? std::string(cells_[*c]) : std::string();
+  }
+
+  double number(std::string_view column, double low, double high) {
+    return number_or(column, std::optional<double>{}, low, high);
+  }
+  double number_or(std::string_view column, std::optional<double> fallback, double low,
+                   double high) {
+    const std::string cell = text(column);
+    if (cell.empty() && fallback) return *fallback;
+    const std::optional<double> value = parse_number(cell);
+    if (!value) {
+      problem(column, cell.empty() ? "expected a number, the cell is empty"
+                                   : "expected a number, got '" + cell + "'");
+      return low;
+    }
+    if (*value < low || *value > high) {
+      problem(column, "'" + cell + "' is out of range");
+      return low;
+    }
+    return *value;
+  }
+  /// Sizes: positive whole numbers.
+  double size(std::string_view column) { return number(column, 1, 1e12); }
+  double size_or(std::string_view column, double fallback) {
+    return number_or(column, fallback, 1, 1e12);
+  }
+
+  template <NamedEnum E>
+  E choice(std::string_view column, E fallback) {
+    const std::string cell = text(column);
+    E value = fallback;
+    if (cell.empty() || parse_enum(cell, value)) return value;
+    std::vector<std::string> names;
+    for (const std::string_view n : names_of(E{})) names.emplace_back(n);
+    problem(column, "unknown value '" + cell + "'", did_you_mean(cell, names));
+    return fallback;
+  }
+
+  void problem(std::string_view column, std::string message, std::string hint = "") {
+    if (problems_.size() >= most_problems) return;
+    const std::optional<std::size_t> c = table_.column(column);
+    if (c) {
+      problems_.push_back(table_.problem(row_, *c, std::move(message), std::move(hint)));
+    } else {
+      problems_.push_back({.file = table_.file(),
+                           .line = table_.row(row_).line,
+                           .column = 1,
+                           .field = std::string(column),
+                           .message = "this kind of case needs the column"});
+    }
+  }
+
+ private:
+  const CsvTable& table_;
+  std::size_t row_;
+  std::span<const std::string_view> cells_;
+  std::vector<Diagnostic>& problems_;
+};
+
+std::string join(std::initializer_list<std::string> parts) {
+  std::string all;
+  for (const std::string& p : parts) all += (all.empty() ? "" : "/") + p;
+  return all;
+}
+
+// The library whose kernels a case's backend names (presets/kernels).
+std::string library_of(const std::string& backend) {
+  if (backend.empty() || backend == "flash") return "pytorch";
+  return backend;
+}
+
+void read_gemm(RowReader& row, Case& c) {
+  GemmCase g;
+  g.shape.m = row.size("m");
+  g.shape.n = row.size("n");
+  g.shape.k = row.size("k");
+  g.shape.type = row.choice("dtype", Precision::bf16);
+  g.shape.result_bytes = std::max(2.0, std::min(4.0, element_bytes(g.shape.type)));
+  const std::string quantize = row.text("quantize");
+  g.quantize = quantize == "dynamic";
+  if (!quantize.empty() && !g.quantize) {
+    c.unsupported = "quantize '" + quantize + "' is not modelled";
+  }
+  if (g.quantize) g.shape.library = GemmLibrary::scaled;
+  c.library = "pytorch";
+  c.family = join({c.device, row.text("dtype"), row.text("n"), row.text("k")});
+  c.kernel = g;
+}
+
+void read_attention(RowReader& row, Case& c) {
+  const Phase phase = row.choice("phase", Phase::prefill);
+  const auto cache = row.choice("kv_dtype", row.choice("dtype", Precision::bf16));
+  c.library = library_of(row.text("backend"));
+  c.family = join({c.device, row.text("phase"), row.text("heads"), row.text("kv_heads")});
+  if (row.text("attention") == "mla") {
+    LatentCase l;
+    l.phase = phase;
+    l.shape.batch = row.size("batch");
+    l.shape.heads = row.size("heads");
+    l.shape.queries = row.size("q_len");
+    l.shape.context = row.size("kv_len");
+    l.shape.cache_type = cache;
+    if (phase == Phase::backward) c.unsupported = "backward of latent attention is not modelled";
+    c.kernel = l;
+    return;
+  }
+  AttentionCase a;
+  a.phase = phase;
+  a.shape.batch = row.size("batch");
+  a.shape.heads = row.size("heads");
+  a.shape.kv_heads = row.size_or("kv_heads", a.shape.heads);
+  a.shape.head_dim = row.size("head_dim");
+  a.shape.value_dim = a.shape.head_dim;
+  a.shape.queries = row.size("q_len");
+  a.shape.context = row.size("kv_len");
+  a.shape.window = row.number_or("window", 0, 0, 1e12);
+  a.shape.causal = row.number_or("causal", 1, 0, 1) != 0;
+  a.shape.type = row.choice("dtype", Precision::bf16);
+  a.shape.cache_type = cache;
+  c.kernel = a;
+}
+
+void read_experts(RowReader& row, Case& c) {
+  ExpertsCase e;
+  ExpertLayer& l = e.layer;
+  l.tokens = row.size("tokens");
+  l.hidden = row.size("hidden");
+  l.ffn = row.size("ffn");
+  l.topk = row.size("topk");
+  l.experts = static_cast<int>(row.number("experts", 1, 1e6));
+  l.tp = row.size_or("tp", 1);
+  l.ep = static_cast<int>(row.number_or("ep", 1, 1, 1e6));
+  l.type = row.choice("dtype", Precision::bf16);
+  const std::string routing = row.text("routing");
+  const std::string law = "power_law_";
+  if (routing.starts_with(law)) {
+    const std::optional<double> exponent = parse_number(routing.substr(law.size()));
+    if (!exponent || *exponent <= 0 || *exponent > 10) row.problem("routing", "bad exponent");
+    l.routing.exponent = exponent.value_or(1);
+  } else if (!routing.empty() && routing != "balanced") {
+    c.unsupported = "routing '" + routing + "' is not modelled";
+  }
+  c.library = library_of(row.text("backend").empty() ? "trtllm" : row.text("backend"));
+  c.family =
+      join({c.device, row.text("hidden"), row.text("ffn"), row.text("experts"), row.text("topk")});
+  c.kernel = e;
+}
+
+void read_stream(RowReader& row, Case& c) {
+  StreamCase s;
+  std::string op = row.text("op");
+  if (op.starts_with("adamw")) op = "adamw";
+  if (!parse_enum(op, s.op)) c.unsupported = "operator '" + op + "' is not modelled";
+  s.shape.rows = row.size("rows");
+  s.shape.cols = row.size("cols");
+  const double element = element_bytes(row.choice("dtype", Precision::bf16)) / 2;
+  const double derived = s.shape.rows * s.shape.cols * stream_bytes_per_element(s.op) *
+                         (s.op == StreamOp::adamw ? 1 : element);
+  s.shape.bytes = Bytes(row.number_or("bytes", derived, 0, 1e18));
+  c.library = "pytorch";
+  c.family = join({c.device, op, row.text("rows")});
+  c.kernel = s;
+}
+
+Case read_case(RowReader& row, const std::string& group) {
+  Case c;
+  c.group = group;
+  c.id = row.text("id");
+  c.kind = row.text("kind");
+  c.device = row.text("device");
+  c.protocol = protocol_of(c.kind, row.text("source"));
+  c.measured = row.number("measured", 0, 1e18);
+  if (c.kind == "gemm") {
+    read_gemm(row, c);
+  } else if (c.kind == "attention") {
+    read_attention(row, c);
+  } else if (c.kind == "experts") {
+    read_experts(row, c);
+  } else if (c.kind == "stream") {
+    read_stream(row, c);
+  } else {
+    c.unsupported = "cases of kind '" + c.kind + "' are not modelled";
+    return c;
+  }
+  const std::string metric = row.text("metric");
+  if (metric != "seconds") c.unsupported = "metric '" + metric + "' is not modelled";
+  if (c.unsupported.empty() && c.measured <= 0) row.problem("measured", "expected a positive time");
+  return c;
+}
+
+}  // namespace
+
+std::vector<Case> read_cases(const CsvTable& table) {
+  std::vector<Diagnostic> problems;
+  for (const char* column : {"id", "kind", "metric", "measured", "source"}) {
+    if (table.column(column)) continue;
+    problems.push_back({.file = table.file(),
+                        .line = 1,
+                        .column = 1,
+                        .field = column,
+                        .message = "every case file has this column",
+                        .hint = did_you_mean(column, table.header())});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  const std::string group = std::filesystem::path(table.file()).stem().string();
+  std::vector<Case> cases;
+  cases.reserve(table.rows());
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    RowReader row(table, i, problems);
+    cases.push_back(read_case(row, group));
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return cases;
+}
+
+}  // namespace sextant

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Case files: a scenario or a single kernel with one measured number beside it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sextant/cost/attention.hpp"
+#include "sextant/cost/experts.hpp"
+#include "sextant/cost/gemm.hpp"
+#include "sextant/cost/stream.hpp"
+#include "sextant/io/csv.hpp"
+#include "sextant/validate/protocol.hpp"
+
+namespace sextant {
+
+/// A multiply; `quantize` puts row-wise quantisation of x before it.
+struct GemmCase {
+  Gemm shape;
+  bool quantize = false;
+};
+enum class Phase : std::uint8_t { prefill, decode, backward };
+constexpr auto names_of(Phase) {
+  return std::array<std::string_view, 3>{"prefill", "decode", "backward"};
+}
+struct AttentionCase {
+  AttentionShape shape;
+  Phase phase = Phase::prefill;
+};
+struct LatentCase {
+  LatentShape shape;
+  Phase phase = Phase::prefill;
+};
+struct ExpertsCase {
+  ExpertLayer layer;
+};
+struct StreamCase {
+  StreamOp op = StreamOp::copy;
+  Stream shape;
+};
+
+/// One row. What Sextant cannot express keeps the reason in `unsupported`.
+struct Case {
+  std::string id;
+  std::string group;  ///< the file it came from, without its ending
+  std::string kind;
+  std::string device;   ///< preset name
+  std::string library;  ///< kernel library, for attention, experts and streams
+  std::string family;   ///< rows of one family share shape dimensions: the unit of k-fold
+  double measured = 0;  ///< seconds
+  Protocol protocol;
+  std::variant<std::monostate, GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase> kernel;
+  std::string unsupported;
+};
+
+/// Reads a table of cases; throws InputError with every malformed cell and missing column at once.
+std::vector<Case> read_cases(const CsvTable& table);
+
+}  // namespace sextant

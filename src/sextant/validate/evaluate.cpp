@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/evaluate.hpp"
+
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+bool narrow(Precision p) { return element_bytes(p) <= 1; }
+
+}  // namespace
+
+KernelCost evaluate_kernel(const GemmCase& c, const Chip& chip, const Kernels& kernels, Load load) {
+  const KernelCost multiply =
+      at_power(chip, c.shape.type, load, [&](Hertz clock) { return gemm(chip, c.shape, clock); });
+  if (!c.quantize) return multiply;
+  KernelCost both = then(multiply, quantize_rows(chip, kernels.quantize, c.shape.m, c.shape.k));
+  return both;
+}
+
+KernelCost evaluate_kernel(const AttentionCase& c, const Chip& chip, const Kernels& kernels,
+                           Load load) {
+  const AttentionShape& s = c.shape;
+  const Precision type = narrow(s.cache_type) ? Precision::fp8 : s.type;
+  return at_power(chip, type, load, [&](Hertz clock) {
+    if (c.phase == Phase::decode) return attention_decode(chip, kernels, s, clock);
+    if (c.phase == Phase::backward) {
+      return attention_prefill(chip, kernels.backward, s, true, clock);
+    }
+    const PrefillKernel& kernel = narrow(s.cache_type) ? kernels.prefill_8bit : kernels.prefill;
+    return attention_prefill(chip, kernel, s, false, clock);
+  });
+}
+
+KernelCost evaluate_kernel(const LatentCase& c, const Chip& chip, const Kernels& kernels,
+                           Load load) {
+  return at_power(chip, Precision::bf16, load, [&](Hertz clock) {
+    return c.phase == Phase::decode ? latent_decode(chip, kernels, c.shape, clock)
+                                    : latent_prefill(chip, kernels, c.shape, clock);
+  });
+}
+
+KernelCost evaluate_kernel(const ExpertsCase& c, const Chip& chip, const Kernels& kernels,
+                           Load load) {
+  const ExpertKernel& kernel = narrow(c.layer.type) ? kernels.experts_8bit : kernels.experts;
+  return at_power(chip, c.layer.type, load,
+                  [&](Hertz clock) { return expert_layer(chip, kernel, c.layer, clock); });
+}
+
+KernelCost evaluate_kernel(const StreamCase& c, const Chip& chip, const Kernels& kernels, Load) {
+  return stream(chip, kernels.stream[c.op], c.shape);
+}
+
+KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels) {
+  const Load load{.repeats = c.protocol.repeats, .seconds = c.protocol.busy};
+  return std::visit(
+      [&](const auto& kernel) -> KernelCost {
+        using T = std::decay_t<decltype(kernel)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return {};
+        } else if constexpr (std::is_same_v<T, GemmCase>) {
+          GemmCase g = kernel;
+          const double element = element_bytes(g.shape.type);
+          const Bytes weights(g.shape.n * g.shape.k * element);
+          const Bytes others(g.shape.m * (g.shape.k * element + g.shape.n * g.shape.result_bytes));
+          g.shape.weight_hit = weight_residency(c.protocol, weights, others, chip.l2_capacity);
+          return evaluate_kernel(g, chip, kernels, load);
+        } else {
+          KernelCost cost = evaluate_kernel(kernel, chip, kernels, load);
+          if constexpr (std::is_same_v<T, AttentionCase>) {
+            if (kernel.phase == Phase::backward) {
+              // The device and the host work side by side; the slower one shows.
+              cost.time = Seconds(smooth_max(cost.time.value, c.protocol.host_backward.value));
+            }
+          }
+          return cost;
+        }
+      },
+      c.kernel);
+}
+
+}  // namespace sextant

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicted against measured, by source.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sextant/validate/cases.hpp"
+#include "sextant/validate/evaluate.hpp"
+
+namespace sextant {
+
+/// One case with what the model says of it.
+struct CaseResult {
+  std::string id;
+  std::string group;
+  std::string device;
+  double predicted = 0;  ///< seconds
+  double measured = 0;
+  double error = 0;  ///< predicted / measured − 1
+  Bound bound = Bound::launch;
+  std::string unsupported = {};  ///< the reason there is no prediction, or empty
+};
+
+/// Errors of a set of results; unsupported ones are counted, not averaged.
+struct Accuracy {
+  std::string name;
+  int cases = 0;  ///< predicted ones
+  int unsupported = 0;
+  double mape = 0;
+  double median_ape = 0;
+  double p90_ape = 0;
+  double bias = 0;  ///< mean signed error
+};
+Accuracy summarize(std::string name, const std::vector<CaseResult>& results);
+
+/// By group, in order of first appearance, then all together as "all" when there are several.
+std::vector<Accuracy> summarize_groups(const std::vector<CaseResult>& results);
+
+/// Devices and kernel libraries, loaded once by name.
+class Catalogue {
+ public:
+  /// A device, or nullptr and the reason when no preset has that name.
+  const Device* device(const std::string& name, std::string& reason);
+  /// The library for a device: one whose matrix units are not asynchronous uses "NAME-sync" where
+  /// there is one.
+  const Kernels* kernels(const std::string& library, const Device& device, std::string& reason);
+  void put(const Device& device) { devices_[device.name] = device; }
+  void put(const Kernels& kernels) { libraries_[kernels.name] = kernels; }
+
+ private:
+  std::map<std::string, Device> devices_;
+  std::map<std::string, Kernels> libraries_;
+};
+
+using Progress = std::function<void(double share)>;
+
+std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& catalogue,
+                                 const Progress& progress = {});
+
+}  // namespace sextant

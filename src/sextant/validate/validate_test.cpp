@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/validate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sextant/io/csv.hpp"
+#include "sextant/io/presets.hpp"
+#include "sextant/validate/calibrate.hpp"
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string header = "id,kind,device,dtype,m,n,k,metric,measured,source\n";
+
+std::vector<Case> cases_of(const std::string& text) {
+  return read_cases(parse_csv(text, "folder/mine.csv"));
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    cases_of(text);
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Cases, ReadsAKernel) {
+  const std::vector<Case> c = cases_of(header + "a,gemm,h100-sxm,fp8,3,5,7,seconds,1e-5,me\n");
+  ASSERT_EQ(c.size(), 1U);
+  EXPECT_EQ(c[0].group, "mine");
+  const auto& g = std::get<GemmCase>(c[0].kernel);
+  EXPECT_EQ(g.shape.m, 3);
+  EXPECT_EQ(g.shape.type, Precision::fp8);
+  EXPECT_EQ(c[0].protocol.weight_copies, 0);
+}
+
+TEST(Cases, EveryProblemIsReportedWithItsPlace) {
+  const std::string error = error_of(header +
+                                     "a,gemm,h100-sxm,bf17,3,5,x,seconds,1e-5,me\n"
+                                     "b,gemm,h100-sxm,bf16,0,5,7,seconds,-1,me\n");
+  EXPECT_THAT(error, HasSubstr("folder/mine.csv:2:"));
+  EXPECT_THAT(error, HasSubstr("did you mean 'bf16'?"));
+  EXPECT_THAT(error, HasSubstr("expected a number, got 'x'"));
+  EXPECT_THAT(error, HasSubstr("folder/mine.csv:3:"));
+}
+
+TEST(Cases, AMissingColumnIsNamed) {
+  EXPECT_THAT(error_of("id,kind,device,dtype,m,n,k,metric,mesured,source\n"),
+              HasSubstr("measured: every case file has this column; did you mean 'mesured'?"));
+  EXPECT_THAT(error_of("id,kind,device,metric,measured,source\na,gemm,h100-sxm,seconds,1,me\n"),
+              HasSubstr("this kind of case needs the column"));
+}
+
+TEST(Cases, WhatCannotBeExpressedIsCountedNotDropped) {
+  const std::vector<Case> c = cases_of(
+      "id,kind,device,op,rows,cols,dtype,metric,measured,source\n"
+      "a,dance,h100-sxm,,,,,seconds,1,me\n"
+      "b,stream,h100-sxm,fft,1,1,bf16,seconds,1,me\n"
+      "c,stream,abacus,copy,1,1,bf16,seconds,1,me\n"
+      "d,stream,h100-sxm,copy,1,1,bf16,furlongs,1,me\n"
+      "e,stream,h100-sxm,copy,1024,4096,bf16,seconds,1e-5,me\n");
+  Catalogue catalogue;
+  const std::vector<CaseResult> r = validate(c, catalogue);
+  ASSERT_EQ(r.size(), 5U);
+  EXPECT_THAT(r[0].unsupported, HasSubstr("'dance'"));
+  EXPECT_THAT(r[1].unsupported, HasSubstr("'fft'"));
+  EXPECT_THAT(r[2].unsupported, HasSubstr("'abacus'"));
+  EXPECT_THAT(r[3].unsupported, HasSubstr("'furlongs'"));
+  EXPECT_EQ(r[4].unsupported, "");
+  const Accuracy a = summarize("x", r);
+  EXPECT_EQ(a.cases, 1);
+  EXPECT_EQ(a.unsupported, 4);
+}
+
+TEST(Accuracy, IsWhatItsNamesSay) {
+  std::vector<CaseResult> r;
+  for (const double e : {-0.1, 0.2, 0.3, -0.4, 1.0}) r.push_back({.group = "g", .error = e});
+  const Accuracy a = summarize("g", r);
+  EXPECT_DOUBLE_EQ(a.mape, 0.4);
+  EXPECT_DOUBLE_EQ(a.median_ape, 0.3);
+  EXPECT_DOUBLE_EQ(a.bias, 0.2);
+  EXPECT_GE(a.p90_ape, a.median_ape);
+}
+
+TEST(Protocol, CopiesThatFitStayInL2) {
+  const Protocol six = protocol_of("gemm", "SGLang kernel timings, aiconfigurator database");
+  const Bytes l2(50e6);
+  EXPECT_DOUBLE_EQ(weight_residency(six, Bytes(1e6), Bytes(0), l2), 1);
+  EXPECT_DOUBLE_EQ(weight_residency(six, Bytes(50e6), Bytes(0), l2), 0);
+  EXPECT_DOUBLE_EQ(weight_residency(protocol_of("gemm", "someone"), Bytes(1), Bytes(0), l2), 0);
+}
+
+// Cases that the model itself made, of a device with other constants: a fit must find them again.
+std::vector<Case> synthetic_cases(const Device& device) {
+  std::string text = header;
+  int id = 0;
+  const Chip chip = lower(device);
+  for (const double n : {512.0, 2048.0, 5120.0, 8192.0, 14336.0, 28672.0}) {
+    for (const double k : {1024.0, 4096.0, 8192.0}) {
+      for (const double m : {1.0, 64.0, 300.0, 4096.0}) {
+        const GemmCase g{.shape = {.m = m, .n = n, .k = k}};
+        const KernelCost c = evaluate_kernel(g, chip, Kernels{}, {.repeats = 20});
+        text += "s" + std::to_string(id++) + ",gemm,h100-sxm,bf16," + std::to_string(m) + "," +
+                std::to_string(n) + "," + std::to_string(k) + ",seconds," +
+                std::to_string(c.time.value * 1e6) + "e-6,made\n";
+      }
+    }
+  }
+  return cases_of(text);
+}
+
+TEST(Calibrate, FindsTheConstantsThatMadeTheCases) {
+  Device truth = load_device("h100-sxm");
+  truth.mechanism.memory_efficiency = 0.7;
+  truth.mechanism.start_cycles = 6000;
+  truth.mechanism.matrix_efficiency = 0.75;
+  const std::vector<Case> cases = synthetic_cases(truth);
+  Device fitted = load_device("h100-sxm");
+  Catalogue catalogue;
+  const Calibration c =
+      calibrate_device(cases, fitted, catalogue, {.folds = 2, .evaluations = 2000});
+  EXPECT_LT(c.fit.mape, 0.02);
+  EXPECT_LT(c.left_out.mape, 0.06);
+  EXPECT_NEAR(fitted.mechanism.memory_efficiency, 0.7, 0.03);
+  EXPECT_NEAR(fitted.mechanism.matrix_efficiency, 0.75, 0.05);
+  EXPECT_EQ(fitted.provenance.cases, static_cast<int>(cases.size()));
+}
+
+TEST(Calibrate, RefusesWhatCannotDetermineTheConstants) {
+  Device d = load_device("h100-sxm");
+  Catalogue catalogue;
+  const auto refusal = [&](const std::string& rows) -> std::string {
+    try {
+      calibrate_device(cases_of(header + rows), d, catalogue);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal("a,gemm,h100-sxm,bf16,3,5,7,seconds,1e-5,me\n"), HasSubstr("1 cases cannot"));
+  EXPECT_THAT(refusal("a,gemm,a100-sxm-80gb,bf16,3,5,7,seconds,1e-5,me\n"),
+              HasSubstr("no GEMM case is of device 'h100-sxm'"));
+  std::string alike;
+  std::string one_family;
+  for (int i = 0; i < 60; ++i) {
+    const std::string n = std::to_string(512 + 8 * i);
+    alike += "a" + n + ",gemm,h100-sxm,bf16,1," + n + ",512,seconds,1e-5,me\n";
+    one_family += "b" + n + ",gemm,h100-sxm,bf16," + n + ",512,512,seconds,1e-5,me\n";
+  }
+  EXPECT_THAT(refusal(alike), HasSubstr("start-up cannot be told from throughput"));
+  EXPECT_THAT(refusal(one_family), HasSubstr("one family"));
+}
+
+// What the issue of power comes down to, on the device it was measured on.
+TEST(Silicon, H200SustainsWhatItDoes) {
+  const Chip chip = lower(load_device("h200-sxm"));
+  const GemmCase g{.shape = {.m = 8192, .n = 8192, .k = 8192}};
+  const auto rate = [](const KernelCost& c) { return (c.flops / c.time).value / 1e12; };
+  const KernelCost forever = evaluate_kernel(g, chip, Kernels{}, sustained);
+  EXPECT_GE(rate(forever), 660);
+  EXPECT_LE(rate(forever), 680);
+  EXPECT_NEAR(forever.clock.value, 1.48e9, 0.05e9);
+  const KernelCost burst = evaluate_kernel(g, chip, Kernels{}, {.seconds = Seconds(5e-3)});
+  EXPECT_GE(rate(burst), 780);
+  EXPECT_LE(rate(burst), 810);
+}
+
+// Kernels measured on one H200 with tools/measure.py; nothing was fitted to them.
+TEST(Silicon, MeasurementsThatShipAreMet) {
+  struct Bar {
+    const char* file;
+    double mape;
+  };
+  for (const Bar& bar : {Bar{"h200-sxm-gemm", 0.08}}) {
+    const std::string path = std::string(SEXTANT_SOURCE_DIR) + "/cases/" + bar.file + ".csv";
+    std::FILE* f = std::fopen(path.c_str(), "rb");
+    ASSERT_NE(f, nullptr);
+    std::string text(1 << 20, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), f));
+    std::fclose(f);
+    Catalogue catalogue;
+    const Accuracy a = summarize(bar.file, validate(read_cases(parse_csv(text, path)), catalogue));
+    EXPECT_EQ(a.unsupported, 0);
+    EXPECT_LE(a.mape, bar.mape) << bar.file;
+  }
+}
+
+}  // namespace
+}  // namespace sextant

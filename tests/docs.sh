@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every `sextant …` line in a sh block of the documents runs and answers. Usage: docs.sh PROGRAM FILE.md…
+set -euo pipefail
+program=$(realpath "$1")
+shift
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/bin" "$folder/work"
+ln -s "$program" "$folder/bin/sextant"
+export PATH="$folder/bin:$PATH"
+commands=0
+for document in "$@"; do
+  document=$(realpath "$document")
+  while IFS= read -r command; do
+    commands=$((commands + 1))
+    if ! (cd "$folder/work" && bash -c "$command" >"$folder/out" 2>&1); then
+      echo "$(basename "$document"): $command"
+      sed 's/^/    /' "$folder/out"
+      exit 1
+    fi
+  done < <(sed -n '/^```sh$/,/^```$/p' "$document" | grep '^sextant ' || true)
+done
+[ "$commands" -gt 0 ] || { echo "no commands found" >&2; exit 1; }
+echo "$commands commands of the documents run"

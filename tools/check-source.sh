@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Checks what compilers do not: modules depend one way only, third-party headers stay in their one
+# file, every file says its licence. Usage: tools/check-source.sh [ROOT]
+set -euo pipefail
+cd "${1:-"$(dirname "$0")/.."}"
+
+# What each module of src/sextant may include, besides itself. A new module gets a line here.
+declare -A may_include=(
+  [units]=""
+  [spec]="units"
+  [cost]="units spec"
+  [io]="units spec"
+  [report]="units spec cost"
+  [validate]="units spec cost io"
+)
+# No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
+core="units spec cost report"
+# Each third-party header and the one place that may include it.
+third_party=(
+  'toml\+\+/|<toml\.hpp     src/sextant/io/toml.cpp'
+  '<nlopt                   src/sextant/validate/calibrate.cpp'
+  '<CLI/                    src/cli/*'
+)
+# Headers that print, wait or open files.
+core_forbids='<(iostream|fstream|filesystem|thread|mutex|unistd\.h|sys/|cstdio>)'
+max_lines=900
+# Spelt in parts, so that this file passes its own check.
+unfinished="TO""DO|FIX""ME|XX""X|HA""CK"
+
+problems=0
+problem() {
+  echo "$1"
+  problems=$((problems + 1))
+}
+
+# report FILE MESSAGE PATTERN: one problem per line of the file that matches.
+report() {
+  local line
+  while IFS= read -r line; do
+    [ -z "$line" ] || problem "$1:${line%%:*}: $2"
+  done < <(grep -nE -- "$3" "$1" || true)
+}
+
+check_module() { # FILE MODULE
+  local file=$1 module=$2 line target
+  if [ -z "${may_include[$module]+known}" ]; then
+    problem "$file:1: module '$module' is not in the table of tools/check-source.sh"
+    return
+  fi
+  report "$file" "the library may not include the program" '^ *# *include *"cli/'
+  case $file in *_test.cpp) return ;; esac  # a test may set the scene with any module
+  while IFS=: read -r line target; do
+    [ -n "$line" ] || continue
+    [ "$target" = "$module" ] && continue
+    case " ${may_include[$module]} " in
+      *" $target "*) ;;
+      *) problem "$file:$line: module '$module' may not include '$target'" ;;
+    esac
+  done < <(sed -nE '/^ *# *include *"sextant\//{=;s/^ *# *include *"sextant\/([^/"]*).*/\1/p}' "$file" |
+    paste -d: - -)
+  case " $core " in
+    *" $module "*) report "$file" "no input, output or threads in the core" "^ *# *include *$core_forbids" ;;
+  esac
+}
+
+check_third_party() { # FILE
+  local entry pattern home
+  for entry in "${third_party[@]}"; do
+    read -r pattern home <<<"$entry"
+    # shellcheck disable=SC2254  # the home is a pattern
+    case $1 in $home) continue ;; esac
+    report "$1" "this header belongs to $home alone" "^ *# *include.*($pattern)"
+  done
+}
+
+check_text() { # FILE
+  local first=1
+  [ "$(head -c 2 "$1")" = "#!" ] && first=2
+  sed -n "${first}p" "$1" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
+    problem "$1:$first: the SPDX line is missing"
+  report "$1" "unfinished; finish it or open an issue" "\\b($unfinished)\\b"
+  [ "$(wc -l <"$1")" -le "$max_lines" ] || problem "$1:1: more than $max_lines lines"
+  case $1 in
+    Makefile) ;;
+    *) report "$1" "a tab; indent with spaces" $'\t' ;;
+  esac
+}
+
+files=$(find . -mindepth 1 \( -name '.?*' -o -name 'build*' -o -name node_modules \) -prune -o -type f \
+  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.sh' \
+  -o -name Makefile \) -print | sed 's|^\./||' | LC_ALL=C sort)
+count=0
+while IFS= read -r file; do
+  count=$((count + 1))
+  check_text "$file"
+  case $file in
+    *.cpp | *.hpp)
+      check_third_party "$file"
+      report "$file" "include from the root of src" '^ *# *include *"\.'
+      ;;
+  esac
+  case $file in
+    *.hpp) grep -q '^#pragma once' "$file" || problem "$file:1: #pragma once is missing" ;;
+  esac
+  case $file in
+    src/sextant/*/*.?pp)
+      module=${file#src/sextant/}
+      check_module "$file" "${module%%/*}"
+      ;;
+  esac
+done <<<"$files"
+
+if [ "$problems" -gt 0 ]; then
+  echo "$problems problems in $count files" >&2
+  exit 1
+fi
+echo "$count files in order"

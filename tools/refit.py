@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Refits the presets that ship and writes the constants into them.
+
+usage: tools/refit.py PROGRAM CASES-FOLDER [device NAME | kernels NAME]...
+
+Runs `sextant calibrate` and replaces the fitted tables of presets/devices/NAME.toml or
+presets/kernels/NAME.toml; everything else in those files, comments included, stays.
+"""
+import glob
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = {"device": "devices", "kernels": "kernels"}
+HEADER = "# Fitted by tools/refit.py; do not edit by hand.\n"
+
+
+def rounded(value):
+    """Four significant digits: more is noise."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, str):
+        number = re.fullmatch(r"([-+0-9.e]+) (\S+)", value)
+        if not number:
+            return f'"{value}"'
+        amount, unit = float(number[1]), number[2]
+        if unit == "s" and amount < 1e-3:
+            amount, unit = amount * 1e6, "us"
+        return f'"{amount:.4g} {unit}"'
+    return str(value)
+
+
+def leaves(content, prefix=""):
+    """The tables that hold plain values, by dotted name."""
+    found = {}
+    for key, value in content.items():
+        if isinstance(value, dict):
+            found.update(leaves(value, prefix + key + "."))
+        elif prefix:
+            found.setdefault(prefix[:-1], {})[key] = value
+    return found
+
+
+def replace(path, tables):
+    """Puts the tables at the end of the file, in place of those of the same name."""
+    kept, skipping = [], False
+    for line in path.read_text().splitlines(keepends=True):
+        table = re.match(r"\[([\w.-]+)\]", line)
+        if table:
+            skipping = table[1] in tables
+        if line == HEADER or skipping:
+            continue
+        kept.append(line)
+    text = "".join(kept).rstrip("\n") + "\n\n" + HEADER
+    for name, values in tables.items():
+        text += f"[{name}]\n" + "".join(f"{k} = {rounded(v)}\n" for k, v in values.items()) + "\n"
+    path.write_text(text.rstrip("\n") + "\n")
+
+
+def main():
+    program, cases = sys.argv[1], sorted(glob.glob(sys.argv[2] + "/*.csv"))
+    kinds = ("gemm-", "attention-", "experts-", "stream-")
+    cases = [c for c in cases if Path(c).name.startswith(kinds)]
+    for what, name in zip(sys.argv[3::2], sys.argv[4::2]):
+        out = Path("/tmp") / f"sextant-refit-{name}.toml"
+        subprocess.run([program, "calibrate", "--cases", *cases, f"--{what}", name, "-o", str(out)], check=True)
+        fitted = tomllib.loads(out.read_text())
+        replace(ROOT / "presets" / FOLDERS[what] / f"{name}.toml", leaves(fitted))
+
+
+if __name__ == "__main__":
+    main()
