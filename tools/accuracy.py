@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/accuracy.md and docs/accuracy.svg: every accuracy figure we state, measured anew.
+"""Writes docs/accuracy.md, docs/accuracy.svg and the table in the README: every figure we state, anew.
 
 usage: tools/accuracy.py PROGRAM CASES-FOLDER      (make accuracy CASES=FOLDER)
 """
@@ -20,6 +20,15 @@ BARS = {
     "stream-h200": (10, "mape"),
     "experts-a100-h100-h200": (10, "median_ape"),
     "attention-mla-a100-h100-h200": (12, "mape"),
+}
+LABELS = {
+    "gemm-a100-h100-h200": "GEMM, bf16 and fp8, on A100, H100, H200",
+    "gemm-h200-cublas": "GEMM, cuBLAS on H200",
+    "attention-a100-h100-h200": "attention, TensorRT-LLM on A100, H100, H200",
+    "attention-h200-sdpa": "attention, FlashAttention-2 and cuDNN on H200",
+    "stream-h200": "norms, softmax, element-wise on H200",
+    "experts-a100-h100-h200": "mixture-of-experts layers",
+    "attention-mla-a100-h100-h200": "latent attention (DeepSeek)",
 }
 NAMES = {"mape": "mean", "median_ape": "median"}
 
@@ -106,6 +115,14 @@ bursts of a few milliseconds at 788 to 806 TFLOP/s. Predicted: sustained {rate(p
 
 """
     (ROOT / "docs/accuracy.md").write_text(text + (ROOT / "tools/accuracy-notes.md").read_text())
+    short = table(("kernels", "cases", "mean error", "median"),
+                  [(LABELS[s[0]], s[1], s[3], s[4]) for s in sets] +
+                  [(f"GEMM, {n.removesuffix(' left out')} never measured", str(g["cases"]), percent(g["mape"]),
+                    percent(g["median_ape"])) for n, g in devices.items() if n != "all"])
+    readme = (ROOT / "README.md").read_text()
+    begin, end = "<!-- accuracy: written by make accuracy -->\n", "<!-- /accuracy -->"
+    before, after = readme.split(begin)[0], readme.split(end)[1]
+    (ROOT / "README.md").write_text(before + begin + short + end + after)
 
 
 if __name__ == "__main__":

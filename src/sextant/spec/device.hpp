@@ -111,16 +111,16 @@ void describe(V& v, Die& d) {
 /// times of the pipeline are in clock cycles, so that they follow the clock of an unknown device.
 struct Mechanism {
   bool asynchronous = true;         ///< matrix units and copies run beside the threads (TMA, wgmma)
-  double start_cycles = 4130;       ///< launch, set-up and drain of any kernel
+  double start_cycles = 4200;       ///< launch, set-up and drain of any kernel
   Seconds memory_latency{1.05e-6};  ///< first bytes of a cold stream
-  double memory_efficiency = 0.86;  ///< share of peak bandwidth a long stream of weights reaches
-  double matrix_efficiency = 0.91;  ///< share of the 16-bit issue rate inside a tile
+  double memory_efficiency = 0.865;  ///< share of peak bandwidth a long stream of weights reaches
+  double matrix_efficiency = 0.91;   ///< share of the 16-bit issue rate inside a tile
   double matrix_efficiency_8bit = 0.96;
-  double tile_cycles = 740;    ///< starting one tile: descriptors, first loads
-  double drain_cycles = 2410;  ///< draining a full tile of 32768 results
-  double feed = 0.0198;        ///< bytes a clock into a core for each 16-bit FLOP a clock
-  double split_cycles = 4110;  ///< second pass of a split-K multiply
-  double tail = 0.9;           ///< share of a last, partly filled wave that shows
+  double tile_cycles = 720;    ///< starting one tile: descriptors, first loads
+  double drain_cycles = 2400;  ///< draining a full tile of 32768 results
+  double feed = 0.0199;        ///< bytes a clock into a core for each 16-bit FLOP a clock
+  double split_cycles = 4070;  ///< second pass of a split-K multiply
+  double tail = 0.91;          ///< share of a last, partly filled wave that shows
 };
 template <class V>
 void describe(V& v, Mechanism& m) {

@@ -182,7 +182,7 @@ void read_stream(RowReader& row, Case& c) {
                          (s.op == StreamOp::adamw ? 1 : element);
   s.shape.bytes = Bytes(row.number_or("bytes", derived, 0, 1e18));
   c.library = "pytorch";
-  c.family = join({c.device, op, row.text("rows")});
+  c.family = join({c.device, op, row.text("cols")});
   c.kernel = s;
 }
 
