@@ -50,4 +50,9 @@ build_and_test clang build-clang OFF
 begin "clang-tidy"
 tools/tidy.sh
 begin "fuzzing"
-fuzz/run.sh 5
+mkdir -p build-fuzz
+fuzz/run.sh 5 >build-fuzz/fuzz.log 2>&1 || {
+  tail -n 60 build-fuzz/fuzz.log
+  false
+}
+tail -n 1 build-fuzz/fuzz.log
