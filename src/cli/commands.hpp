@@ -60,6 +60,17 @@ struct OpsOptions {
 };
 std::string run_ops(const OpsOptions& options, const Common& common);
 
+/// One collective on one system.
+struct CollectiveOptions {
+  std::string system = "dgx-h100";
+  std::string collective = "all_reduce";
+  std::string library = "nccl";
+  std::string bytes = "64 MiB";
+  int gpus = 8;
+  int gpus_per_node = 0;  ///< 0: as many as a node has
+};
+std::string run_collective(const CollectiveOptions& options, const Common& common);
+
 struct ValidateOptions {
   std::vector<std::string> cases;  ///< files; empty: those inside the program
   std::string plot;                ///< .svg or .html

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/commands.hpp"
+#include "cli/flags.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/report/table.hpp"
@@ -217,9 +217,8 @@ std::string run_show(const ShowOptions& options, const Common& common) {
   }
   const PresetKind kind = kinds.front();
   if (options.fields) return show_fields(kind, common);
-  std::vector<Setting> settings;
-  for (const std::string& s : common.set) settings.push_back(parse_setting(s));
-  check_roots(settings, {"device", "system", "model", "runtime", "kernel"});
+  const std::vector<Setting> settings =
+      settings_of(common, {"device", "system", "model", "runtime", "kernel"});
   if (options.json || common.format == Format::json) {
     return to_json(struct_node(kind, options.name, settings, Quantities::si)) + "\n";
   }

@@ -24,6 +24,7 @@ struct Program {
   ListOptions list;
   ShowOptions show;
   OpsOptions ops;
+  CollectiveOptions collective;
   ValidateOptions validate;
   CalibrateOptions calibrate;
   std::function<std::string()> run;
@@ -109,6 +110,21 @@ void Program::add_ops(CLI::App& parent) {
       ->capture_default_str();
   stream->add_option("--rows", ops.rows, "rows")->capture_default_str();
   stream->add_option("--cols", ops.cols, "columns")->capture_default_str();
+  CLI::App* c = command(parent, "collective", "communication between devices",
+                        "sextant ops collective --system dgx-h100 --collective all_reduce "
+                        "--gpus 8 --bytes '64 MiB'",
+                        [this] { return run_collective(collective, common); });
+  c->add_option("--system", collective.system, "system preset or file")->capture_default_str();
+  c->add_option("--collective", collective.collective,
+                "all_reduce all_gather reduce_scatter all_to_all send_recv")
+      ->capture_default_str();
+  c->add_option("--library", collective.library, "nccl, or one-shot for small all-reduces")
+      ->capture_default_str();
+  c->add_option("--gpus", collective.gpus, "ranks")->capture_default_str();
+  c->add_option("--gpus-per-node", collective.gpus_per_node, "ranks of a node; 0: as it has")
+      ->capture_default_str();
+  c->add_option("--bytes", collective.bytes, "the whole buffer, un-sharded, such as \"64 MiB\"")
+      ->capture_default_str();
 }
 
 Program::Program() {
@@ -126,7 +142,8 @@ Program::Program() {
   s->add_flag("--toml", show.toml, "as a file to start your own from");
   s->add_flag("--json", show.json, "in SI base units");
   s->add_flag("--fields", show.fields, "every field, its type, default and meaning");
-  CLI::App* o = app.add_subcommand("ops", "one kernel: time, traffic, what bounds it");
+  CLI::App* o =
+      app.add_subcommand("ops", "one kernel or collective: time, traffic, what bounds it");
   o->require_subcommand(1);
   add_ops(*o);
   CLI::App* v = command(app, "validate", "predicted against measured, by source",

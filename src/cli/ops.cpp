@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/commands.hpp"
+#include "cli/flags.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/report/breakdown.hpp"
@@ -18,40 +18,6 @@ namespace sextant::cli {
 namespace {
 
 using KernelChoice = std::variant<GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase>;
-
-// Collects what is wrong with the flags, to say it all at once.
-struct Flags {
-  std::vector<Diagnostic> problems;
-
-  template <NamedEnum E>
-  E choice(const char* flag, const std::string& text) {
-    E value{};
-    if (parse_enum(text, value)) return value;
-    std::vector<std::string> names;
-    std::string all;
-    for (const std::string_view n : names_of(E{})) {
-      names.emplace_back(n);
-      all += (all.empty() ? "" : ", ") + std::string(n);
-    }
-    const std::string hint = did_you_mean(text, names);
-    add(flag, "unknown value '" + text + "'", hint.empty() ? "one of " + all : hint);
-    return value;
-  }
-  double size(const char* flag, double value) {
-    if (!(value >= 1 && value <= 1e9) || value != std::floor(value)) {
-      add(flag, fmt::format("expected a whole number from 1 to 1e9, got {}", value), "");
-      return 1;
-    }
-    return value;
-  }
-  void add(const char* flag, std::string message, std::string hint) {
-    Diagnostic d;
-    d.file = flag;
-    d.message = std::move(message);
-    d.hint = std::move(hint);
-    problems.push_back(std::move(d));
-  }
-};
 
 GemmCase gemm_of(const OpsOptions& o, Flags& f) {
   GemmCase g;
@@ -239,6 +205,8 @@ std::string meaning_of(Bound b) {
       return "start and end of tiles, first bytes, second passes";
     case Bound::launch:
       return "launch and drain of the kernel";
+    case Bound::network:
+      return "the fabric between devices";
     case Bound::count:
       break;
   }
@@ -319,9 +287,7 @@ void list_assumptions(const OpsOptions& o, Answer& a) {
 }  // namespace
 
 std::string run_ops(const OpsOptions& o, const Common& common) {
-  std::vector<Setting> settings;
-  for (const std::string& s : common.set) settings.push_back(parse_setting(s));
-  check_roots(settings, {"device", "kernel"});
+  const std::vector<Setting> settings = settings_of(common, {"device", "kernel"});
   Flags flags;
   const KernelChoice kernel = kernel_of(o, flags);
   const std::string library = library_of(o, flags);
@@ -330,7 +296,7 @@ std::string run_ops(const OpsOptions& o, const Common& common) {
   try {
     a.device = load_device(o.device, settings);
   } catch (const InputError& e) {
-    flags.problems.insert(flags.problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+    flags.add(e);
   }
   throw_if_any(std::move(flags.problems));
   a.chip = lower(a.device);

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "cli/commands.hpp"
+#include "cli/flags.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/files.hpp"
@@ -255,9 +255,7 @@ std::string run_calibrate(const CalibrateOptions& options, const Common& common)
     throw InputError("calibrate: say what to fit",
                      "one of --device NAME, --kernels NAME or --defaults");
   }
-  std::vector<Setting> settings;
-  for (const std::string& s : common.set) settings.push_back(parse_setting(s));
-  check_roots(settings, {"device", "kernel"});
+  const std::vector<Setting> settings = settings_of(common, {"device", "kernel"});
   const std::vector<Case> cases = load_cases(options.cases);
   Catalogue catalogue;
   std::vector<Calibration> fits;

@@ -10,8 +10,6 @@ namespace {
 // Queries one block works on (FlashAttention-2 and -3, cuDNN, TensorRT-LLM alike).
 constexpr double block_rows = 128;
 
-bool narrow(Precision p) { return element_bytes(p) <= 1; }
-
 // The part of a prompt kernel that does not care where the scores come from.
 struct PromptWork {
   double blocks;   // of queries, over all sequences and heads

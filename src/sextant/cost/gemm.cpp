@@ -164,9 +164,8 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.k = g.k;
   p.batch = g.batch;
   p.element = element_bytes(g.type);
-  const bool narrow = p.element <= 1;
   p.per_clock = chip.per_clock[g.type].value *
-                (narrow ? mech.matrix_efficiency_8bit : mech.matrix_efficiency);
+                (narrow(g.type) ? mech.matrix_efficiency_8bit : mech.matrix_efficiency);
   p.feed = mech.feed * chip.per_clock_16bit.value;
   p.shared = chip.shared_per_clock.value;
   p.cores = chip.cores;

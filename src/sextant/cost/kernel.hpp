@@ -13,10 +13,20 @@
 namespace sextant {
 
 /// What a kernel waits for.
-enum class Bound : std::uint8_t { compute, shared, l2, dram, special, latency, launch, count };
+enum class Bound : std::uint8_t {
+  compute,
+  shared,
+  l2,
+  dram,
+  special,
+  latency,
+  launch,
+  network,
+  count
+};
 constexpr auto names_of(Bound) {
-  return std::array<std::string_view, 7>{"compute", "shared",  "l2",    "dram",
-                                         "special", "latency", "launch"};
+  return std::array<std::string_view, 8>{"compute", "shared",  "l2",     "dram",
+                                         "special", "latency", "launch", "network"};
 }
 
 /// How a matrix multiply was cut.

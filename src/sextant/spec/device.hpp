@@ -23,6 +23,8 @@ constexpr double element_bytes(Precision p) {
   constexpr std::array<double, 9> bytes{4, 4, 2, 2, 1, 1, 0.75, 0.5, 0.5};
   return bytes[static_cast<std::size_t>(p)];
 }
+/// Eight bits or fewer.
+constexpr bool narrow(Precision p) { return element_bytes(p) <= 1; }
 
 /// Peak rates of the matrix units, dense, at Device::clock; zero where the unit lacks the type.
 using MatrixRates = Table<FlopsPerSecond, Precision>;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sextant/spec/collectives.hpp"
 #include "sextant/spec/describe.hpp"
 #include "sextant/units/units.hpp"
 
@@ -57,10 +58,6 @@ void describe(V& v, Fusion& f) {
 }
 
 /// The collective library.
-enum class CollectiveLibrary : std::uint8_t { nccl, one_shot };
-constexpr auto names_of(CollectiveLibrary) {
-  return std::array<std::string_view, 2>{"nccl", "one-shot"};
-}
 struct Communication {
   CollectiveLibrary small = CollectiveLibrary::nccl;  ///< for messages under `small_limit`
   Bytes small_limit{512 * 1024.0};

@@ -285,8 +285,6 @@ bool walks_rows(StreamOp op) {
          op == StreamOp::softmax;
 }
 
-bool narrow(Precision p) { return element_bytes(p) <= 1; }
-
 // The kernel of the library that a case exercises, by its field name, with its constants.
 std::vector<Parameter> kernel_of(const Case& c, Kernels& k, std::string& name) {
   if (const auto* g = std::get_if<GemmCase>(&c.kernel)) {
@@ -379,19 +377,31 @@ bool any_eight_bit(const CaseList& cases) {
   });
 }
 
-Calibration calibrate_shared(const std::string& what, const CaseList& cases,
-                             const std::vector<Device>& devices, Mechanism& mechanism,
-                             Catalogue& catalogue, const CalibrationOptions& options) {
-  SharedMechanism shared(devices, mechanism);
+// Where the quantising kernels of 8-bit multiplies come from.
+Kernels gemm_library(const std::vector<Device>& devices, Catalogue& catalogue) {
   std::string reason;
   const Kernels* library =
       devices.empty() ? nullptr : catalogue.kernels("pytorch", devices.front(), reason);
-  const Kernels kernels = library != nullptr ? *library : Kernels{};
+  return library != nullptr ? *library : Kernels{};
+}
+
+// One mechanism for all devices; everything given must outlive the problem.
+Problem gemm_problem(SharedMechanism& shared, const Kernels& kernels, Mechanism& mechanism,
+                     const CaseList& cases) {
   Problem p;
   p.parameters = parameters_of(mechanism, any_eight_bit(cases));
   p.apply = [&] { shared.apply(); };
   p.predict = [&](const Case& c) { return evaluate_case(c, shared.chip(c.device), kernels); };
   p.bandwidth = [&](const Case& c) { return shared.chip(c.device).bandwidth; };
+  return p;
+}
+
+Calibration calibrate_shared(const std::string& what, const CaseList& cases,
+                             const std::vector<Device>& devices, Mechanism& mechanism,
+                             Catalogue& catalogue, const CalibrationOptions& options) {
+  SharedMechanism shared(devices, mechanism);
+  const Kernels kernels = gemm_library(devices, catalogue);
+  const Problem p = gemm_problem(shared, kernels, mechanism, cases);
   return calibrate(what, p, cases, options);
 }
 
@@ -544,6 +554,7 @@ std::vector<CaseResult> leave_devices_out(const std::vector<Case>& cases, Catalo
   if (devices.size() < 2) {
     throw InputError("only one device has GEMM cases: nothing is left to fit when it is left out");
   }
+  const Kernels kernels = gemm_library(devices, catalogue);
   std::vector<CaseResult> results;
   double done = 0;
   for (const Device& left : devices) {
@@ -552,14 +563,7 @@ std::vector<CaseResult> leave_devices_out(const std::vector<Case>& cases, Catalo
     for (const Case* c : list) (c->device == left.name ? out : in).push_back(c);
     Mechanism mechanism;
     SharedMechanism shared(devices, mechanism);
-    std::string reason;
-    const Kernels* library = catalogue.kernels("pytorch", left, reason);
-    const Kernels kernels = library != nullptr ? *library : Kernels{};
-    Problem p;
-    p.parameters = parameters_of(mechanism, any_eight_bit(in));
-    p.apply = [&] { shared.apply(); };
-    p.predict = [&](const Case& c) { return evaluate_case(c, shared.chip(c.device), kernels); };
-    p.bandwidth = [&](const Case& c) { return shared.chip(c.device).bandwidth; };
+    const Problem p = gemm_problem(shared, kernels, mechanism, in);
     fit(p, in, options, [&](double share) {
       if (options.progress) options.progress((done + share) / static_cast<double>(devices.size()));
     });

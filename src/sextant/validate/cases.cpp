@@ -186,6 +186,31 @@ void read_stream(RowReader& row, Case& c) {
   c.kernel = s;
 }
 
+void read_collective(RowReader& row, Case& c) {
+  CollectiveCase k;
+  c.system = row.text("system");
+  c.library = row.text("library").empty() ? "nccl" : row.text("library");
+  if (!parse_enum(c.library, k.library)) {
+    c.unsupported = "no communication library is named '" + c.library + "'";
+  }
+  const std::string op = row.text("collective");
+  if (!parse_enum(op, k.op)) c.unsupported = "collective '" + op + "' is not modelled";
+  k.group.ranks = static_cast<int>(row.number("gpus", 1, 1e7));
+  k.group.per_node = k.group.ranks;
+  const double nodes = row.number_or("nodes", 0, 0, 1e7);
+  if (nodes >= 1) {
+    k.group.per_node = std::max(1, static_cast<int>(k.group.ranks / nodes));
+  } else {
+    k.group.per_node =
+        std::min(k.group.ranks, static_cast<int>(row.number_or("gpus_per_node", 1e7, 1, 1e7)));
+  }
+  k.bytes = Bytes(row.number("bytes", 0, 1e18));
+  const std::string network = row.text("network");
+  if (!network.empty()) c.protocol.adapters = adapters_of(network, c.system);
+  c.family = join({c.system, op, row.text("gpus")});
+  c.kernel = k;
+}
+
 Case read_case(RowReader& row, const std::string& group) {
   Case c;
   c.group = group;
@@ -202,6 +227,8 @@ Case read_case(RowReader& row, const std::string& group) {
     read_experts(row, c);
   } else if (c.kind == "stream") {
     read_stream(row, c);
+  } else if (c.kind == "collective") {
+    read_collective(row, c);
   } else {
     c.unsupported = "cases of kind '" + c.kind + "' are not modelled";
     return c;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sextant/cost/attention.hpp"
+#include "sextant/cost/collective.hpp"
 #include "sextant/cost/experts.hpp"
 #include "sextant/cost/gemm.hpp"
 #include "sextant/cost/stream.hpp"
@@ -41,17 +42,27 @@ struct StreamCase {
   Stream shape;
 };
 
+struct CollectiveCase {
+  Collective op = Collective::all_reduce;
+  Group group;
+  Bytes bytes;
+  CollectiveLibrary library = CollectiveLibrary::nccl;
+};
+
 /// One row. What Sextant cannot express keeps the reason in `unsupported`.
 struct Case {
   std::string id;
   std::string group;  ///< the file it came from, without its ending
   std::string kind;
   std::string device;   ///< preset name
+  std::string system;   ///< preset name, of cases that are about several devices
   std::string library;  ///< kernel library, for attention, experts and streams
   std::string family;   ///< rows of one family share shape dimensions: the unit of k-fold
   double measured = 0;  ///< seconds
   Protocol protocol;
-  std::variant<std::monostate, GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase> kernel;
+  std::variant<std::monostate, GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase,
+               CollectiveCase>
+      kernel;
   std::string unsupported;
 };
 

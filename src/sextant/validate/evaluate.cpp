@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/validate/evaluate.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace sextant {
-namespace {
-
-bool narrow(Precision p) { return element_bytes(p) <= 1; }
-
-}  // namespace
-
 KernelCost evaluate_kernel(const GemmCase& c, const Chip& chip, const Kernels& kernels, Load load) {
   const KernelCost multiply =
       at_power(chip, c.shape.type, load, [&](Hertz clock) { return gemm(chip, c.shape, clock); });
@@ -51,12 +46,43 @@ KernelCost evaluate_kernel(const StreamCase& c, const Chip& chip, const Kernels&
   return stream(chip, kernels.stream[c.op], c.shape);
 }
 
+CollectiveCost evaluate_collective(const CollectiveCase& c, const Network& network,
+                                   const CollectiveKernels& kernels, const Protocol& protocol) {
+  const Adapters& a = protocol.adapters;
+  if (a.count == 0) return collective(network, kernels, c.op, c.group, c.bytes, c.library);
+  Network own = network;
+  const double users = std::max(1, std::min(c.group.per_node, network.devices_per_node));
+  // Ranks of a node share its adapters; a rank alone has one to itself.
+  BytesPerSecond rate = a.rate * std::min(1.0, a.count / users);
+  if (c.op != Collective::send_recv) rate *= a.both_ways;
+  for (int i = 0; i < own.count; ++i) {
+    NetworkLevel& level = own.levels[static_cast<std::size_t>(i)];
+    if (!level.network) continue;
+    level.rate *= rate / level.peak;
+    level.peak = rate;
+  }
+  return collective(own, kernels, c.op, c.group, c.bytes, c.library);
+}
+
+KernelCost evaluate_case(const Case& c, const Network& network, const CollectiveKernels& kernels) {
+  KernelCost cost;
+  const auto* k = std::get_if<CollectiveCase>(&c.kernel);
+  if (k == nullptr) return cost;
+  const CollectiveCost result = evaluate_collective(*k, network, kernels, c.protocol);
+  cost.busy[Bound::launch] = result.start + c.protocol.eager;
+  cost.busy[Bound::latency] = result.latency;
+  cost.busy[Bound::network] = result.transfer;
+  cost.time = result.time + c.protocol.eager;
+  find_bound(cost);
+  return cost;
+}
+
 KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels) {
   const Load load{.repeats = c.protocol.repeats, .seconds = c.protocol.busy};
   return std::visit(
       [&](const auto& kernel) -> KernelCost {
         using T = std::decay_t<decltype(kernel)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
+        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, CollectiveCase>) {
           return {};
         } else if constexpr (std::is_same_v<T, GemmCase>) {
           GemmCase g = kernel;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sextant/cost/power.hpp"
+#include "sextant/spec/collectives.hpp"
 #include "sextant/spec/kernels.hpp"
 #include "sextant/validate/cases.hpp"
 
@@ -19,6 +20,12 @@ KernelCost evaluate_kernel(const ExpertsCase& c, const Chip& chip, const Kernels
                            Load load);
 KernelCost evaluate_kernel(const StreamCase& c, const Chip& chip, const Kernels& kernels,
                            Load load);
+
+/// A collective, through the network that its protocol names where that is not the preset's.
+CollectiveCost evaluate_collective(const CollectiveCase& c, const Network& network,
+                                   const CollectiveKernels& kernels, const Protocol& protocol = {});
+/// A collective as it was measured.
+KernelCost evaluate_case(const Case& c, const Network& network, const CollectiveKernels& kernels);
 
 /// A case as it was measured: cache residency, repeats and host time of its protocol included.
 KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels);

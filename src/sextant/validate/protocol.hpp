@@ -9,15 +9,27 @@
 
 namespace sextant {
 
+/// The network adapters of one node, where a measurement used others than its system's preset has.
+struct Adapters {
+  int count = 0;  ///< 0: as the preset says
+  BytesPerSecond rate;
+  double both_ways = 1;  ///< share of the rate that each direction keeps when both are busy
+};
+
 struct Protocol {
   double weight_copies = 0;  ///< copies of the weights used in turn; 0: always cold
   double repeats = 20;       ///< back-to-back runs, so the power controller sees that much load
   Seconds busy;              ///< or that long, however short a run is; 0: the repeats count
   Seconds host_backward;     ///< host time of a backward pass that was not captured in a graph
+  Seconds eager;             ///< added to a collective that was not captured in a graph
+  Adapters adapters;
 };
 
 /// The protocol of a case, from its kind and the text of its source; unknown sources are cold.
 Protocol protocol_of(std::string_view kind, std::string_view source);
+
+/// What the text of a case says of its network: "4x100Gb/s EFA" is four adapters of 12.5 GB/s.
+Adapters adapters_of(std::string_view network, std::string_view system);
 
 /// Share of the weights found in L2 when `weight_copies` of them are used in turn.
 double weight_residency(const Protocol& protocol, Bytes weights, Bytes others, Bytes l2);

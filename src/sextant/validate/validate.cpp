@@ -81,27 +81,45 @@ const Kernels* Catalogue::kernels(const std::string& library, const Device& devi
   return &libraries_.emplace(name, load_kernels(name, {}, Lookup::presets)).first->second;
 }
 
+const System* Catalogue::system(const std::string& name, std::string& reason) {
+  const auto found = systems_.find(name);
+  if (found != systems_.end()) return &found->second;
+  if (!is_preset(PresetKind::system, name)) {
+    reason = "no system is named '" + name + "'";
+    return nullptr;
+  }
+  return &systems_.emplace(name, load_system(name, {}, Lookup::presets)).first->second;
+}
+
 std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& catalogue,
                                  const Progress& progress) {
   std::vector<CaseResult> results;
   results.reserve(cases.size());
   std::map<const Device*, Chip> chips;
+  std::map<const System*, Network> networks;
   for (const Case& c : cases) {
     CaseResult r{.id = c.id,
                  .group = c.group,
-                 .device = c.device,
+                 .device = c.system.empty() ? c.device : c.system,
                  .measured = c.measured,
                  .unsupported = c.unsupported};
-    if (r.unsupported.empty()) {
+    const auto record = [&r](const KernelCost& cost) {
+      r.predicted = cost.time.value;
+      r.error = r.predicted / r.measured - 1;
+      r.bound = cost.bound;
+    };
+    if (r.unsupported.empty() && std::holds_alternative<CollectiveCase>(c.kernel)) {
+      if (const System* system = catalogue.system(c.system, r.unsupported)) {
+        const auto network = networks.try_emplace(system, lower(*system)).first;
+        record(evaluate_case(c, network->second, CollectiveKernels{}));
+      }
+    } else if (r.unsupported.empty()) {
       const Device* device = catalogue.device(c.device, r.unsupported);
       const Kernels* kernels =
           device != nullptr ? catalogue.kernels(c.library, *device, r.unsupported) : nullptr;
       if (kernels != nullptr) {
         const auto chip = chips.try_emplace(device, lower(*device)).first;
-        const KernelCost cost = evaluate_case(c, chip->second, *kernels);
-        r.predicted = cost.time.value;
-        r.error = r.predicted / r.measured - 1;
-        r.bound = cost.bound;
+        record(evaluate_case(c, chip->second, *kernels));
       }
     }
     results.push_back(std::move(r));

@@ -16,7 +16,7 @@ namespace sextant {
 struct CaseResult {
   std::string id;
   std::string group;
-  std::string device;
+  std::string device;    ///< or the system, of a case about several devices
   double predicted = 0;  ///< seconds
   double measured = 0;
   double error = 0;  ///< predicted / measured − 1
@@ -39,7 +39,7 @@ Accuracy summarize(std::string name, const std::vector<CaseResult>& results);
 /// By group, in order of first appearance, then all together as "all" when there are several.
 std::vector<Accuracy> summarize_groups(const std::vector<CaseResult>& results);
 
-/// Devices and kernel libraries, loaded once by name.
+/// Devices, systems and kernel libraries, loaded once by name.
 class Catalogue {
  public:
   /// A device, or nullptr and the reason when no preset has that name.
@@ -47,12 +47,15 @@ class Catalogue {
   /// The library for a device: one whose matrix units are not asynchronous uses "NAME-sync" where
   /// there is one.
   const Kernels* kernels(const std::string& library, const Device& device, std::string& reason);
+  /// A system, or nullptr and the reason when no preset has that name.
+  const System* system(const std::string& name, std::string& reason);
   void put(const Device& device) { devices_[device.name] = device; }
   void put(const Kernels& kernels) { libraries_[kernels.name] = kernels; }
 
  private:
   std::map<std::string, Device> devices_;
   std::map<std::string, Kernels> libraries_;
+  std::map<std::string, System> systems_;
 };
 
 using Progress = std::function<void(double share)>;

@@ -94,6 +94,36 @@ TEST(Protocol, CopiesThatFitStayInL2) {
   EXPECT_DOUBLE_EQ(weight_residency(protocol_of("gemm", "someone"), Bytes(1), Bytes(0), l2), 0);
 }
 
+TEST(Protocol, NetworksAreReadWhereTheyAreStated) {
+  const Adapters efa = adapters_of("4x100Gb/s EFA (AWS p4d)", "dgx-a100-40gb");
+  EXPECT_EQ(efa.count, 4);
+  EXPECT_EQ(efa.rate, BytesPerSecond(12.5e9));
+  EXPECT_EQ(adapters_of("RDMA, 8x100Gb/s", "dgx-a100").count, 8);
+  EXPECT_EQ(adapters_of("inter-node (see Vidur)", "dgx-a100").count, 4);
+  for (const char* text : {"", "not stated", "1x HDR IB per GPU", "x", "xGb/s", "Gb/s x"}) {
+    EXPECT_EQ(adapters_of(text, "dgx-h100").count, 0) << text;
+  }
+}
+
+TEST(Cases, ReadsACollective) {
+  const std::vector<Case> c = cases_of(
+      "id,kind,system,library,collective,gpus,gpus_per_node,nodes,bytes,network,metric,measured,"
+      "source\n"
+      "a,collective,dgx-h100,nccl,all_gather,16,8,2,1048576,4x400Gb/s RoCE,seconds,1e-4,me\n");
+  ASSERT_EQ(c.size(), 1U);
+  const auto& k = std::get<CollectiveCase>(c[0].kernel);
+  EXPECT_EQ(k.op, Collective::all_gather);
+  EXPECT_EQ(k.group.ranks, 16);
+  EXPECT_EQ(k.group.per_node, 8);
+  EXPECT_EQ(c[0].system, "dgx-h100");
+  EXPECT_EQ(c[0].family, "dgx-h100/all_gather/16");
+  // Half the adapters of the preset: slower.
+  const Network network = lower(load_system("dgx-h100"));
+  const CollectiveKernels kernels;
+  EXPECT_GT(evaluate_collective(k, network, kernels, c[0].protocol).time,
+            evaluate_collective(k, network, kernels).time);
+}
+
 // Cases that the model itself made, of a device with other constants: a fit must find them again.
 std::vector<Case> synthetic_cases(const Device& device) {
   std::string text = header;

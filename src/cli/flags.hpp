@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What commands share in reading their flags: every problem is collected and said at once.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "sextant/io/settings.hpp"
+#include "sextant/spec/describe.hpp"
+#include "sextant/spec/diagnostic.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant::cli {
+
+/// Collects what is wrong with the flags.
+struct Flags {
+  std::vector<Diagnostic> problems;
+
+  template <NamedEnum E>
+  E choice(const char* flag, const std::string& text) {
+    E value{};
+    if (parse_enum(text, value)) return value;
+    std::vector<std::string> names;
+    std::string all;
+    for (const std::string_view n : names_of(E{})) {
+      names.emplace_back(n);
+      all += (all.empty() ? "" : ", ") + std::string(n);
+    }
+    const std::string hint = did_you_mean(text, names);
+    add(flag, "unknown value '" + text + "'", hint.empty() ? "one of " + all : hint);
+    return value;
+  }
+  double size(const char* flag, double value) {
+    if (!(value >= 1 && value <= 1e9) || value != std::floor(value)) {
+      add(flag, "expected a whole number from 1 to 1e9, got " + write_number(value));
+      return 1;
+    }
+    return value;
+  }
+  void add(const InputError& e) {
+    problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+  }
+  void add(const char* flag, std::string message, std::string hint = "") {
+    Diagnostic d;
+    d.file = flag;
+    d.message = std::move(message);
+    d.hint = std::move(hint);
+    problems.push_back(std::move(d));
+  }
+};
+
+/// The --set options, whose paths must start with one of `roots`.
+inline std::vector<Setting> settings_of(const Common& common,
+                                        const std::vector<std::string>& roots) {
+  std::vector<Setting> settings;
+  for (const std::string& s : common.set) settings.push_back(parse_setting(s));
+  check_roots(settings, roots);
+  return settings;
+}
+
+}  // namespace sextant::cli
