@@ -544,6 +544,18 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
     }
     ++done;
   }
+  // What could not be left out is counted with the reason, as everywhere.
+  std::set<std::pair<std::string, std::string>> predicted;
+  for (const CaseResult& r : results) predicted.insert({r.group, r.id});
+  for (const Case& c : cases) {
+    if (predicted.contains({c.group, c.id})) continue;
+    const bool collective = std::holds_alternative<CollectiveCase>(c.kernel);
+    CaseResult r{.id = c.id, .group = c.group, .device = c.device, .measured = c.measured};
+    r.unsupported = !c.unsupported.empty() ? c.unsupported
+                    : collective           ? "constants of collectives are not refitted"
+                                 : "too few cases of its kernel, or no preset of its device";
+    results.push_back(std::move(r));
+  }
   return results;
 }
 

@@ -160,6 +160,20 @@ TEST(Calibrate, FindsTheConstantsThatMadeTheCases) {
   EXPECT_EQ(fitted.provenance.cases, static_cast<int>(cases.size()));
 }
 
+TEST(Calibrate, EveryCaseIsLeftOutOnceOrCountedWithAReason) {
+  std::vector<Case> cases = synthetic_cases(load_device("h100-sxm"));
+  const std::size_t predictable = cases.size();
+  const std::vector<Case> odd = cases_of(header + "odd,dance,h100-sxm,,,,,seconds,1,me\n");
+  cases.insert(cases.end(), odd.begin(), odd.end());
+  Catalogue catalogue;
+  const std::vector<CaseResult> r =
+      leave_families_out(cases, catalogue, {.folds = 3, .evaluations = 20});
+  EXPECT_EQ(r.size(), cases.size());
+  const Accuracy a = summarize("all", r);
+  EXPECT_EQ(a.cases, static_cast<int>(predictable));
+  EXPECT_EQ(a.unsupported, 1);
+}
+
 TEST(Calibrate, RefusesWhatCannotDetermineTheConstants) {
   Device d = load_device("h100-sxm");
   Catalogue catalogue;
