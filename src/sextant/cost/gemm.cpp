@@ -52,8 +52,8 @@ TileShape scaled_tile(double m, double n) {
 constexpr double l2_share = 0.3;
 // How wide a strip of the result the tiles of one wave cover. Both from DRAM counters of cuBLAS on
 // H200: 8192³ reads 1.35 GB where its operands are 0.27 GB, 16384x8192x8192 2.81 GB,
-// 2048x8192x28672 1.52 GB, 512x8192x8192 its operands once; the rule below gives 1.43, 2.65, 1.43
-// and 0.14 GB.
+// 2048x8192x28672 1.52 GB, 512x8192x8192 its operands once; the rule below gives 1.5, 3.1, 0.9 and
+// 0.14 GB. The largest are underestimated: 16384³ reads 18.8 GB, predicted 12.7.
 constexpr double tuned_strip = 768;
 constexpr double scaled_strip = 192;
 // Bytes a clock a core of the second pass that adds the pieces of a split multiply, fp32 in and
