@@ -35,7 +35,7 @@ Question read(const CollectiveOptions& o, const std::vector<Setting>& settings) 
   Question q;
   Flags flags;
   q.what.op = flags.choice<Collective>("--collective", o.collective);
-  q.what.library = flags.choice<CollectiveLibrary>("--library", o.library);
+  q.what.provider = flags.choice<CollectiveLibrary>("--library", o.provider);
   q.what.bytes = bytes_of(o.bytes, flags);
   try {
     q.system = load_system(o.system, settings);
@@ -72,7 +72,7 @@ Node to_node(const Question& q, const CollectiveCost& c) {
   Node root = Node::table();
   root.set("system", Node::of(q.system.name));
   root.set("collective", Node::of(std::string(name_of(q.what.op))));
-  root.set("library", Node::of(std::string(name_of(q.what.library))));
+  root.set("library", Node::of(std::string(name_of(q.what.provider))));
   root.set("gpus", Node::of(q.what.group.ranks));
   root.set("gpus_per_node", Node::of(q.what.group.per_node));
   root.set("bytes", Node::of(q.what.bytes.value));
@@ -94,7 +94,7 @@ std::string to_csv(const Question& q, const CollectiveCost& c) {
                {"algorithm"}, {"protocol"},   {"bus_bytes_per_second"},
                {"bound"}};
   t.rows.push_back({q.system.name, std::string(name_of(q.what.op)),
-                    std::string(name_of(q.what.library)), std::to_string(q.what.group.ranks),
+                    std::string(name_of(q.what.provider)), std::to_string(q.what.group.ranks),
                     write_number(q.what.bytes.value), write_number(c.time.value),
                     std::string(name_of(c.algorithm)), std::string(name_of(c.protocol)),
                     write_number(c.bus.value), bound_of(q.system, c)});

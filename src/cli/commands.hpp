@@ -64,7 +64,7 @@ std::string run_ops(const OpsOptions& options, const Common& common);
 struct CollectiveOptions {
   std::string system = "dgx-h100";
   std::string collective = "all_reduce";
-  std::string library = "nccl";
+  std::string provider = "nccl";
   std::string bytes = "64 MiB";
   int gpus = 8;
   int gpus_per_node = 0;  ///< 0: as many as a node has

@@ -118,7 +118,7 @@ void Program::add_ops(CLI::App& parent) {
   c->add_option("--collective", collective.collective,
                 "all_reduce all_gather reduce_scatter all_to_all send_recv")
       ->capture_default_str();
-  c->add_option("--library", collective.library, "nccl, or one-shot for small all-reduces")
+  c->add_option("--library", collective.provider, "nccl, or one-shot for small all-reduces")
       ->capture_default_str();
   c->add_option("--gpus", collective.gpus, "ranks")->capture_default_str();
   c->add_option("--gpus-per-node", collective.gpus_per_node, "ranks of a node; 0: as it has")

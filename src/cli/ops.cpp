@@ -28,7 +28,7 @@ GemmCase gemm_of(const OpsOptions& o, Flags& f) {
   g.shape.type = f.choice<Precision>("--dtype", o.dtype);
   g.shape.result_bytes = std::clamp(element_bytes(g.shape.type), 2.0, 4.0);
   g.quantize = o.quantize;
-  if (o.quantize) g.shape.library = GemmLibrary::scaled;
+  if (o.quantize) g.shape.provider = GemmLibrary::scaled;
   return g;
 }
 

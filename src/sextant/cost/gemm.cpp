@@ -193,7 +193,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.tile_cycles =
       mech.tile_cycles + (mech.asynchronous ? 0 : mech.memory_latency.value * clock.value);
   // Ping-pong schedules of the scaled kernels drain one tile while the next computes.
-  p.drain_cycles = mech.drain_cycles * (g.library == GemmLibrary::scaled ? 0.6 : 1.0);
+  p.drain_cycles = mech.drain_cycles * (g.provider == GemmLibrary::scaled ? 0.6 : 1.0);
   p.tail = mech.tail;
   p.start = mech.start_cycles / clock.value;
   p.split = mech.split_cycles / clock.value;
@@ -214,7 +214,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
 KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   const Problem p = make_problem(chip, g, clock);
   Candidate best;
-  if (g.library == GemmLibrary::scaled) {
+  if (g.provider == GemmLibrary::scaled) {
     try_tile(p, scaled_tile(g.m, g.n), false, best);
   } else {
     const std::span<const TileShape> tiles =

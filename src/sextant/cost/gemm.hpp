@@ -23,7 +23,7 @@ struct Gemm {
   Precision type = Precision::bf16;
   double result_bytes = 2;  ///< of one element of y
   double weight_hit = 0;    ///< share of W that is in L2 when the kernel starts
-  GemmLibrary library = GemmLibrary::tuned;
+  GemmLibrary provider = GemmLibrary::tuned;
 };
 
 /// The multiply at a given clock. No allocation; about a microsecond.

@@ -61,7 +61,7 @@ Gemm random_gemm(Random& r) {
   g.k = r.size(65536);
   g.batch = r.coin() ? 1 : r.size(64);
   g.type = r.any({Precision::bf16, Precision::fp8, Precision::fp32});
-  g.library = g.type == Precision::fp8 && r.coin() ? GemmLibrary::scaled : GemmLibrary::tuned;
+  g.provider = g.type == Precision::fp8 && r.coin() ? GemmLibrary::scaled : GemmLibrary::tuned;
   return g;
 }
 
@@ -150,7 +150,7 @@ TEST(GemmLaws, ALargerProblemIsFasterByNoMoreThanQuantisation) {
     const Device d = random_device(r);
     const Chip chip = lower(d);
     Gemm g = random_gemm(r);
-    g.library = GemmLibrary::tuned;
+    g.provider = GemmLibrary::tuned;
     g.n = 16 * std::ceil(g.n / 16);  // rows stay aligned: what odd ones cost is another matter
     g.k = 16 * std::ceil(g.k / 16);
     const double before = gemm(chip, g, chip.clock).time.value;

@@ -453,7 +453,7 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
     if (!c.unsupported.empty()) continue;
     const Device* d = catalogue.device(c.device, reason);
     if (d == nullptr) continue;
-    const Kernels* own = catalogue.kernels(c.library, *d, reason);
+    const Kernels* own = catalogue.kernels(c.provider, *d, reason);
     std::string slot;
     if (own == nullptr || own->name != kernels.name || kernel_of(c, kernels, slot).empty())
       continue;
@@ -517,7 +517,7 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
     if (d == nullptr) continue;
     if (std::holds_alternative<GemmCase>(c.kernel)) {
       devices.insert(c.device);
-    } else if (const Kernels* k = catalogue.kernels(c.library, *d, reason)) {
+    } else if (const Kernels* k = catalogue.kernels(c.provider, *d, reason)) {
       libraries.insert(k->name);
     }
   }

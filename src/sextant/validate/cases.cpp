@@ -105,8 +105,8 @@ void read_gemm(RowReader& row, Case& c) {
   if (!quantize.empty() && !g.quantize) {
     c.unsupported = "quantize '" + quantize + "' is not modelled";
   }
-  if (g.quantize) g.shape.library = GemmLibrary::scaled;
-  c.library = "pytorch";
+  if (g.quantize) g.shape.provider = GemmLibrary::scaled;
+  c.provider = "pytorch";
   c.family = join({c.device, row.text("dtype"), row.text("n"), row.text("k")});
   c.kernel = g;
 }
@@ -114,7 +114,7 @@ void read_gemm(RowReader& row, Case& c) {
 void read_attention(RowReader& row, Case& c) {
   const Phase phase = row.choice("phase", Phase::prefill);
   const auto cache = row.choice("kv_dtype", row.choice("dtype", Precision::bf16));
-  c.library = library_of(row.text("backend"));
+  c.provider = library_of(row.text("backend"));
   c.family = join({c.device, row.text("phase"), row.text("heads"), row.text("kv_heads")});
   if (row.text("attention") == "mla") {
     LatentCase l;
@@ -164,7 +164,7 @@ void read_experts(RowReader& row, Case& c) {
   } else if (!routing.empty() && routing != "balanced") {
     c.unsupported = "routing '" + routing + "' is not modelled";
   }
-  c.library = library_of(row.text("backend").empty() ? "trtllm" : row.text("backend"));
+  c.provider = library_of(row.text("backend").empty() ? "trtllm" : row.text("backend"));
   c.family =
       join({c.device, row.text("hidden"), row.text("ffn"), row.text("experts"), row.text("topk")});
   c.kernel = e;
@@ -181,7 +181,7 @@ void read_stream(RowReader& row, Case& c) {
   const double derived = s.shape.rows * s.shape.cols * stream_bytes_per_element(s.op) *
                          (s.op == StreamOp::adamw ? 1 : element);
   s.shape.bytes = Bytes(row.number_or("bytes", derived, 0, 1e18));
-  c.library = "pytorch";
+  c.provider = "pytorch";
   c.family = join({c.device, op, row.text("cols")});
   c.kernel = s;
 }
@@ -189,9 +189,9 @@ void read_stream(RowReader& row, Case& c) {
 void read_collective(RowReader& row, Case& c) {
   CollectiveCase k;
   c.system = row.text("system");
-  c.library = row.text("library").empty() ? "nccl" : row.text("library");
-  if (!parse_enum(c.library, k.library)) {
-    c.unsupported = "no communication library is named '" + c.library + "'";
+  c.provider = row.text("library").empty() ? "nccl" : row.text("library");
+  if (!parse_enum(c.provider, k.provider)) {
+    c.unsupported = "no communication library is named '" + c.provider + "'";
   }
   const std::string op = row.text("collective");
   if (!parse_enum(op, k.op)) c.unsupported = "collective '" + op + "' is not modelled";

@@ -46,7 +46,7 @@ struct CollectiveCase {
   Collective op = Collective::all_reduce;
   Group group;
   Bytes bytes;
-  CollectiveLibrary library = CollectiveLibrary::nccl;
+  CollectiveLibrary provider = CollectiveLibrary::nccl;
 };
 
 /// One row. What Sextant cannot express keeps the reason in `unsupported`.
@@ -54,11 +54,11 @@ struct Case {
   std::string id;
   std::string group;  ///< the file it came from, without its ending
   std::string kind;
-  std::string device;   ///< preset name
-  std::string system;   ///< preset name, of cases that are about several devices
-  std::string library;  ///< kernel library, for attention, experts and streams
-  std::string family;   ///< rows of one family share shape dimensions: the unit of k-fold
-  double measured = 0;  ///< seconds
+  std::string device;    ///< preset name
+  std::string system;    ///< preset name, of cases that are about several devices
+  std::string provider;  ///< kernel library, for attention, experts and streams
+  std::string family;    ///< rows of one family share shape dimensions: the unit of k-fold
+  double measured = 0;   ///< seconds
   Protocol protocol;
   std::variant<std::monostate, GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase,
                CollectiveCase>

@@ -49,7 +49,7 @@ KernelCost evaluate_kernel(const StreamCase& c, const Chip& chip, const Kernels&
 CollectiveCost evaluate_collective(const CollectiveCase& c, const Network& network,
                                    const CollectiveKernels& kernels, const Protocol& protocol) {
   const Adapters& a = protocol.adapters;
-  if (a.count == 0) return collective(network, kernels, c.op, c.group, c.bytes, c.library);
+  if (a.count == 0) return collective(network, kernels, c.op, c.group, c.bytes, c.provider);
   Network own = network;
   const double users = std::max(1, std::min(c.group.per_node, network.devices_per_node));
   // Ranks of a node share its adapters; a rank alone has one to itself.
@@ -61,7 +61,7 @@ CollectiveCost evaluate_collective(const CollectiveCase& c, const Network& netwo
     level.rate *= rate / level.peak;
     level.peak = rate;
   }
-  return collective(own, kernels, c.op, c.group, c.bytes, c.library);
+  return collective(own, kernels, c.op, c.group, c.bytes, c.provider);
 }
 
 KernelCost evaluate_case(const Case& c, const Network& network, const CollectiveKernels& kernels) {

@@ -116,7 +116,7 @@ std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& cata
     } else if (r.unsupported.empty()) {
       const Device* device = catalogue.device(c.device, r.unsupported);
       const Kernels* kernels =
-          device != nullptr ? catalogue.kernels(c.library, *device, r.unsupported) : nullptr;
+          device != nullptr ? catalogue.kernels(c.provider, *device, r.unsupported) : nullptr;
       if (kernels != nullptr) {
         const auto chip = chips.try_emplace(device, lower(*device)).first;
         record(evaluate_case(c, chip->second, *kernels));
