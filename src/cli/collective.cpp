@@ -7,7 +7,6 @@
 #include "cli/flags.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/presets.hpp"
-#include "sextant/report/breakdown.hpp"
 #include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"

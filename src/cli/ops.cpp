@@ -8,7 +8,6 @@
 #include "cli/flags.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/presets.hpp"
-#include "sextant/report/breakdown.hpp"
 #include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
@@ -26,7 +25,7 @@ GemmCase gemm_of(const OpsOptions& o, Flags& f) {
   g.shape.k = f.size("-k", o.k);
   g.shape.batch = f.size("--batch", o.batch);
   g.shape.type = f.choice<Precision>("--dtype", o.dtype);
-  g.shape.result_bytes = std::clamp(element_bytes(g.shape.type), 2.0, 4.0);
+  g.shape.result_bytes = result_bytes_of(g.shape.type);
   g.quantize = o.quantize;
   if (o.quantize) g.shape.provider = GemmLibrary::scaled;
   return g;
@@ -106,8 +105,7 @@ StreamCase stream_of(const OpsOptions& o, Flags& f) {
   s.shape.rows = f.size("--rows", o.rows);
   s.shape.cols = f.size("--cols", o.cols);
   const auto type = f.choice<Precision>("--dtype", o.dtype);
-  const double scale = s.op == StreamOp::adamw ? 1 : element_bytes(type) / 2;
-  s.shape.bytes = Bytes(s.shape.rows * s.shape.cols * stream_bytes_per_element(s.op) * scale);
+  s.shape.bytes = stream_bytes(s.op, s.shape.rows, s.shape.cols, type);
   return s;
 }
 
@@ -127,7 +125,7 @@ std::string library_of(const OpsOptions& o, Flags& f) {
     f.add("--backend", "unknown value '" + o.backend + "'",
           hint.empty() ? "one of flash, cudnn, trtllm" : hint);
   }
-  return o.backend == "flash" ? "pytorch" : o.backend;
+  return sextant::library_of(o.backend);
 }
 
 Load load_of(const OpsOptions& o, Flags& f) {

@@ -274,7 +274,7 @@ CollectiveCost collective(const Network& network, const CollectiveKernels& k, Co
     if (!own_way) {
       const CollectiveCost part =
           collective(network, k, Collective::reduce_scatter, group, bytes, library);
-      cost.time = max(cost.time, part.time);
+      if (part.time > cost.time) cost = part;  // with its parts, which sum to the time
     }
   }
   cost.bus = cost.time.value > 0 ? traffic / cost.time : BytesPerSecond(0);

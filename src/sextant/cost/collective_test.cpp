@@ -70,6 +70,7 @@ TEST(Collective, IsFiniteAndGrowsWithBytes) {
       EXPECT_TRUE(std::isfinite(c.time.value));
       EXPECT_GT(c.time, Seconds(0));
       EXPECT_GE(c.time, last);
+      EXPECT_DOUBLE_EQ((c.start + c.latency + c.transfer).value, c.time.value);
       EXPECT_GE(c.fabric, 0);
       EXPECT_LT(c.fabric, net.count);
       last = c.time;

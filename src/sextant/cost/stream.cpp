@@ -4,8 +4,10 @@
 #include <algorithm>
 
 namespace sextant {
+namespace {
 
-double stream_bytes_per_element(StreamOp op) {
+// Of each element of rows × cols, at two bytes an element.
+double bytes_per_element(StreamOp op) {
   switch (op) {
     case StreamOp::copy:
       return 4;
@@ -31,6 +33,13 @@ double stream_bytes_per_element(StreamOp op) {
       break;
   }
   return 4;
+}
+
+}  // namespace
+
+Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type) {
+  const double scale = op == StreamOp::adamw ? 1 : element_bytes(type) / 2;
+  return Bytes(rows * cols * bytes_per_element(op) * scale);
 }
 
 KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s) {

@@ -14,9 +14,8 @@ struct Stream {
   Bytes bytes;  ///< read and written, each once
 };
 
-/// Bytes a streaming operator moves for each element of its `rows × cols`, at 2 bytes an element
-/// (adamw: 28, all states in fp32).
-double stream_bytes_per_element(StreamOp op);
+/// Bytes a streaming operator moves, each tensor once; adamw keeps all states in fp32.
+Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type);
 
 /// A streaming operator: DRAM, or instruction issue and the one row that ends last.
 KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& shape);

@@ -125,15 +125,6 @@ std::map<std::string, int> deal(const CaseList& cases, int folds) {
   return fold_of;
 }
 
-CaseResult result_of(const Problem& p, const Case& c) {
-  CaseResult r{.id = c.id, .group = c.group, .device = c.device, .measured = c.measured};
-  const KernelCost cost = p.predict(c);
-  r.predicted = cost.time.value;
-  r.error = r.predicted / r.measured - 1;
-  r.bound = cost.bound;
-  return r;
-}
-
 std::vector<double> values_of(const Problem& p) {
   std::vector<double> values;
   for (const Parameter& q : p.parameters) values.push_back(*q.value);
@@ -197,14 +188,14 @@ Calibration calibrate(std::string what, const Problem& p, const CaseList& cases,
     fit(p, in, options, [&](double share) {
       if (options.progress) options.progress((fold + share) / fits);
     });
-    for (const Case* c : out) held.push_back(result_of(p, *c));
+    for (const Case* c : out) held.push_back(result_of(*c, p.predict(*c)));
   }
   restore(p, start);
   fit(p, cases, options, [&](double share) {
     if (options.progress) options.progress((folds + share) / fits);
   });
   std::vector<CaseResult> seen;
-  for (const Case* c : cases) seen.push_back(result_of(p, *c));
+  for (const Case* c : cases) seen.push_back(result_of(*c, p.predict(*c)));
   result.fit = summarize("fit", seen);
   result.left_out = summarize("left out", held);
   result.left_out_results = std::move(held);
@@ -550,11 +541,10 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
   for (const Case& c : cases) {
     if (predicted.contains({c.group, c.id})) continue;
     const bool collective = std::holds_alternative<CollectiveCase>(c.kernel);
-    CaseResult r{.id = c.id, .group = c.group, .device = c.device, .measured = c.measured};
-    r.unsupported = !c.unsupported.empty() ? c.unsupported
-                    : collective           ? "constants of collectives are not refitted"
-                                 : "too few cases of its kernel, or no preset of its device";
-    results.push_back(std::move(r));
+    results.push_back(
+        unpredicted(c, !c.unsupported.empty() ? c.unsupported
+                       : collective           ? "constants of collectives are not refitted"
+                                    : "too few cases of its kernel, or no preset of its device"));
   }
   return results;
 }
@@ -580,7 +570,7 @@ std::vector<CaseResult> leave_devices_out(const std::vector<Case>& cases, Catalo
       if (options.progress) options.progress((done + share) / static_cast<double>(devices.size()));
     });
     for (const Case* c : out) {
-      results.push_back(result_of(p, *c));
+      results.push_back(result_of(*c, p.predict(*c)));
       results.back().group = left.name + " left out";
     }
     ++done;

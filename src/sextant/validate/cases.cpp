@@ -87,19 +87,13 @@ std::string join(std::initializer_list<std::string> parts) {
   return all;
 }
 
-// The library whose kernels a case's backend names (presets/kernels).
-std::string library_of(const std::string& backend) {
-  if (backend.empty() || backend == "flash") return "pytorch";
-  return backend;
-}
-
 void read_gemm(RowReader& row, Case& c) {
   GemmCase g;
   g.shape.m = row.size("m");
   g.shape.n = row.size("n");
   g.shape.k = row.size("k");
   g.shape.type = row.choice("dtype", Precision::bf16);
-  g.shape.result_bytes = std::max(2.0, std::min(4.0, element_bytes(g.shape.type)));
+  g.shape.result_bytes = result_bytes_of(g.shape.type);
   const std::string quantize = row.text("quantize");
   g.quantize = quantize == "dynamic";
   if (!quantize.empty() && !g.quantize) {
@@ -177,10 +171,9 @@ void read_stream(RowReader& row, Case& c) {
   if (!parse_enum(op, s.op)) c.unsupported = "operator '" + op + "' is not modelled";
   s.shape.rows = row.size("rows");
   s.shape.cols = row.size("cols");
-  const double element = element_bytes(row.choice("dtype", Precision::bf16)) / 2;
-  const double derived = s.shape.rows * s.shape.cols * stream_bytes_per_element(s.op) *
-                         (s.op == StreamOp::adamw ? 1 : element);
-  s.shape.bytes = Bytes(row.number_or("bytes", derived, 0, 1e18));
+  const Bytes derived =
+      stream_bytes(s.op, s.shape.rows, s.shape.cols, row.choice("dtype", Precision::bf16));
+  s.shape.bytes = Bytes(row.number_or("bytes", derived.value, 0, 1e18));
   c.provider = "pytorch";
   c.family = join({c.device, op, row.text("cols")});
   c.kernel = s;
@@ -196,7 +189,6 @@ void read_collective(RowReader& row, Case& c) {
   const std::string op = row.text("collective");
   if (!parse_enum(op, k.op)) c.unsupported = "collective '" + op + "' is not modelled";
   k.group.ranks = static_cast<int>(row.number("gpus", 1, 1e7));
-  k.group.per_node = k.group.ranks;
   const double nodes = row.number_or("nodes", 0, 0, 1e7);
   if (nodes >= 1) {
     k.group.per_node = std::max(1, static_cast<int>(k.group.ranks / nodes));
@@ -240,6 +232,10 @@ Case read_case(RowReader& row, const std::string& group) {
 }
 
 }  // namespace
+
+std::string library_of(const std::string& backend) {
+  return backend.empty() || backend == "flash" ? "pytorch" : backend;
+}
 
 std::vector<Case> read_cases(const CsvTable& table) {
   std::vector<Diagnostic> problems;

@@ -66,6 +66,9 @@ struct Case {
   std::string unsupported;
 };
 
+/// The kernel library that an attention backend names: "flash" and nothing are PyTorch's.
+std::string library_of(const std::string& backend);
+
 /// Reads a table of cases; throws InputError with every malformed cell and missing column at once.
 std::vector<Case> read_cases(const CsvTable& table);
 

@@ -4,17 +4,23 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/io/presets.hpp"
-
 namespace sextant {
-namespace {
 
-bool is_preset(PresetKind kind, const std::string& name) {
-  const std::vector<PresetKind> kinds = preset_kinds(name);
-  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+CaseResult unpredicted(const Case& c, std::string reason) {
+  return {.id = c.id,
+          .group = c.group,
+          .device = c.system.empty() ? c.device : c.system,
+          .measured = c.measured,
+          .unsupported = std::move(reason)};
 }
 
-}  // namespace
+CaseResult result_of(const Case& c, const KernelCost& cost) {
+  CaseResult r = unpredicted(c, "");
+  r.predicted = cost.time.value;
+  r.error = r.predicted / r.measured - 1;
+  r.bound = cost.bound;
+  return r;
+}
 
 Accuracy summarize(std::string name, const std::vector<CaseResult>& results) {
   Accuracy a;
@@ -55,41 +61,59 @@ std::vector<Accuracy> summarize_groups(const std::vector<CaseResult>& results) {
   return all;
 }
 
-const Device* Catalogue::device(const std::string& name, std::string& reason) {
-  const auto found = devices_.find(name);
-  if (found != devices_.end()) return &found->second;
-  if (!is_preset(PresetKind::device, name)) {
-    reason = "no device preset is named '" + name + "'";
+bool Catalogue::known(PresetKind kind, const std::string& name) {
+  auto listed = names_.find(kind);
+  if (listed == names_.end()) {
+    const std::vector<std::string> names = preset_names(kind);
+    listed = names_.emplace(kind, std::set<std::string>(names.begin(), names.end())).first;
+  }
+  return listed->second.contains(name);
+}
+
+template <class T, class Load>
+const T* Catalogue::find(std::map<std::string, T>& cache, PresetKind kind, const std::string& name,
+                         const Load& load, std::string& reason) {
+  const auto found = cache.find(name);
+  if (found != cache.end()) return &found->second;
+  if (!known(kind, name)) {
+    const char* noun = kind == PresetKind::kernel   ? "kernel library"
+                       : kind == PresetKind::device ? "device preset"
+                                                    : "system";
+    reason = std::string("no ") + noun + " is named '" + name + "'";
     return nullptr;
   }
-  return &devices_.emplace(name, load_device(name, {}, Lookup::presets)).first->second;
+  return &cache.emplace(name, load(name)).first->second;
+}
+
+const Device* Catalogue::device(const std::string& name, std::string& reason) {
+  const auto load = [](const std::string& n) { return load_device(n, {}, Lookup::presets); };
+  return find(devices_, PresetKind::device, name, load, reason);
 }
 
 const Kernels* Catalogue::kernels(const std::string& library, const Device& device,
                                   std::string& reason) {
-  std::string name = library;
-  if (!device.mechanism.asynchronous) {
-    const std::string variant = library + "-sync";
-    if (libraries_.contains(variant) || is_preset(PresetKind::kernel, variant)) name = variant;
-  }
-  const auto found = libraries_.find(name);
-  if (found != libraries_.end()) return &found->second;
-  if (!is_preset(PresetKind::kernel, name)) {
-    reason = "no kernel library is named '" + name + "'";
-    return nullptr;
-  }
-  return &libraries_.emplace(name, load_kernels(name, {}, Lookup::presets)).first->second;
+  const auto load = [](const std::string& n) { return load_kernels(n, {}, Lookup::presets); };
+  const std::string variant = library + "-sync";
+  const bool has_variant = libraries_.contains(variant) || known(PresetKind::kernel, variant);
+  const std::string& name = !device.mechanism.asynchronous && has_variant ? variant : library;
+  return find(libraries_, PresetKind::kernel, name, load, reason);
 }
 
 const System* Catalogue::system(const std::string& name, std::string& reason) {
-  const auto found = systems_.find(name);
-  if (found != systems_.end()) return &found->second;
-  if (!is_preset(PresetKind::system, name)) {
-    reason = "no system is named '" + name + "'";
-    return nullptr;
-  }
-  return &systems_.emplace(name, load_system(name, {}, Lookup::presets)).first->second;
+  const auto load = [](const std::string& n) { return load_system(n, {}, Lookup::presets); };
+  return find(systems_, PresetKind::system, name, load, reason);
 }
+
+namespace {
+
+// A device or system lowered at its first case.
+template <class T, class Lowered>
+const Lowered& lowered(std::map<const T*, Lowered>& cache, const T* spec) {
+  const auto found = cache.find(spec);
+  return found != cache.end() ? found->second : cache.emplace(spec, lower(*spec)).first->second;
+}
+
+}  // namespace
 
 std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& catalogue,
                                  const Progress& progress) {
@@ -97,32 +121,22 @@ std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& cata
   results.reserve(cases.size());
   std::map<const Device*, Chip> chips;
   std::map<const System*, Network> networks;
-  for (const Case& c : cases) {
-    CaseResult r{.id = c.id,
-                 .group = c.group,
-                 .device = c.system.empty() ? c.device : c.system,
-                 .measured = c.measured,
-                 .unsupported = c.unsupported};
-    const auto record = [&r](const KernelCost& cost) {
-      r.predicted = cost.time.value;
-      r.error = r.predicted / r.measured - 1;
-      r.bound = cost.bound;
-    };
-    if (r.unsupported.empty() && std::holds_alternative<CollectiveCase>(c.kernel)) {
-      if (const System* system = catalogue.system(c.system, r.unsupported)) {
-        const auto network = networks.try_emplace(system, lower(*system)).first;
-        record(evaluate_case(c, network->second, CollectiveKernels{}));
-      }
-    } else if (r.unsupported.empty()) {
-      const Device* device = catalogue.device(c.device, r.unsupported);
-      const Kernels* kernels =
-          device != nullptr ? catalogue.kernels(c.provider, *device, r.unsupported) : nullptr;
-      if (kernels != nullptr) {
-        const auto chip = chips.try_emplace(device, lower(*device)).first;
-        record(evaluate_case(c, chip->second, *kernels));
-      }
+  const auto predict = [&](const Case& c) {
+    std::string reason = c.unsupported;
+    if (!reason.empty()) return unpredicted(c, reason);
+    if (std::holds_alternative<CollectiveCase>(c.kernel)) {
+      const System* system = catalogue.system(c.system, reason);
+      if (system == nullptr) return unpredicted(c, reason);
+      return result_of(c, evaluate_case(c, lowered(networks, system), CollectiveKernels{}));
     }
-    results.push_back(std::move(r));
+    const Device* device = catalogue.device(c.device, reason);
+    const Kernels* kernels =
+        device != nullptr ? catalogue.kernels(c.provider, *device, reason) : nullptr;
+    if (kernels == nullptr) return unpredicted(c, reason);
+    return result_of(c, evaluate_case(c, lowered(chips, device), *kernels));
+  };
+  for (const Case& c : cases) {
+    results.push_back(predict(c));
     if (progress && results.size() % 256 == 0) {
       progress(static_cast<double>(results.size()) / static_cast<double>(cases.size()));
     }

@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "sextant/io/presets.hpp"
 #include "sextant/validate/cases.hpp"
 #include "sextant/validate/evaluate.hpp"
 
@@ -23,6 +25,10 @@ struct CaseResult {
   Bound bound = Bound::launch;
   std::string unsupported = {};  ///< the reason there is no prediction, or empty
 };
+
+/// A case with its prediction, and one without for the reason given.
+CaseResult result_of(const Case& c, const KernelCost& cost);
+CaseResult unpredicted(const Case& c, std::string reason);
 
 /// Errors of a set of results; unsupported ones are counted, not averaged.
 struct Accuracy {
@@ -53,6 +59,13 @@ class Catalogue {
   void put(const Kernels& kernels) { libraries_[kernels.name] = kernels; }
 
  private:
+  /// From the cache, or loaded; nullptr and the reason when no preset of the kind has that name.
+  template <class T, class Load>
+  const T* find(std::map<std::string, T>& cache, PresetKind kind, const std::string& name,
+                const Load& load, std::string& reason);
+  bool known(PresetKind kind, const std::string& name);
+
+  std::map<PresetKind, std::set<std::string>> names_;  ///< listed once a kind
   std::map<std::string, Device> devices_;
   std::map<std::string, Kernels> libraries_;
   std::map<std::string, System> systems_;
