@@ -19,7 +19,8 @@ for document in "$@"; do
       sed 's/^/    /' "$folder/out"
       exit 1
     fi
-  done < <(sed -n '/^```sh$/,/^```$/p' "$document" | grep '^sextant ' || true)
+  done < <(sed -n '/^```sh$/,/^```$/p' "$document" | sed -e ':a' -e '/\\$/{N;s/\\\n *//;ta' -e '}' |
+    grep '^sextant ' || true)
 done
 [ "$commands" -gt 0 ] || { echo "no commands found" >&2; exit 1; }
 echo "$commands commands of the documents run"

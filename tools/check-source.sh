@@ -11,11 +11,12 @@ declare -A may_include=(
   [spec]="units"
   [cost]="units spec"
   [io]="units spec"
-  [report]="units spec cost"
-  [validate]="units spec cost io"
+  [report]="units spec cost predict"
+  [predict]="units spec cost"
+  [validate]="units spec cost io predict"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
-core="units spec cost report"
+core="units spec cost predict report"
 # Each third-party header and the one place that may include it.
 third_party=(
   'toml\+\+/|<toml\.hpp     src/sextant/io/toml.cpp'

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,10 +72,67 @@ struct CollectiveOptions {
 };
 std::string run_collective(const CollectiveOptions& options, const Common& common);
 
+/// One training step. What is not given is derived or defaulted, and listed as an assumption.
+struct TrainOptions {
+  std::string model;
+  std::string system;
+  std::string runtime;  ///< empty: megatron-core
+  std::optional<int> gpus, tp, pp, dp, cp, ep, etp;
+  std::optional<int> interleave, microbatch, batch, seq, zero, shard, recompute_layers;
+  std::optional<bool> sp;
+  std::string recompute;
+  std::vector<std::string> recompute_modules;
+  std::string schedule;
+  std::string context;
+  std::string order;
+  std::string precision;
+  std::string optimizer;
+  bool offload = false;
+  bool explain = false;
+  bool sensitivity = false;
+  std::string trace;  ///< file for a Chrome trace of the pipeline
+};
+std::string run_train(const TrainOptions& options, const Common& common);
+/// The same step by its operators, with a roofline.
+std::string run_ops_train(const TrainOptions& options, const std::string& plot,
+                          const Common& common);
+
+/// Requests served. What is not given is defaulted, and listed as an assumption.
+struct InferOptions {
+  std::string model;
+  std::string system;
+  std::string runtime;  ///< empty: trtllm
+  std::optional<int> tp, pp, dp, ep;
+  std::optional<int> batch, input, output, chunk, speculate;
+  std::optional<double> acceptance, draft_cost;
+  std::string batching;
+  std::string precision;
+  std::string kv_precision;
+  bool allow_long = false;  ///< go on with a context beyond the model's
+  bool curve = false;       ///< all batch sizes that fit
+  bool sensitivity = false;
+  bool explain = false;
+  std::string plot;  ///< figure of the curve, or the roofline: .svg or .html
+  // Of one pass (`ops infer`).
+  std::string phase = "decode";
+  std::optional<int> context;  ///< without, the mean over the output
+};
+std::string run_infer(const InferOptions& options, const Common& common);
+/// One pass by its operators, with a roofline.
+std::string run_ops_infer(const InferOptions& options, const Common& common);
+
+/// A published analysis, reproduced.
+struct StudyOptions {
+  std::string name;
+  std::string folder;  ///< for its files; empty: none are written
+};
+std::string run_study(const StudyOptions& options, const Common& common);
+
 struct ValidateOptions {
   std::vector<std::string> cases;  ///< files; empty: those inside the program
   std::string plot;                ///< .svg or .html
   bool by_device = false;
+  bool by_metric = false;
   bool leave_families_out = false;
   bool leave_devices_out = false;
 };

@@ -23,6 +23,10 @@ struct Program {
   std::string format = "text";
   ListOptions list;
   ShowOptions show;
+  TrainOptions train;
+  InferOptions infer;
+  std::string ops_plot;
+  StudyOptions study;
   OpsOptions ops;
   CollectiveOptions collective;
   ValidateOptions validate;
@@ -33,6 +37,12 @@ struct Program {
   CLI::App* command(CLI::App& parent, const std::string& name, const std::string& help,
                     const std::string& example, std::function<std::string()> action);
   void add_ops(CLI::App& parent);
+  void train_options(CLI::App& t);
+  void infer_options(CLI::App& i);
+  void add_train();
+  void add_infer();
+  void add_ops_of_scenarios(CLI::App& parent);
+  void add_study();
 };
 
 CLI::App* Program::command(CLI::App& parent, const std::string& name, const std::string& help,
@@ -127,6 +137,117 @@ void Program::add_ops(CLI::App& parent) {
       ->capture_default_str();
 }
 
+void Program::train_options(CLI::App& t) {
+  t.add_option("--model", train.model, "model preset, file or Hugging Face config.json")
+      ->required();
+  t.add_option("--system", train.system, "system preset or file")->required();
+  t.add_option("--runtime", train.runtime, "software stack; without, megatron-core");
+  t.add_option("--gpus", train.gpus, "devices; without, what the degrees take");
+  t.add_option("--tp", train.tp, "tensor-parallel degree");
+  t.add_option("--pp", train.pp, "pipeline stages");
+  t.add_option("--dp", train.dp, "replicas; without, what is left of --gpus");
+  t.add_option("--cp", train.cp, "context-parallel degree");
+  t.add_option("--ep", train.ep, "expert-parallel degree");
+  t.add_option("--etp", train.etp, "tensor-parallel degree inside experts");
+  t.add_option("--interleave", train.interleave, "model chunks a stage");
+  t.add_option("--microbatch", train.microbatch, "sequences a microbatch");
+  t.add_option("--batch", train.batch, "sequences a step, over all replicas");
+  t.add_option("--seq", train.seq, "tokens a sequence");
+  t.add_option("--zero", train.zero, "ZeRO stage, 0 to 3");
+  t.add_option("--shard", train.shard, "replicas that share states under ZeRO; without, all");
+  t.add_flag_function(
+      "--sp,!--no-sp", [this](std::int64_t count) { train.sp = count > 0; },
+      "sequence parallelism; without, as the runtime does");
+  t.add_option("--recompute", train.recompute, "none, selective or full");
+  t.add_option("--recompute-layers", train.recompute_layers, "of a stage, when full");
+  t.add_option("--recompute-modules", train.recompute_modules,
+               "parts beyond that: norms,activation,mlp,experts,latent")
+      ->delimiter(',');
+  t.add_option("--schedule", train.schedule, "1f1b, gpipe or zero-bubble");
+  t.add_option("--context", train.context, "context parallelism by ring or all-to-all");
+  t.add_option("--order", train.order, "what lies inside a node: tp-cp-ep-dp-pp, tp-cp-ep-pp-dp");
+  t.add_flag("--offload", train.offload, "optimizer states live in host memory");
+  t.add_option("--precision", train.precision, "of the multiplies: bf16 fp16 fp8 fp4 tf32 fp32");
+  t.add_option("--optimizer", train.optimizer, "adamw or adamw-bf16-states");
+}
+
+void Program::add_train() {
+  CLI::App* t = command(app, "train", "a training step: its time, its memory, and why",
+                        "sextant train --model gpt3-175b --system dgx-a100 --gpus 64 --tp 8 --pp 8 "
+                        "--interleave 3 --sp --recompute selective --batch 64 --seq 2048",
+                        [this] { return run_train(train, common); });
+  train_options(*t);
+  t->add_flag("--explain", train.explain, "every operator of the slowest stage");
+  t->add_flag("--sensitivity", train.sensitivity, "what a tenth more of each resource changes");
+  t->add_option("--trace", train.trace, "write a timeline for ui.perfetto.dev: out.json");
+}
+
+void Program::infer_options(CLI::App& i) {
+  // Here --output counts tokens; the file keeps its short name.
+  i.remove_option(i.get_option("--output"));
+  i.add_option("-o", common.output, "write to this file instead of standard output");
+  i.add_option("--model", infer.model, "model preset, file or Hugging Face config.json")
+      ->required();
+  i.add_option("--system", infer.system, "system preset or file")->required();
+  i.add_option("--runtime", infer.runtime, "software stack; without, trtllm");
+  i.add_option("--tp", infer.tp, "tensor-parallel degree");
+  i.add_option("--pp", infer.pp, "pipeline stages");
+  i.add_option("--dp", infer.dp, "replicas of attention, each with its share of the batch");
+  i.add_option("--ep", infer.ep, "expert-parallel degree, over the ranks of tp and dp");
+  i.add_option("--batch", infer.batch, "requests at a time");
+  i.add_option("--input", infer.input, "tokens of a prompt");
+  i.add_option("--output", infer.output, "tokens generated");
+  i.add_option("--batching", infer.batching, "static, or closed-loop: what ends is replaced");
+  i.add_option("--chunk", infer.chunk, "prompt tokens that join a decode step; without, whole");
+  i.add_option("--precision", infer.precision,
+               "of the weights: bf16 fp16 fp8 fp4; int8 and int4: weights alone");
+  i.add_option("--kv-precision", infer.kv_precision, "of the cache: bf16 fp16 fp8 int8");
+  i.add_option("--speculate", infer.speculate, "tokens a draft model proposes a step");
+  i.add_option("--acceptance", infer.acceptance, "chance that one of them is right");
+  i.add_option("--draft-cost", infer.draft_cost, "a draft step over a step of the model");
+  i.add_flag("--allow-long", infer.allow_long, "go on with a context beyond the model's");
+}
+
+void Program::add_infer() {
+  CLI::App* i = command(app, "infer", "requests served: latency, throughput, memory, and why",
+                        "sextant infer --model llama2-13b --system dgx-h100 --tp 2 --batch 1 "
+                        "--input 200 --output 200",
+                        [this] { return run_infer(infer, common); });
+  infer_options(*i);
+  i->add_flag("--curve", infer.curve, "batch sizes from 1 to the largest that fits");
+  i->add_flag("--sensitivity", infer.sensitivity, "what a tenth more of each resource changes");
+  i->add_flag("--explain", infer.explain, "every operator of a prefill and a decode pass");
+  i->add_option("--plot", infer.plot, "write a figure of the curve: out.svg or out.html");
+}
+
+void Program::add_ops_of_scenarios(CLI::App& parent) {
+  CLI::App* i = command(parent, "infer", "every operator of one pass of serving, and its roofline",
+                        "sextant ops infer --model llama2-13b --system dgx-h100 --tp 2 "
+                        "--phase decode --plot roofline.svg",
+                        [this] { return run_ops_infer(infer, common); });
+  infer_options(*i);
+  i->add_option("--phase", infer.phase, "prefill or decode")->capture_default_str();
+  i->add_option("--context", infer.context, "tokens a sequence looks at, its own included");
+  i->add_option("--plot", infer.plot, "write the roofline: out.svg or out.html");
+  CLI::App* t = command(parent, "train", "every operator of a training step, and its roofline",
+                        "sextant ops train --model llama3.1-8b --system dgx-h100 --gpus 8 --tp 2",
+                        [this] { return run_ops_train(train, ops_plot, common); });
+  train_options(*t);
+  t->add_option("--plot", ops_plot, "write the roofline: out.svg or out.html");
+}
+
+void Program::add_study() {
+  CLI::App* s = command(app, "study", "a published analysis, reproduced: a table and a figure",
+                        "sextant study training-validation -o studies",
+                        [this] { return run_study(study, common); });
+  s->add_option("name", study.name,
+                "training-validation, memory-footprint, inference-validation, gemm-bounds or all")
+      ->required();
+  // Here -o is a folder: a study is several files.
+  s->remove_option(s->get_option("--output"));
+  s->add_option("-o,--output", study.folder, "write its CSV, JSON, SVG and Markdown here");
+}
+
 Program::Program() {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION);
@@ -142,16 +263,21 @@ Program::Program() {
   s->add_flag("--toml", show.toml, "as a file to start your own from");
   s->add_flag("--json", show.json, "in SI base units");
   s->add_flag("--fields", show.fields, "every field, its type, default and meaning");
+  add_train();
+  add_infer();
+  add_study();
   CLI::App* o =
-      app.add_subcommand("ops", "one kernel or collective: time, traffic, what bounds it");
+      app.add_subcommand("ops", "kernels, one or all of a scenario: time, traffic, what bounds it");
   o->require_subcommand(1);
   add_ops(*o);
+  add_ops_of_scenarios(*o);
   CLI::App* v = command(app, "validate", "predicted against measured, by source",
                         "sextant validate --cases gemm.csv --plot accuracy.svg",
                         [this] { return run_validate(validate, common); });
   v->add_option("--cases", validate.cases, "case files; without, those inside the program");
   v->add_option("--plot", validate.plot, "write a figure: out.svg or out.html");
   v->add_flag("--by-device", validate.by_device, "a line for each device of a file");
+  v->add_flag("--by-metric", validate.by_metric, "a line for each metric of a file");
   v->add_flag("--leave-families-out", validate.leave_families_out,
               "refit without each family of shapes, and predict it (minutes)");
   v->add_flag("--leave-devices-out", validate.leave_devices_out,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "cli/answer.hpp"
 #include "cli/flags.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/io/embedded.hpp"
@@ -42,7 +43,8 @@ Node to_node(const std::vector<Accuracy>& groups, const std::vector<CaseResult>&
       row.set("predicted", Node::of(r.predicted));
       row.set("measured", Node::of(r.measured));
       row.set("error", Node::of(r.error));
-      row.set("bound", Node::of(std::string(name_of(r.bound))));
+      row.set("metric", Node::of(r.metric));
+      row.set("bound", Node::of(r.bound));
     }
   }
   return root;
@@ -67,33 +69,39 @@ TextTable accuracy_table(const std::vector<Accuracy>& groups) {
 
 TextTable row_table(const std::vector<CaseResult>& results) {
   TextTable t;
-  t.columns = {{"id"},       {"group"}, {"device"}, {"predicted"},
+  t.columns = {{"id"},       {"group"}, {"device"}, {"metric"},     {"predicted"},
                {"measured"}, {"error"}, {"bound"},  {"unsupported"}};
   for (const CaseResult& r : results) {
     const bool ok = r.unsupported.empty();
-    t.rows.push_back({r.id, r.group, r.device, ok ? write_number(r.predicted) : "",
+    t.rows.push_back({r.id, r.group, r.device, r.metric, ok ? write_number(r.predicted) : "",
                       write_number(r.measured), ok ? write_number(r.error) : "",
-                      ok ? std::string(name_of(r.bound)) : "", r.unsupported});
+                      ok ? std::string(r.bound) : "", r.unsupported});
   }
   return t;
 }
 
-std::string scatter(const std::vector<CaseResult>& results) {
+// The unit that all results share: seconds, bytes, or none.
+std::optional<Dimension> shared_dimension(const std::vector<CaseResult>& results) {
+  std::optional<Dimension> shared;
+  for (const CaseResult& r : results) {
+    std::optional<Dimension> own;
+    if (r.metric.ends_with("seconds")) own = Seconds::dimension;
+    if (r.metric.find("bytes") != std::string::npos) own = Bytes::dimension;
+    if (!own || (shared && !(*shared == *own))) return std::nullopt;
+    shared = own;
+  }
+  return shared;
+}
+
+plot::Figure scatter(const std::vector<CaseResult>& results) {
   plot::Figure f;
   f.title = "Predicted against measured";
   f.parity = true;
-  f.x = {.label = "measured",
-         .dimension = Seconds::dimension,
-         .unit = {},
-         .log = true,
-         .min = {},
-         .max = {}};
-  f.y = {.label = "predicted",
-         .dimension = Seconds::dimension,
-         .unit = {},
-         .log = true,
-         .min = {},
-         .max = {}};
+  const std::optional<Dimension> unit = shared_dimension(results);
+  const std::string own = unit ? "" : ", each in the unit of its metric";
+  f.x = {
+      .label = "measured" + own, .dimension = unit, .unit = {}, .log = true, .min = {}, .max = {}};
+  f.y = {.label = "predicted", .dimension = unit, .unit = {}, .log = true, .min = {}, .max = {}};
   // A figure of more than a few thousand dots says no more and takes megabytes.
   constexpr std::size_t most = 4000;
   const std::size_t step = 1 + results.size() / most;
@@ -108,7 +116,7 @@ std::string scatter(const std::vector<CaseResult>& results) {
     series->points.push_back(
         {r.measured, r.predicted, fmt::format("{}: {:+.1f} %", r.id, r.error * 100)});
   }
-  return plot::to_svg(f);
+  return f;
 }
 
 // The reasons rows have no prediction, most frequent first.
@@ -206,13 +214,7 @@ std::vector<Case> load_cases(const std::vector<std::string>& files) {
 }
 
 std::string run_validate(const ValidateOptions& options, const Common& common) {
-  if (!options.plot.empty()) {
-    if (!options.plot.ends_with(".svg") && !options.plot.ends_with(".html")) {
-      throw InputError("--plot: expected a file that ends in .svg or .html, got '" + options.plot +
-                       "'");
-    }
-    check_writable(options.plot);
-  }
+  check_figure_path(options.plot);
   std::vector<Case> cases = load_cases(options.cases);
   Catalogue catalogue;
   std::vector<CaseResult> results;
@@ -227,21 +229,18 @@ std::string run_validate(const ValidateOptions& options, const Common& common) {
   if (options.by_device) {
     for (CaseResult& r : results) r.group += " " + r.device;
   }
-  const std::vector<Accuracy> groups = summarize_groups(results);
-  if (!options.plot.empty()) {
-    const std::string svg = scatter(results);
-    write_file_atomically(options.plot,
-                          options.plot.ends_with(".html")
-                              ? plot::to_html(svg, "Sextant: predicted against measured")
-                              : svg);
+  if (options.by_metric) {
+    for (CaseResult& r : results) r.group += " " + r.metric;
   }
+  const std::vector<Accuracy> groups = summarize_groups(results);
+  write_figure(options.plot, scatter(results));
   switch (common.format) {
     case Format::json:
       return to_json(to_node(groups, results)) + "\n";
     case Format::csv:
       return render_csv(row_table(results));
     case Format::html:
-      return plot::to_html(scatter(results), "Sextant: predicted against measured");
+      return plot::to_html(plot::to_svg(scatter(results)), "Sextant: predicted against measured");
     case Format::text:
       break;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions for every device, kept to twelve digits: a change of the model shows as a readable
-// diff, and belongs into the commit that means it. SEXTANT_UPDATE_GOLDEN=1 rewrites the file.
+// Predictions for every device and for training steps of every kind, kept to twelve digits: a
+// change of the model shows as a readable diff, and belongs into the commit that means it.
+// SEXTANT_UPDATE_GOLDEN=1 rewrites the files.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +14,7 @@
 #include "sextant/cost/collective.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/predict/infer.hpp"
 #include "sextant/validate/validate.hpp"
 
 namespace sextant {
@@ -20,7 +22,7 @@ namespace {
 
 struct Prediction {
   std::string scenario;
-  double seconds;
+  double value;  ///< in base units
 };
 
 std::string digits(double value) {
@@ -102,14 +104,183 @@ std::map<std::string, std::string> read_golden(const std::string& path) {
   return golden;
 }
 
-TEST(Golden, PredictionsAreWhatTheyWere) {
-  const std::string path = std::string(SEXTANT_SOURCE_DIR) + "/tests/golden/kernels.tsv";
-  std::vector<Prediction> now;
-  for (const std::string& name : preset_names(PresetKind::device)) predict_device(name, now);
-  for (const std::string& name : preset_names(PresetKind::system)) predict_system(name, now);
+// Training steps: every runtime for training, every kind of model, every axis of a strategy.
+void predict_steps(std::vector<Prediction>& out) {
+  struct Step {
+    const char* system;
+    const char* runtime;
+    const char* model;
+    Training work;
+    Strategy strategy;
+  };
+  const Training small{.batch = 8, .seq = 2048};
+  const Training usual{.batch = 64, .seq = 4096};
+  const Training large{.batch = 512, .seq = 4096};
+  const auto full = Recompute::full;
+  const auto selective = Recompute::selective;
+  const std::vector<Step> steps = {
+      {"dgx-a100", "megatron-lm", "megatron-22b", small, {.tp = 8, .recompute = full}},
+      {"dgx-a100", "megatron-lm", "gpt3-175b", usual, {.tp = 8, .pp = 8, .recompute = full}},
+      {"dgx-a100",
+       "megatron-lm",
+       "gpt3-175b",
+       usual,
+       {.tp = 8, .pp = 8, .interleave = 3, .sp = true, .recompute = selective}},
+      {"jean-zay",
+       "megatron-lm",
+       "bloom-176b",
+       large,
+       {.tp = 4, .pp = 12, .dp = 8, .microbatch = 2, .zero = 1, .recompute = full}},
+      {"a100-4hdr",
+       "megatron-deepspeed",
+       "megatron-2021-1.7b",
+       small,
+       {.tp = 2, .pp = 2, .dp = 2, .recompute = full}},
+      {"dgx-h100", "megatron-core", "llama3.1-8b", usual, {.dp = 8, .zero = 1}},
+      {"dgx-h100",
+       "megatron-core",
+       "llama3.1-70b",
+       large,
+       {.tp = 4, .pp = 4, .dp = 4, .interleave = 5, .sp = true, .precision = Precision::fp8}},
+      {"dgx-h100",
+       "megatron-core",
+       "llama3.1-8b",
+       {.batch = 16, .seq = 65536},
+       {.tp = 2, .dp = 2, .cp = 4, .sp = true}},
+      {"dgx-h100",
+       "megatron-core",
+       "llama3.1-8b",
+       {.batch = 16, .seq = 65536},
+       {.tp = 2, .dp = 2, .cp = 4, .sp = true, .context = ContextKind::all_to_all}},
+      {"dgx-h100",
+       "megatron-core",
+       "gpt3-175b",
+       large,
+       {.tp = 8, .pp = 8, .schedule = Schedule::zero_bubble}},
+      {"dgx-h100",
+       "megatron-core",
+       "gpt3-175b",
+       large,
+       {.tp = 8, .pp = 8, .order = Order::tp_cp_ep_pp_dp, .schedule = Schedule::gpipe}},
+      {"dgx-h100", "megatron-core", "mixtral-8x7b", usual, {.dp = 8, .ep = 8, .zero = 1}},
+      {"dgx-h100",
+       "megatron-core",
+       "mixtral-8x7b",
+       usual,
+       {.tp = 2, .dp = 8, .ep = 4, .etp = 2, .sp = true, .modules = {.experts = true}}},
+      {"gb200-nvl72",
+       "megatron-core",
+       "deepseek-v3",
+       large,
+       {.pp = 4, .dp = 64, .ep = 64, .zero = 1, .precision = Precision::fp8}},
+      {"gb300-nvl72", "megatron-core", "gpt-oss-120b", large, {.dp = 64, .ep = 16, .zero = 1}},
+      {"dgx-b200",
+       "megatron-core",
+       "nemotron4-15b",
+       usual,
+       {.tp = 2, .dp = 4, .precision = Precision::fp4}},
+      {"dgx-h100", "fsdp", "mpt-7b", usual, {.dp = 64, .zero = 3, .recompute = full}},
+      {"dgx-a100-40gb", "fsdp", "mpt-30b", usual, {.dp = 64, .zero = 3, .shard = 8}},
+      {"dgx-h100", "deepspeed", "llama2-13b", usual, {.dp = 16, .zero = 2, .offload = true}},
+      {"aws-p5", "nanotron", "llama3.1-8b", usual, {.tp = 4, .pp = 2, .dp = 4, .sp = true}},
+      {"h200-single",
+       "pytorch",
+       "llama2-7b",
+       {.batch = 2, .seq = 2048, .optimizer = Optimizer::adamw_bf16_states},
+       {}},
+      {"h200-single",
+       "pytorch-compile",
+       "gpt3-1.3b",
+       {.batch = 8, .seq = 2048, .optimizer = Optimizer::adamw_bf16_states},
+       {.microbatch = 8}},
+      {"mi300x-node", "pytorch", "llama3.1-8b", small, {.tp = 8}},
+      {"tpu-v5p-node", "ideal", "llama3.1-8b", small, {.tp = 4}},
+  };
+  Catalogue catalogue;
+  std::string reason;
+  for (const Step& s : steps) {
+    const System& system = *catalogue.system(s.system, reason);
+    const Runtime& runtime = *catalogue.runtime(s.runtime, reason);
+    const Kernels& kernels =
+        *catalogue.kernels(std::string(kernel_library(runtime)), system.device, reason);
+    const Problem p = prepare(system, runtime, kernels, *catalogue.model(s.model, reason), s.work);
+    const Estimate e = evaluate(p, s.strategy);
+    EXPECT_GT(e.step.value, 0) << s.model << " on " << s.system << ": " << name_of(e.verdict);
+    const std::string name =
+        std::to_string(out.size() / 2) + " " + s.model + " on " + s.system + " with " + s.runtime;
+    out.push_back({name + ", step", e.step.value});
+    out.push_back({name + ", bytes", e.memory.total().value});
+  }
+}
+
+// Serving: every runtime for inference, every kind of model, every way to batch.
+void predict_serving(std::vector<Prediction>& out) {
+  using enum Precision;
+  struct Server {
+    const char* system;
+    const char* runtime;
+    const char* model;
+    Serving work;
+    Strategy strategy;
+  };
+  const Serving one{.batch = 1, .input = 200, .output = 200};
+  const Serving many{.batch = 64, .input = 1000, .output = 300};
+  const Serving loop{.batch = 32, .input = 1000, .output = 300, .batching = Batching::closed_loop};
+  Serving chunked = loop;
+  chunked.chunk = 256;
+  Serving narrow = many;
+  narrow.cache = fp8;
+  Serving guessing = one;
+  guessing.speculation.tokens = 3;
+  const std::vector<Server> servers = {
+      {"dgx-a100", "nemo-2023", "llama2-7b", one, {}},
+      {"dgx-h100", "nemo-2023", "llama2-70b", one, {.tp = 8}},
+      {"dgx-a100", "fastertransformer", "gpt3-175b", many, {.tp = 8}},
+      {"dgx-a100", "fastertransformer", "mt-nlg-530b", one, {.tp = 8, .pp = 3}},
+      {"dgx-h100", "trtllm-2023", "gpt-j-6b", narrow, {.precision = fp8}},
+      {"l40s-pcie", "trtllm-2023", "mistral-7b", narrow, {.precision = fp8}},
+      {"dgx-h100", "trtllm-2023", "falcon-180b", narrow, {.tp = 8, .precision = fp8}},
+      {"dgx-a100", "vllm-2023", "bloom-176b", many, {.tp = 8}},
+      {"dgx-a100", "lmdeploy", "internlm-20b", loop, {.tp = 2}},
+      {"dgx-h100", "vllm", "llama3.1-70b", chunked, {.tp = 4, .precision = fp8}},
+      {"dgx-h100", "vllm", "llama3.1-8b", many, {.precision = int4}},
+      {"dgx-h200", "trtllm", "llama3.1-70b", loop, {.tp = 2, .pp = 2}},
+      {"dgx-h100", "trtllm", "llama2-13b", guessing, {.tp = 2}},
+      {"dgx-h100", "trtllm", "mixtral-8x7b", many, {.tp = 2}},
+      {"dgx-h200", "trtllm", "deepseek-v3", many, {.tp = 8, .precision = fp8}},
+      {"dgx-h200", "trtllm", "deepseek-v3", many, {.dp = 16, .ep = 16, .precision = fp8}},
+      {"dgx-b200", "trtllm", "gpt-oss-120b", many, {.tp = 2, .precision = fp4}},
+      {"dgx-h200", "trtllm", "qwen3-next-80b-a3b", many, {.tp = 4}},
+      {"h200-single", "pytorch-graph", "llama3-8b", many, {}},
+      {"h200-single", "pytorch", "llama3-8b", one, {}},
+      {"dgx-h100", "deepspeed", "llama2-70b", many, {.tp = 4}},
+      {"mi300x-node", "ideal", "llama3.1-8b", many, {}},
+      {"tpu-v5p-node", "ideal", "llama3.1-8b", one, {.tp = 4}},
+  };
+  Catalogue catalogue;
+  std::string reason;
+  for (const Server& s : servers) {
+    const System& system = *catalogue.system(s.system, reason);
+    const Runtime& runtime = *catalogue.runtime(s.runtime, reason);
+    const Kernels& kernels =
+        *catalogue.kernels(std::string(kernel_library(runtime)), system.device, reason);
+    const Problem p = prepare(system, runtime, kernels, *catalogue.model(s.model, reason), s.work);
+    const ServingEstimate e = serve(p, s.strategy);
+    EXPECT_GT(e.latency.value, 0) << s.model << " on " << s.system << ": " << name_of(e.verdict);
+    const std::string name =
+        std::to_string(out.size() / 3) + " " + s.model + " on " + s.system + " with " + s.runtime;
+    out.push_back({name + ", first token", e.ttft.value});
+    out.push_back({name + ", a token", e.tpot.value});
+    out.push_back({name + ", bytes", e.memory.total().value});
+  }
+}
+
+// Compares with the file of that name, or writes it.
+void compare(const std::string& file, const std::vector<Prediction>& now) {
+  const std::string path = std::string(SEXTANT_SOURCE_DIR) + "/tests/golden/" + file;
   if (std::getenv("SEXTANT_UPDATE_GOLDEN") != nullptr) {
     std::string text;
-    for (const Prediction& p : now) text += p.scenario + "\t" + digits(p.seconds) + "\n";
+    for (const Prediction& p : now) text += p.scenario + "\t" + digits(p.value) + "\n";
     write_file_atomically(path, text);
     GTEST_SKIP() << "the golden file was written anew: " << now.size() << " predictions";
   }
@@ -118,14 +289,33 @@ TEST(Golden, PredictionsAreWhatTheyWere) {
   for (const Prediction& p : now) {
     const auto found = golden.find(p.scenario);
     if (found == golden.end()) {
-      ADD_FAILURE() << p.scenario << ": new, " << digits(p.seconds) << " s";
+      ADD_FAILURE() << p.scenario << ": new, " << digits(p.value);
       continue;
     }
-    if (found->second == digits(p.seconds)) continue;
+    if (found->second == digits(p.value)) continue;
     const double before = std::strtod(found->second.c_str(), nullptr);
-    ADD_FAILURE() << p.scenario << ": " << found->second << " s before, " << digits(p.seconds)
-                  << " s now, " << (p.seconds / before - 1) * 100 << " %";
+    ADD_FAILURE() << p.scenario << ": " << found->second << " before, " << digits(p.value)
+                  << " now, " << (p.value / before - 1) * 100 << " %";
   }
+}
+
+TEST(Golden, KernelsAreWhatTheyWere) {
+  std::vector<Prediction> now;
+  for (const std::string& name : preset_names(PresetKind::device)) predict_device(name, now);
+  for (const std::string& name : preset_names(PresetKind::system)) predict_system(name, now);
+  compare("kernels.tsv", now);
+}
+
+TEST(Golden, TrainingStepsAreWhatTheyWere) {
+  std::vector<Prediction> now;
+  predict_steps(now);
+  compare("train.tsv", now);
+}
+
+TEST(Golden, ServingIsWhatItWas) {
+  std::vector<Prediction> now;
+  predict_serving(now);
+  compare("infer.tsv", now);
 }
 
 }  // namespace

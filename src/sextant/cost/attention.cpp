@@ -75,12 +75,14 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
                            double pieces, Hertz clock) {
   const double hz = clock.value;
   const double rounds = std::max(1.0, w.blocks * pieces / (chip.cores * k.resident));
-  const double stream = w.block_cache / pieces / k.block_bytes.value;
+  const bool other_kernel = pieces > 1 && k.split_bytes.value > 0;
+  const Bytes per_clock = other_kernel ? k.split_bytes : k.block_bytes;
+  const double stream = w.block_cache / pieces / per_clock.value;
   const double issue = w.block_flops / pieces / (chip.per_clock[w.type].value * k.efficiency);
   const double core = rounds * (smooth_max(stream, issue) + k.block_cycles) * w.group / hz;
   const double memory = w.cache / (k.memory_efficiency * chip.bandwidth.value);
   const double other = k.traffic * w.other / chip.bandwidth.value;
-  const double combine = pieces > 1 ? k.combine.value : 0;
+  const double combine = pieces > 1 ? k.combine.value + pieces * k.combine_piece.value : 0;
   KernelCost c;
   c.busy[Bound::compute] = Seconds(rounds * issue * w.group / hz);
   c.busy[Bound::l2] = Seconds(rounds * stream * w.group / hz);

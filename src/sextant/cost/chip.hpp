@@ -25,6 +25,7 @@ struct Chip {
   Watts idle;
   JoulesPerFlop matrix_energy;  ///< a 16-bit FLOP at `clock`
   JoulesPerByte memory_energy;  ///< a byte of device memory, the way to the cores included
+  Watts vector_power;           ///< ordinary units at full issue
 };
 
 Chip lower(const Device& device);

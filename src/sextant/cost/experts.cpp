@@ -22,7 +22,12 @@ ExpertLoads balanced_loads(const ExpertLayer& l) {
   ExpertLoads loads;
   const double local = std::max(1.0, static_cast<double>(l.experts) / l.ep);
   const double assigned = l.tokens * l.topk / l.ep;
-  const double active = std::clamp(std::round(assigned), 1.0, local);
+  // Of E experts, T tokens with k choices each reach E (1 − (1 − k/E)^T).
+  const double reached =
+      l.routing.independent
+          ? local * (1 - std::pow(1 - std::min(1.0, l.topk / l.experts), l.tokens))
+          : std::round(assigned);
+  const double active = std::clamp(reached, 1.0, local);
   add_expert(loads, active, std::max(1.0, assigned / active));
   return loads;
 }

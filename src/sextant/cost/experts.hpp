@@ -15,6 +15,8 @@ struct Routing {
   /// 0: every expert gets the same; else the exponent of the power law p(x) ∝ x^-exponent that
   /// popularity follows.
   double exponent = 0;
+  /// Tokens choose on their own, all experts alike, so that few tokens miss some of them.
+  bool independent = false;
 };
 
 struct ExpertLayer {

@@ -42,8 +42,8 @@ Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type) {
   return Bytes(rows * cols * bytes_per_element(op) * scale);
 }
 
-KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s) {
-  const double hz = chip.light_clock.value;
+KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s, Hertz clock) {
+  const double hz = clock.value;
   const double memory = s.bytes.value / (kernel.memory_efficiency * chip.bandwidth.value);
   const double issue = s.rows * s.cols / (kernel.elements * chip.cores * hz);
   const double row = s.cols * kernel.row_cycles / hz;
@@ -56,7 +56,7 @@ KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s)
   c.time = Seconds(kernel.start_cycles / hz + smooth_max(memory, issue + row));
   c.dram = s.bytes;
   c.l2 = s.bytes;
-  c.clock = chip.light_clock;
+  c.clock = clock;
   find_bound(c);
   return c;
 }

@@ -18,7 +18,11 @@ struct Stream {
 Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type);
 
 /// A streaming operator: DRAM, or instruction issue and the one row that ends last.
-KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& shape);
+KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& shape, Hertz clock);
+/// The same alone on a device, which then runs at its highest clock.
+inline KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& shape) {
+  return stream(chip, kernel, shape, chip.light_clock);
+}
 
 /// Quantising a matrix of 16-bit values to 8 bits, one scale a row.
 KernelCost quantize_rows(const Chip& chip, const QuantizeKernel& kernel, double rows, double cols);

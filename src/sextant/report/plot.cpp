@@ -105,7 +105,7 @@ double dot_radius(const Figure& figure) {
   return points > 2000 ? 1.5 : points > 300 ? 2.0 : 2.8;
 }
 
-bool has_line(Mark mark) { return mark != Mark::dots; }
+bool has_line(Mark mark) { return mark != Mark::dots && mark != Mark::bars; }
 bool has_dots(Mark mark) { return mark == Mark::dots || mark == Mark::line_and_dots; }
 
 // An element's start tag without its end, so that a <title> may go inside.
@@ -262,6 +262,26 @@ void draw_dots(Canvas& c, const Series& series, Look look) {
   c.add("</g>\n");
 }
 
+// A bar from the axis' lowest value, or 0, to the point.
+std::optional<Box> bar_of(const Canvas& c, const Point& point) {
+  const double half = c.figure.bar / 2;
+  const auto top = c.place(point.x - half, point.y);
+  const auto foot = c.place(point.x + half, std::max(c.y.low, 0.0));
+  if (!top || !foot) return std::nullopt;
+  return Box{top->x, std::min(top->y, foot->y), foot->x - top->x, std::abs(foot->y - top->y)};
+}
+
+void draw_bars(Canvas& c, const Series& series, Look look) {
+  c.add("<g fill=\"{}\">\n", look.colour);
+  for (const Point& point : series.points) {
+    const auto box = bar_of(c, point);
+    if (!box) continue;
+    c.add("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>\n",
+          px(box->x), px(box->y), px(box->width), px(box->height), escape_markup(point.label));
+  }
+  c.add("</g>\n");
+}
+
 void draw_series(Canvas& c) {
   // A nested viewport clips what lies beyond the axes and, unlike a clip path, needs no identifier,
   // so that several figures can share a page.
@@ -270,6 +290,7 @@ void draw_series(Canvas& c) {
   if (c.figure.parity) draw_parity(c);
   for (std::size_t i = 0; i < c.figure.series.size(); ++i) {
     const Series& series = c.figure.series[i];
+    if (series.mark == Mark::bars) draw_bars(c, series, look_of(i));
     if (has_line(series.mark)) draw_line(c, series, look_of(i));
     if (has_dots(series.mark)) draw_dots(c, series, look_of(i));
   }
@@ -317,6 +338,15 @@ Legend measure_legend(const Figure& figure) {
 // How much of the drawing a box would cover; lines count by points along them.
 int covered(const Canvas& c, const Box& box) {
   int count = 0;
+  for (const Series& series : c.figure.series) {
+    if (series.mark != Mark::bars) continue;
+    for (const Point& point : series.points) {
+      const auto bar = bar_of(c, point);
+      const bool apart = !bar || bar->x > box.x + box.width || bar->x + bar->width < box.x ||
+                         bar->y > box.y + box.height || bar->y + bar->height < box.y;
+      count += apart ? 0 : 1;
+    }
+  }
   for (const Series& series : c.figure.series) {
     std::optional<Pixel> before;
     for (const Point& point : series.points) {
@@ -378,6 +408,10 @@ void draw_legend(Canvas& c, const Legend& legend, Pixel at) {
             series.mark == Mark::dashed_line ? " stroke-dasharray=\"5 3\"" : "", px(at.x), px(y),
             px(sample));
     }
+    if (series.mark == Mark::bars) {
+      c.add("<rect fill=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"9\"/>\n", look.colour,
+            px(at.x + 3), px(y - 4.5), px(sample - 6));
+    }
     if (has_dots(series.mark)) {
       c.add("{} fill=\"{}\"/>\n", dot(look.shape, {at.x + sample / 2, y}, 2.8), look.colour);
     }
@@ -406,6 +440,10 @@ Scales scales_of(const Figure& figure) {
     for (const Point& p : series.points) {
       xs.push_back(p.x);
       ys.push_back(p.y);
+      if (series.mark != Mark::bars) continue;
+      xs.back() -= figure.bar / 2;
+      xs.push_back(p.x + figure.bar / 2);
+      ys.push_back(0);
     }
   }
   const int x_room = std::max(2, figure.width / 60);

@@ -18,7 +18,8 @@ struct Point {
   std::string label;  ///< shown when the pointer rests on the mark; may be empty
 };
 
-enum class Mark : std::uint8_t { dots, line, line_and_dots, dashed_line };
+/// Bars stand on 0; of two at one place the later one is drawn over the earlier.
+enum class Mark : std::uint8_t { dots, line, line_and_dots, dashed_line, bars };
 
 struct Series {
   std::string name;  ///< in the legend; empty: not there
@@ -44,6 +45,7 @@ struct Figure {
   /// Predicted against measured: one scale for both axes, a square, the diagonal, and `bands`.
   bool parity = false;
   std::vector<double> bands = {0.1, 0.2};  ///< relative errors shaded around the diagonal
+  double bar = 0.8;                        ///< width of a bar, in units of the x axis
   int width = 480;   ///< pixels; a legend that finds no free corner adds to it
   int height = 340;  ///< pixels; of a parity figure it follows from the width
 };

@@ -139,5 +139,31 @@ TEST(Plot, PageIsSelfContained) {
   EXPECT_EQ(occurrences(page, "http"), 1U);  // the SVG name space
 }
 
+TEST(Plot, BarsStandOnZeroUnderTheirNames) {
+  Figure f;
+  f.x = {.label = "",
+         .dimension = {},
+         .unit = {},
+         .log = false,
+         .min = {},
+         .max = {},
+         .names = {"one", "two & more"}};
+  f.y = {.label = "memory", .dimension = {}, .unit = "GiB", .log = false, .min = {}, .max = {}};
+  f.series = {{.name = "held", .mark = Mark::bars, .points = {{0, 40, "a"}, {1, 80, "b"}}}};
+  const std::string svg = to_svg(f);
+  EXPECT_NE(svg.find(">one</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">two &amp; more</text>"), std::string::npos);
+  EXPECT_NE(svg.find("<title>b</title></rect>"), std::string::npos);
+  // The bar of 80 is twice as high as that of 40.
+  std::vector<double> heights;
+  const std::string mark = "height=\"";
+  const std::size_t bars = svg.find("<g fill=");
+  for (std::size_t at = svg.find(mark, bars); heights.size() < 2; at = svg.find(mark, at + 1)) {
+    ASSERT_NE(at, std::string::npos);
+    heights.push_back(std::stod(svg.substr(at + mark.size())));
+  }
+  EXPECT_NEAR(heights[1], 2 * heights[0], 0.03);
+}
+
 }  // namespace
 }  // namespace sextant::plot

@@ -199,7 +199,11 @@ Scale make_scale(const Axis& axis, const std::vector<double>& data, int room) {
     scale.low = limits.low;
     scale.high = limits.high;
   }
-  if (axis.log) {
+  if (!axis.names.empty()) {
+    for (std::size_t i = 0; i < axis.names.size(); ++i) {
+      scale.ticks.push_back({static_cast<double>(i), axis.names[i], ""});
+    }
+  } else if (axis.log) {
     add_log_ticks(axis, room, scale);
   } else {
     add_linear_ticks(axis, room, scale);

@@ -18,6 +18,7 @@ struct Axis {
   bool log = false;
   std::optional<double> min;  ///< else from the data
   std::optional<double> max;
+  std::vector<std::string> names = {};  ///< labels of 0, 1, 2, … instead of numbers
 };
 
 struct Tick {

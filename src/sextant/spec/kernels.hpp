@@ -40,9 +40,11 @@ struct DecodeKernel {
   double memory_efficiency = 0.9;  ///< share of peak bandwidth on a long cache
   double block_cycles = 4000;      ///< start and end of one block of cache
   Bytes block_bytes{30};           ///< bytes a clock one block takes in
+  Bytes split_bytes{0};            ///< the same where caches are split; 0: no different
   double resident = 1;             ///< blocks a core works on at a time
   double chunk = 256;              ///< shortest piece a cache is split into, tokens
   Seconds combine{2e-6};           ///< joining the pieces
+  Seconds combine_piece{0};        ///< and for each piece of a cache
   double group = 0.2;              ///< extra cost for every 8 queries that share a cache head
   double efficiency = 0.6;         ///< share of the matrix issue rate (latent attention)
   double traffic = 1;              ///< bytes of queries and results over the least possible
@@ -54,9 +56,12 @@ void describe(V& v, DecodeKernel& k) {
     {.help = "share of peak bandwidth on a long cache", .min = 0.01, .max = 1});
   v("block_cycles", k.block_cycles, {.help = "start and end of one block", .max = 1e7});
   v("block_bytes", k.block_bytes, {.help = "bytes a clock one block takes in", .min = 0.1});
+  v("split_bytes", k.split_bytes,
+    {.help = "the same where caches are split; 0: no different", .max = 1e6});
   v("resident", k.resident, {.help = "blocks a core works on at a time", .min = 0.05, .max = 64});
   v("chunk", k.chunk, {.help = "shortest piece a cache is split into", .min = 1, .max = 1e9});
   v("combine", k.combine, {.help = "joining the pieces", .max = 1});
+  v("combine_piece", k.combine_piece, {.help = "and for each piece of a cache", .max = 1});
   v("group", k.group, {.help = "extra cost for every 8 queries of a cache head", .max = 100});
   v("efficiency", k.efficiency, {.help = "share of the matrix issue rate", .min = 0.01, .max = 1});
   v("traffic", k.traffic, {.help = "bytes of queries and results", .max = 100});

@@ -47,7 +47,7 @@ TEST(Presets, IdealRuntimeCostsNothing) {
   EXPECT_EQ(r.launch.gap.value + r.launch.host.value + r.launch.graph_start.value, 0);
   EXPECT_EQ(r.host_per_step.value + r.host_per_layer.value, 0);
   EXPECT_EQ(r.communication.extra_latency.value + r.communication.skew, 0);
-  EXPECT_EQ(r.straggler, 1);
+  EXPECT_EQ(r.spread, 0);
 }
 
 TEST(Presets, EveryDeviceHasASystem) {

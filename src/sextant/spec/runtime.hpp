@@ -8,14 +8,16 @@
 
 #include "sextant/spec/collectives.hpp"
 #include "sextant/spec/describe.hpp"
+#include "sextant/spec/device.hpp"
 #include "sextant/units/units.hpp"
 
 namespace sextant {
 
 /// Which attention kernels the stack calls.
-enum class AttentionBackend : std::uint8_t { unfused, flash, cudnn, trtllm };
+enum class AttentionBackend : std::uint8_t { unfused, flash, cudnn, trtllm, triton, trtllm_2023 };
 constexpr auto names_of(AttentionBackend) {
-  return std::array<std::string_view, 4>{"unfused", "flash", "cudnn", "trtllm"};
+  return std::array<std::string_view, 6>{"unfused", "flash",  "cudnn",
+                                         "trtllm",  "triton", "trtllm-2023"};
 }
 
 /// How kernels reach the device.
@@ -41,8 +43,14 @@ struct Fusion {
   bool rope = true;             ///< position encoding inside the QKV or attention kernel
   bool allreduce_norm = false;  ///< all-reduce, residual add and norm in one kernel
   bool quantize = true;         ///< quantisation of activations inside the previous kernel
-  bool cross_entropy = true;
+  double loss_bytes = 12;  ///< moved for each logit, forward and backward; 12: one kernel each way
   bool gradient_accumulation = true;  ///< weight gradients added in the GEMM's epilogue
+  /// Bytes moved for each element of q, k and v to join their gradients; 0: attention works on the
+  /// packed tensor.
+  double join_gradients = 0;
+  double append_bytes = 4;  ///< moved for each new element of a cache, where that is a kernel
+  int softmax_heads = 1;    ///< heads that the fused softmax of unfused attention takes at a time
+  bool recompute_stops_early = false;  ///< recomputation skips a layer's last multiply and sum
 };
 template <class V>
 void describe(V& v, Fusion& f) {
@@ -52,9 +60,18 @@ void describe(V& v, Fusion& f) {
   v("rope", f.rope, {.help = "position encoding is inside another kernel"});
   v("allreduce_norm", f.allreduce_norm, {.help = "all-reduce, add and norm are one kernel"});
   v("quantize", f.quantize, {.help = "activations are quantised by the kernel before"});
-  v("cross_entropy", f.cross_entropy, {.help = "loss is one kernel"});
+  v("loss_bytes", f.loss_bytes,
+    {.help = "bytes moved a logit by the loss and its gradient", .max = 1e4});
   v("gradient_accumulation", f.gradient_accumulation,
     {.help = "weight gradients are added in the GEMM's epilogue"});
+  v("join_gradients", f.join_gradients,
+    {.help = "bytes an element of q, k, v to join their gradients; 0: packed", .max = 1000});
+  v("append_bytes", f.append_bytes,
+    {.help = "bytes moved for each new element of a cache", .max = 1000});
+  v("softmax_heads", f.softmax_heads,
+    {.help = "heads the fused softmax of unfused attention takes at a time", .min = 1, .max = 64});
+  v("recompute_stops_early", f.recompute_stops_early,
+    {.help = "recomputation skips a layer's last multiply and sum"});
 }
 
 /// The collective library.
@@ -63,6 +80,15 @@ struct Communication {
   Bytes small_limit{512 * 1024.0};
   Seconds extra_latency{0};  ///< a collective, beyond the library's own
   double skew = 0;           ///< share a collective waits for the slowest rank
+  double cores = 0.12;       ///< share of a device that a collective takes from kernels beside it
+  /// Host time of a tensor-parallel collective for each of its ranks while transfers between stages
+  /// on different nodes are pending.
+  Seconds pending{0};
+  Seconds crossing{0};  ///< the same where the collective itself spans nodes, nothing pending
+  int gather_parts =
+      0;  ///< messages a layer in which sharded parameters are gathered; 0: one for all
+  bool one_copy_a_node = false;   ///< tokens for several experts of a node are sent there once
+  bool scatter_transfers = true;  ///< tensor-parallel ranks send a stage's output in parts
 };
 template <class V>
 void describe(V& v, Communication& c) {
@@ -70,21 +96,73 @@ void describe(V& v, Communication& c) {
   v("small_limit", c.small_limit, {.help = "largest message it takes"});
   v("extra_latency", c.extra_latency, {.help = "a collective, beyond the library's own", .max = 1});
   v("skew", c.skew, {.help = "share a collective waits for the slowest rank", .max = 10});
+  v("cores", c.cores, {.help = "share of a device taken from kernels beside it", .max = 1});
+  v("pending", c.pending,
+    {.help = "host time of a tensor-parallel collective, a rank, beside pending transfers",
+     .max = 1});
+  v("crossing", c.crossing,
+    {.help = "host time of a tensor-parallel collective that spans nodes, a rank", .max = 1});
+  v("gather_parts", c.gather_parts,
+    {.help = "messages a layer in which parameters are gathered; 0: one for all", .max = 1e4});
+  v("one_copy_a_node", c.one_copy_a_node,
+    {.help = "tokens for several experts of a node are sent there once"});
+  v("scatter_transfers", c.scatter_transfers,
+    {.help = "tensor-parallel ranks send a stage's output in parts"});
 }
 
 /// What runs beside what.
 struct Overlap {
-  bool tensor = false;      ///< tensor-parallel collectives beside GEMMs
+  bool tensor = false;      ///< tensor-parallel collectives beside the GEMMs they feed or drain
+  bool weights = false;     ///< those of the backward pass beside weight-gradient GEMMs
   bool gradients = false;   ///< data-parallel reduction beside the backward pass
   bool parameters = false;  ///< parameter gathering beside the forward pass
   bool pipeline = false;    ///< stage-to-stage transfers beside compute
+  bool expert = false;      ///< expert-parallel exchange beside another microbatch
 };
 template <class V>
 void describe(V& v, Overlap& o) {
   v("tensor", o.tensor, {.help = "tensor-parallel collectives run beside GEMMs"});
+  v("weights", o.weights, {.help = "those of the backward pass beside weight-gradient GEMMs"});
   v("gradients", o.gradients, {.help = "gradients are reduced beside the backward pass"});
   v("parameters", o.parameters, {.help = "parameters are gathered beside the forward pass"});
   v("pipeline", o.pipeline, {.help = "stage-to-stage transfers run beside compute"});
+  v("expert", o.expert, {.help = "expert-parallel exchange runs beside another microbatch"});
+}
+
+/// What a stack holds in memory beyond the tensors a model needs, and which of those it keeps.
+struct Footprint {
+  Bytes context{1.5e9};   ///< driver, libraries and communicators, outside the allocator
+  Bytes workspace{70e6};  ///< of GEMMs, inside the allocator: two of 32 MiB on Hopper, and masks
+  double slack = 0.05;    ///< share of what comes and goes in a step lost to fragmentation
+  /// Gradients have a buffer that stays; otherwise the backward pass makes them and the optimizer
+  /// step frees them.
+  bool gradient_buffer = true;
+  bool gradient_bucket = false;  ///< they are kept as the backward pass made them, too
+  bool update_copy = false;      ///< ZeRO-1 gathers updated weights through a copy
+  bool gathered_inputs = false;  ///< with sequence parallelism inputs are kept gathered
+  double gather_buffers = 1;     ///< buffers for gathered inputs, which stay
+  bool gate_output = false;      ///< a gated MLP keeps its activated gate beside the product
+  double loss_copies = 2;        ///< of the logits in fp32 while the loss is computed
+  double narrow_copies = 2;      ///< of weights in 8 bits or fewer, beside the 16-bit ones
+};
+template <class V>
+void describe(V& v, Footprint& f) {
+  v("context", f.context, {.help = "driver, libraries and communicators", .max = 1e12});
+  v("workspace", f.workspace, {.help = "of GEMMs, inside the allocator", .max = 1e12});
+  v("slack", f.slack,
+    {.help = "share of activations and working memory lost to fragmentation", .max = 1});
+  v("gradient_buffer", f.gradient_buffer, {.help = "gradients have a buffer that stays"});
+  v("gradient_bucket", f.gradient_bucket,
+    {.help = "they are kept as the backward pass made them, too"});
+  v("update_copy", f.update_copy, {.help = "ZeRO-1 gathers updated weights through a copy"});
+  v("gathered_inputs", f.gathered_inputs,
+    {.help = "with sequence parallelism inputs of GEMMs are kept gathered"});
+  v("gather_buffers", f.gather_buffers, {.help = "buffers for gathered inputs", .max = 100});
+  v("gate_output", f.gate_output, {.help = "a gated MLP keeps its activated gate"});
+  v("loss_copies", f.loss_copies,
+    {.help = "copies of the logits in fp32 while the loss is computed", .min = 1, .max = 100});
+  v("narrow_copies", f.narrow_copies,
+    {.help = "copies of weights in 8 bits or fewer, beside the 16-bit ones", .max = 100});
 }
 
 struct Runtime {
@@ -96,9 +174,20 @@ struct Runtime {
   Communication communication;
   Overlap overlap;
   Seconds host_per_step{0};        ///< host work a step that nothing hides
+  Seconds host_per_sequence{0};    ///< of a step of serving, for each sequence in it
+  Seconds host_per_request{0};     ///< setting up a batch of requests before its first pass
+  Seconds host_per_optimizer{0};   ///< before the optimizer's kernels start
+  Seconds host_per_recompute{0};   ///< a layer whose activations are recomputed, half in each pass
   Seconds host_per_layer{0};       ///< overhead a layer that is not a kernel's own
   bool sequence_parallel = false;  ///< the stack's default when tp > 1
-  double straggler = 1;            ///< a synchronous job runs at its slowest member
+  bool dropout = false;            ///< on attention scores and before each residual sum
+  bool balanced_stages = false;    ///< layers are dealt to stages by cost, the head included
+  Precision gradients = Precision::fp32;  ///< type they are accumulated in
+  Precision reduction = Precision::fp32;  ///< type they are summed over replicas in
+  /// Spread of step times from device to device, as a standard deviation over the mean. A
+  /// synchronous job waits for the slowest of its members.
+  double spread = 0;
+  Footprint footprint;
 };
 template <class V>
 void describe(V& v, Runtime& r) {
@@ -110,10 +199,22 @@ void describe(V& v, Runtime& r) {
   v("communication", r.communication, {.help = "the collective library"});
   v("overlap", r.overlap, {.help = "what runs beside what"});
   v("host_per_step", r.host_per_step, {.help = "host work a step that nothing hides", .max = 1e3});
+  v("host_per_sequence", r.host_per_sequence,
+    {.help = "host work of a step of serving for each sequence in it", .max = 1e3});
+  v("host_per_request", r.host_per_request,
+    {.help = "host work before the first pass of a batch of requests", .max = 1e3});
+  v("host_per_optimizer", r.host_per_optimizer,
+    {.help = "host work before the optimizer's kernels", .max = 1e3});
+  v("host_per_recompute", r.host_per_recompute,
+    {.help = "host work for each layer that is recomputed", .max = 1});
   v("host_per_layer", r.host_per_layer, {.help = "overhead a layer beyond its kernels", .max = 1});
   v("sequence_parallel", r.sequence_parallel, {.help = "default when tp > 1"});
-  v("straggler", r.straggler,
-    {.help = "step time over that of an average member", .min = 1, .max = 10});
+  v("dropout", r.dropout, {.help = "dropout on scores and before each residual sum"});
+  v("balanced_stages", r.balanced_stages, {.help = "layers are dealt by cost, the head included"});
+  v("gradients", r.gradients, {.help = "type gradients are accumulated in"});
+  v("reduction", r.reduction, {.help = "type gradients are summed over replicas in"});
+  v("spread", r.spread, {.help = "standard deviation of devices' step times", .max = 1});
+  v("footprint", r.footprint, {.help = "memory beyond the model's tensors"});
 }
 
 }  // namespace sextant

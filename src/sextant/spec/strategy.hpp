@@ -9,6 +9,7 @@
 
 namespace sextant {
 
+/// Order of forward and backward passes. `zero_bubble` is ZB-H1 (arXiv 2401.10241).
 enum class Schedule : std::uint8_t { one_f_one_b, gpipe, zero_bubble };
 constexpr auto names_of(Schedule) {
   return std::array<std::string_view, 3>{"1f1b", "gpipe", "zero-bubble"};
@@ -19,19 +20,56 @@ constexpr auto names_of(Recompute) {
   return std::array<std::string_view, 3>{"none", "selective", "full"};
 }
 
+/// What is computed again in the backward pass beyond `Recompute`, part by part (Megatron-Core's
+/// recompute_modules).
+struct RecomputeModules {
+  bool norms = false;
+  bool activation = false;  ///< of the MLP or the experts
+  bool mlp = false;         ///< the whole MLP
+  bool experts = false;     ///< the whole expert layer, its exchange included
+  bool latent = false;      ///< up-projections of latent attention
+};
+template <class V>
+void describe(V& v, RecomputeModules& m) {
+  v("norms", m.norms, {.help = "outputs of norms"});
+  v("activation", m.activation, {.help = "activation function of the MLP or the experts"});
+  v("mlp", m.mlp, {.help = "the whole MLP"});
+  v("experts", m.experts, {.help = "the whole expert layer, its exchange included"});
+  v("latent", m.latent, {.help = "up-projections of latent attention"});
+}
+
+/// How context parallelism moves keys and values.
+enum class ContextKind : std::uint8_t { ring, all_to_all };
+constexpr auto names_of(ContextKind) {
+  return std::array<std::string_view, 2>{"ring", "all-to-all"};
+}
+
+/// Which dimension lies inside the node: ranks next to each other differ in the first one.
+enum class Order : std::uint8_t { tp_cp_ep_dp_pp, tp_cp_ep_pp_dp };
+constexpr auto names_of(Order) {
+  return std::array<std::string_view, 2>{"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"};
+}
+
 /// Degrees of parallelism and the choices that go with them; trivially copyable.
 struct Strategy {
-  int tp = 1;          ///< tensor parallel
-  int pp = 1;          ///< pipeline stages
-  int dp = 1;          ///< replicas
-  int cp = 1;          ///< context parallel
-  int ep = 1;          ///< expert parallel
-  int microbatch = 1;  ///< sequences
-  int interleave = 1;  ///< model chunks a stage
-  int zero = 0;        ///< ZeRO stage
-  bool sp = false;     ///< sequence parallel with tp
+  int tp = 1;            ///< tensor parallel
+  int pp = 1;            ///< pipeline stages
+  int dp = 1;            ///< replicas
+  int cp = 1;            ///< context parallel
+  int ep = 1;            ///< expert parallel, taken from dp, cp and tp
+  int etp = 1;           ///< tensor parallel inside experts
+  int microbatch = 1;    ///< sequences
+  int interleave = 1;    ///< model chunks a stage
+  int zero = 0;          ///< ZeRO stage
+  int shard = 0;         ///< replicas that share states under ZeRO (HSDP); 0: all of dp
+  bool sp = false;       ///< sequence parallel with tp
+  bool offload = false;  ///< optimizer states live in host memory
+  ContextKind context = ContextKind::ring;
+  Order order = Order::tp_cp_ep_dp_pp;
   Schedule schedule = Schedule::one_f_one_b;
   Recompute recompute = Recompute::none;
+  int recompute_layers = 0;  ///< of a stage, under full recomputation; 0: all
+  RecomputeModules modules;
   Precision precision = Precision::bf16;
 };
 template <class V>
@@ -41,12 +79,20 @@ void describe(V& v, Strategy& s) {
   v("dp", s.dp, {.help = "data-parallel replicas", .min = 1, .max = 1e7});
   v("cp", s.cp, {.help = "context-parallel degree", .min = 1, .max = 1e6});
   v("ep", s.ep, {.help = "expert-parallel degree", .min = 1, .max = 1e6});
+  v("etp", s.etp, {.help = "tensor-parallel degree inside experts", .min = 1, .max = 1e6});
   v("microbatch", s.microbatch, {.help = "sequences in one microbatch", .min = 1, .max = 1e6});
   v("interleave", s.interleave, {.help = "model chunks a stage", .min = 1, .max = 1e4});
   v("zero", s.zero, {.help = "ZeRO stage, 0 to 3", .max = 3});
+  v("shard", s.shard, {.help = "replicas that share states under ZeRO; 0: all", .max = 1e7});
+  v("offload", s.offload, {.help = "optimizer states live in host memory"});
+  v("context", s.context, {.help = "how context parallelism moves keys and values"});
+  v("order", s.order, {.help = "which dimension lies inside the node, innermost first"});
   v("sp", s.sp, {.help = "sequence parallelism beside tensor parallelism"});
   v("schedule", s.schedule, {.help = "pipeline schedule"});
   v("recompute", s.recompute, {.help = "activation recomputation"});
+  v("recompute_layers", s.recompute_layers,
+    {.help = "layers of a stage recomputed in full; 0: all", .max = 1e5});
+  v("modules", s.modules, {.help = "parts recomputed beyond that"});
   v("precision", s.precision, {.help = "type of the matrix multiplies"});
 }
 

@@ -45,11 +45,14 @@ void describe(V& v, Fabric& f) {
 struct Host {
   BytesPerSecond link{32e9};  ///< device to host, one direction
   Bytes memory{1e12};         ///< host memory of one node
+  double pace = 1;            ///< time that host work takes, over a server of 2023 and later
 };
 template <class V>
 void describe(V& v, Host& h) {
   v("link", h.link, {.help = "device to host, one direction", .min = above_zero});
   v("memory", h.memory, {.help = "host memory of one node"});
+  v("pace", h.pace,
+    {.help = "time host work takes, over a server of 2023 and later", .min = 0.05, .max = 100});
 }
 
 struct System {

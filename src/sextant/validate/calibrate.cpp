@@ -237,6 +237,11 @@ std::vector<Parameter> parameters_of(DecodeKernel& k, bool grouped, bool latent)
                               {"resident", &k.resident, 0.4, 8},
                               {"chunk", &k.chunk, 16, 1e6},
                               {"combine", &k.combine.value, 1e-7, 3e-5}};
+  // FlashAttention-2 has a kernel of its own for caches that are split.
+  if (k.split_bytes.value > 0) {
+    p.push_back({"split_bytes", &k.split_bytes.value, 1, 150});
+    p.push_back({"combine_piece", &k.combine_piece.value, 1e-9, 3e-6});
+  }
   if (grouped) p.push_back({"group", &k.group, 0.001, 3});
   if (latent) {
     p.push_back({"efficiency", &k.efficiency, 0.05, 1});
@@ -497,6 +502,21 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
   return results;
 }
 
+namespace {
+
+// Why a case that can be predicted has no prediction by a fit without it.
+std::string not_refitted(const Case& c) {
+  if (std::holds_alternative<CollectiveCase>(c.kernel)) {
+    return "constants of collectives are not refitted";
+  }
+  if (std::holds_alternative<TrainCase>(c.kernel) || std::holds_alternative<InferCase>(c.kernel)) {
+    return "constants of runtimes are not refitted";
+  }
+  return "too few cases of its kernel, or no preset of its device";
+}
+
+}  // namespace
+
 std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catalogue& catalogue,
                                            const CalibrationOptions& options) {
   // What there is to fit: devices that have GEMMs, libraries that have kernels.
@@ -540,11 +560,7 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
   for (const CaseResult& r : results) predicted.insert({r.group, r.id});
   for (const Case& c : cases) {
     if (predicted.contains({c.group, c.id})) continue;
-    const bool collective = std::holds_alternative<CollectiveCase>(c.kernel);
-    results.push_back(
-        unpredicted(c, !c.unsupported.empty() ? c.unsupported
-                       : collective           ? "constants of collectives are not refitted"
-                                    : "too few cases of its kernel, or no preset of its device"));
+    results.push_back(unpredicted(c, !c.unsupported.empty() ? c.unsupported : not_refitted(c)));
   }
   return results;
 }

@@ -5,81 +5,11 @@
 #include <filesystem>
 #include <optional>
 
-#include "sextant/spec/describe.hpp"
 #include "sextant/units/parse.hpp"
+#include "sextant/validate/row.hpp"
 
 namespace sextant {
 namespace {
-
-constexpr std::size_t most_problems = 20;
-
-// One row with its problems: cells by column name, converted and checked.
-class RowReader {
- public:
-  RowReader(const CsvTable& table, std::size_t row, std::vector<Diagnostic>& problems)
-      : table_(table), row_(row), cells_(table.row(row).cells), problems_(problems) {}
-
-  std::string text(std::string_view column) const {
-    const std::optional<std::size_t> c = table_.column(column);
-    return c ? std::string(cells_[*c]) : std::string();
-  }
-
-  double number(std::string_view column, double low, double high) {
-    return number_or(column, std::optional<double>{}, low, high);
-  }
-  double number_or(std::string_view column, std::optional<double> fallback, double low,
-                   double high) {
-    const std::string cell = text(column);
-    if (cell.empty() && fallback) return *fallback;
-    const std::optional<double> value = parse_number(cell);
-    if (!value) {
-      problem(column, cell.empty() ? "expected a number, the cell is empty"
-                                   : "expected a number, got '" + cell + "'");
-      return low;
-    }
-    if (*value < low || *value > high) {
-      problem(column, "'" + cell + "' is out of range");
-      return low;
-    }
-    return *value;
-  }
-  /// Sizes: positive whole numbers.
-  double size(std::string_view column) { return number(column, 1, 1e12); }
-  double size_or(std::string_view column, double fallback) {
-    return number_or(column, fallback, 1, 1e12);
-  }
-
-  template <NamedEnum E>
-  E choice(std::string_view column, E fallback) {
-    const std::string cell = text(column);
-    E value = fallback;
-    if (cell.empty() || parse_enum(cell, value)) return value;
-    std::vector<std::string> names;
-    for (const std::string_view n : names_of(E{})) names.emplace_back(n);
-    problem(column, "unknown value '" + cell + "'", did_you_mean(cell, names));
-    return fallback;
-  }
-
-  void problem(std::string_view column, std::string message, std::string hint = "") {
-    if (problems_.size() >= most_problems) return;
-    const std::optional<std::size_t> c = table_.column(column);
-    if (c) {
-      problems_.push_back(table_.problem(row_, *c, std::move(message), std::move(hint)));
-    } else {
-      problems_.push_back({.file = table_.file(),
-                           .line = table_.row(row_).line,
-                           .column = 1,
-                           .field = std::string(column),
-                           .message = "this kind of case needs the column"});
-    }
-  }
-
- private:
-  const CsvTable& table_;
-  std::size_t row_;
-  std::span<const std::string_view> cells_;
-  std::vector<Diagnostic>& problems_;
-};
 
 std::string join(std::initializer_list<std::string> parts) {
   std::string all;
@@ -181,7 +111,7 @@ void read_stream(RowReader& row, Case& c) {
 
 void read_collective(RowReader& row, Case& c) {
   CollectiveCase k;
-  c.system = row.text("system");
+  c.system = measured_system(row.text("system"), row.text("source"));
   c.provider = row.text("library").empty() ? "nccl" : row.text("library");
   if (!parse_enum(c.provider, k.provider)) {
     c.unsupported = "no communication library is named '" + c.provider + "'";
@@ -203,6 +133,26 @@ void read_collective(RowReader& row, Case& c) {
   c.kernel = k;
 }
 
+void read_step(RowReader& row, Case& c) {
+  c.system = row.text("system");
+  const TrainCase t = read_train(row, c.unsupported);
+  c.family = join({c.system, t.runtime, t.model, row.text("layers"), row.text("hidden")});
+  if (c.unsupported.empty() && t.metric != TrainMetric::fits && c.measured <= 0) {
+    row.problem("measured", "expected a positive number");
+  }
+  c.kernel = t;
+}
+
+void read_serving(RowReader& row, Case& c) {
+  c.system = row.text("system");
+  const InferCase t = read_infer(row, c.unsupported);
+  c.family = join({c.system, t.runtime, t.model, row.text("layers"), row.text("hidden")});
+  if (c.unsupported.empty() && c.measured <= 0) {
+    row.problem("measured", "expected a positive number");
+  }
+  c.kernel = t;
+}
+
 Case read_case(RowReader& row, const std::string& group) {
   Case c;
   c.group = group;
@@ -211,6 +161,7 @@ Case read_case(RowReader& row, const std::string& group) {
   c.device = row.text("device");
   c.protocol = protocol_of(c.kind, row.text("source"));
   c.measured = row.number("measured", 0, 1e18);
+  c.metric = row.text("metric");
   if (c.kind == "gemm") {
     read_gemm(row, c);
   } else if (c.kind == "attention") {
@@ -221,12 +172,15 @@ Case read_case(RowReader& row, const std::string& group) {
     read_stream(row, c);
   } else if (c.kind == "collective") {
     read_collective(row, c);
+  } else if (c.kind == "train" || c.kind == "memory") {
+    return read_step(row, c), c;
+  } else if (c.kind == "infer") {
+    return read_serving(row, c), c;
   } else {
     c.unsupported = "cases of kind '" + c.kind + "' are not modelled";
     return c;
   }
-  const std::string metric = row.text("metric");
-  if (metric != "seconds") c.unsupported = "metric '" + metric + "' is not modelled";
+  if (c.metric != "seconds") c.unsupported = "metric '" + c.metric + "' is not modelled";
   if (c.unsupported.empty() && c.measured <= 0) row.problem("measured", "expected a positive time");
   return c;
 }

@@ -13,7 +13,9 @@
 #include "sextant/cost/gemm.hpp"
 #include "sextant/cost/stream.hpp"
 #include "sextant/io/csv.hpp"
+#include "sextant/validate/infer_cases.hpp"
 #include "sextant/validate/protocol.hpp"
+#include "sextant/validate/train_cases.hpp"
 
 namespace sextant {
 
@@ -58,10 +60,11 @@ struct Case {
   std::string system;    ///< preset name, of cases that are about several devices
   std::string provider;  ///< kernel library, for attention, experts and streams
   std::string family;    ///< rows of one family share shape dimensions: the unit of k-fold
-  double measured = 0;   ///< seconds
+  double measured = 0;   ///< in the unit of its metric
+  std::string metric = "seconds";
   Protocol protocol;
   std::variant<std::monostate, GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase,
-               CollectiveCase>
+               CollectiveCase, TrainCase, InferCase>
       kernel;
   std::string unsupported;
 };

@@ -23,10 +23,15 @@ struct Protocol {
   Seconds host_backward;     ///< host time of a backward pass that was not captured in a graph
   Seconds eager;             ///< added to a collective that was not captured in a graph
   Adapters adapters;
+  bool per_device = false;    ///< a rate is of one device, though the column says of all
+  bool median_token = false;  ///< a time per token is the median token's, which no prompt delays
 };
 
 /// The protocol of a case, from its kind and the text of its source; unknown sources are cold.
 Protocol protocol_of(std::string_view kind, std::string_view source);
+
+/// The preset of the system that a source really measured, where it is not the one of that name.
+std::string_view measured_system(std::string_view system, std::string_view source);
 
 /// What the text of a case says of its network: "4x100Gb/s EFA" is four adapters of 12.5 GB/s.
 Adapters adapters_of(std::string_view network, std::string_view system);

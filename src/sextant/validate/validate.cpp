@@ -10,6 +10,7 @@ CaseResult unpredicted(const Case& c, std::string reason) {
   return {.id = c.id,
           .group = c.group,
           .device = c.system.empty() ? c.device : c.system,
+          .metric = c.metric,
           .measured = c.measured,
           .unsupported = std::move(reason)};
 }
@@ -18,7 +19,7 @@ CaseResult result_of(const Case& c, const KernelCost& cost) {
   CaseResult r = unpredicted(c, "");
   r.predicted = cost.time.value;
   r.error = r.predicted / r.measured - 1;
-  r.bound = cost.bound;
+  r.bound = name_of(cost.bound);
   return r;
 }
 
@@ -76,10 +77,10 @@ const T* Catalogue::find(std::map<std::string, T>& cache, PresetKind kind, const
   const auto found = cache.find(name);
   if (found != cache.end()) return &found->second;
   if (!known(kind, name)) {
-    const char* noun = kind == PresetKind::kernel   ? "kernel library"
-                       : kind == PresetKind::device ? "device preset"
-                                                    : "system";
-    reason = std::string("no ") + noun + " is named '" + name + "'";
+    const std::string noun = kind == PresetKind::kernel   ? "kernel library"
+                             : kind == PresetKind::device ? "device preset"
+                                                          : std::string(name_of(kind));
+    reason = "no " + noun + " is named '" + name + "'";
     return nullptr;
   }
   return &cache.emplace(name, load(name)).first->second;
@@ -102,6 +103,16 @@ const Kernels* Catalogue::kernels(const std::string& library, const Device& devi
 const System* Catalogue::system(const std::string& name, std::string& reason) {
   const auto load = [](const std::string& n) { return load_system(n, {}, Lookup::presets); };
   return find(systems_, PresetKind::system, name, load, reason);
+}
+
+const Runtime* Catalogue::runtime(const std::string& name, std::string& reason) {
+  const auto load = [](const std::string& n) { return load_runtime(n, {}, Lookup::presets); };
+  return find(runtimes_, PresetKind::runtime, name, load, reason);
+}
+
+const Model* Catalogue::model(const std::string& name, std::string& reason) {
+  const auto load = [](const std::string& n) { return load_model(n, {}, Lookup::presets); };
+  return find(models_, PresetKind::model, name, load, reason);
 }
 
 namespace {
@@ -135,10 +146,16 @@ std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& cata
     if (kernels == nullptr) return unpredicted(c, reason);
     return result_of(c, evaluate_case(c, lowered(chips, device), *kernels));
   };
-  for (const Case& c : cases) {
-    results.push_back(predict(c));
-    if (progress && results.size() % 256 == 0) {
-      progress(static_cast<double>(results.size()) / static_cast<double>(cases.size()));
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (std::holds_alternative<TrainCase>(cases[i].kernel)) {
+      predict_train(cases[i], catalogue, results);
+    } else if (std::holds_alternative<InferCase>(cases[i].kernel)) {
+      predict_infer(cases[i], catalogue, results);
+    } else {
+      results.push_back(predict(cases[i]));
+    }
+    if (progress && i % 256 == 0) {
+      progress(static_cast<double>(i) / static_cast<double>(cases.size()));
     }
   }
   return results;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/io/presets.hpp"
@@ -18,11 +19,12 @@ namespace sextant {
 struct CaseResult {
   std::string id;
   std::string group;
-  std::string device;    ///< or the system, of a case about several devices
-  double predicted = 0;  ///< seconds
+  std::string device;  ///< or the system, of a case about several devices
+  std::string metric = "seconds";
+  double predicted = 0;  ///< in the metric's unit, as `measured`
   double measured = 0;
-  double error = 0;  ///< predicted / measured − 1
-  Bound bound = Bound::launch;
+  double error = 0;              ///< predicted / measured − 1; of a yes or no, 0 or 1
+  std::string_view bound = {};   ///< what most of the time goes to
   std::string unsupported = {};  ///< the reason there is no prediction, or empty
 };
 
@@ -45,7 +47,7 @@ Accuracy summarize(std::string name, const std::vector<CaseResult>& results);
 /// By group, in order of first appearance, then all together as "all" when there are several.
 std::vector<Accuracy> summarize_groups(const std::vector<CaseResult>& results);
 
-/// Devices, systems and kernel libraries, loaded once by name.
+/// Devices, systems, runtimes, models and kernel libraries, loaded once by name.
 class Catalogue {
  public:
   /// A device, or nullptr and the reason when no preset has that name.
@@ -53,8 +55,10 @@ class Catalogue {
   /// The library for a device: one whose matrix units are not asynchronous uses "NAME-sync" where
   /// there is one.
   const Kernels* kernels(const std::string& library, const Device& device, std::string& reason);
-  /// A system, or nullptr and the reason when no preset has that name.
+  /// A system, a runtime or a model, or nullptr and the reason when no preset has that name.
   const System* system(const std::string& name, std::string& reason);
+  const Runtime* runtime(const std::string& name, std::string& reason);
+  const Model* model(const std::string& name, std::string& reason);
   void put(const Device& device) { devices_[device.name] = device; }
   void put(const Kernels& kernels) { libraries_[kernels.name] = kernels; }
 
@@ -69,9 +73,16 @@ class Catalogue {
   std::map<std::string, Device> devices_;
   std::map<std::string, Kernels> libraries_;
   std::map<std::string, System> systems_;
+  std::map<std::string, Runtime> runtimes_;
+  std::map<std::string, Model> models_;
 };
 
 using Progress = std::function<void(double share)>;
+
+/// A case of kind train or memory: one result, and a second where memory was measured beside it.
+void predict_train(const Case& c, Catalogue& catalogue, std::vector<CaseResult>& out);
+/// A case of kind infer.
+void predict_infer(const Case& c, Catalogue& catalogue, std::vector<CaseResult>& out);
 
 std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& catalogue,
                                  const Progress& progress = {});

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sextant infer`: requests served, how fast, in how much memory, and why. `sextant ops infer` and
+// `ops train`: the operators behind an answer, with their roofline.
+#include "sextant/predict/infer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/answer.hpp"
+#include "cli/flags.hpp"
+#include "cli/infer_report.hpp"
+#include "sextant/validate/infer_cases.hpp"
+
+namespace sextant::cli {
+namespace {
+
+// One pass by its operators; the host's part is a line of its own, so that shares sum to one.
+OperatorList pass_operators(const Scenario& x, InferPhase phase, double context) {
+  const Serving& w = x.problem.serving;
+  const bool prefill = phase == InferPhase::prefill;
+  const PassShape shape{static_cast<double>(w.batch),
+                        prefill ? static_cast<double>(w.input) : 1.0 + w.speculation.tokens,
+                        context};
+  ExplainedPass pass = explain_pass(x.problem, x.strategy, shape);
+  if (pass.cost.parts[Work::host].value > 0) {
+    Operator host;
+    host.name = "launches and scheduler";
+    host.part = name_of(Work::host);
+    host.cost.time = host.exposed = pass.cost.parts[Work::host];
+    host.cost.bound = Bound::launch;
+    pass.operators.push_back(std::move(host));
+  }
+  OperatorList list =
+      list_operators(x.problem, x.strategy, std::move(pass.operators), pass.cost.time);
+  list.heading =
+      fmt::format("{} of {} on {}", name_of(phase), x.problem.model.name, x.system.device.name);
+  list.title = fmt::format("{}, {}: batch {}, {} token{} each, context {:.0f}: {} at {}",
+                           list.heading, describe_serving(x.strategy), w.batch, shape.queries,
+                           shape.queries > 1 ? "s" : "", context, format(pass.cost.time, 4),
+                           format(pass.cost.clock));
+  return list;
+}
+
+// Halfway through the output.
+double mean_context(const Serving& w) { return w.input + std::floor((w.output + 1) / 2.0); }
+
+Sensitivity sensitivity_of(const Scenario& x) {
+  const bool tokens = x.problem.serving.output > 1;
+  std::vector<Outcome> outcomes = {{"ttft_seconds", "to the first token"},
+                                   {"latency_seconds", "a request"},
+                                   {"output_tokens_per_second", "tokens/s"}};
+  if (tokens) outcomes.insert(outcomes.begin(), {"tpot_seconds", "per token"});
+  return find_sensitivity(x.problem, std::move(outcomes), [&](const Problem& p) {
+    const ServingEstimate e = serve(p, x.strategy);
+    std::vector<double> values = {e.ttft.value, e.latency.value, e.tokens_per_second};
+    if (tokens) values.insert(values.begin(), e.tpot.value);
+    return values;
+  });
+}
+
+}  // namespace
+
+std::string run_infer(const InferOptions& options, const Common& common) {
+  check_figure_path(options.plot);
+  const Scenario x = read_serving(options, common);
+  InferAnswer a{.scenario = x,
+                .estimate = serve(x.problem, x.strategy),
+                .neighbours = {},
+                .curve = {},
+                .passes = {},
+                .sensitivity = {}};
+  if (a.estimate.verdict == Verdict::out_of_memory) a.neighbours = fitting_serving(x);
+  if (options.curve || !options.plot.empty()) a.curve = batch_curve(x);
+  if (options.sensitivity) a.sensitivity = sensitivity_of(x);
+  if (options.explain) {
+    const Serving& w = x.problem.serving;
+    a.passes.push_back(pass_operators(x, InferPhase::prefill, w.input));
+    a.passes.push_back(pass_operators(x, InferPhase::decode, mean_context(w)));
+  }
+  if (!options.plot.empty()) write_figure(options.plot, curve_figure(a));
+  switch (common.format) {
+    case Format::json:
+      return infer_json(a);
+    case Format::csv:
+      return infer_csv(a);
+    case Format::text:
+    case Format::html:
+      break;
+  }
+  return infer_text(a);
+}
+
+namespace {
+
+std::string answer(const OperatorList& list, const std::vector<std::string>& assumptions,
+                   const std::string& plot, Format format) {
+  write_figure(plot, roofline(list));
+  switch (format) {
+    case Format::json: {
+      Node root = operators_node(list);
+      set_assumptions(root, assumptions);
+      return to_json(root) + "\n";
+    }
+    case Format::csv:
+      return operators_csv({list});
+    case Format::html:
+      return plot::to_html(plot::to_svg(roofline(list)), list.title);
+    case Format::text:
+      break;
+  }
+  return operators_text(list) + assumptions_text(assumptions);
+}
+
+}  // namespace
+
+std::string run_ops_infer(const InferOptions& options, const Common& common) {
+  check_figure_path(options.plot);
+  Flags flags;
+  const auto phase = flags.choice<InferPhase>("--phase", options.phase);
+  throw_if_any(std::move(flags.problems));
+  Scenario x = read_serving(options, common);
+  const Serving& w = x.problem.serving;
+  const bool prefill = phase == InferPhase::prefill;
+  const double least = prefill ? w.input : 1 + w.speculation.tokens;
+  const double context = options.context ? *options.context : prefill ? w.input : mean_context(w);
+  if (context < least) {
+    throw InputError(
+        fmt::format("--context: {} is less than the pass's own {} tokens", context, least));
+  }
+  if (!options.context && !prefill) {
+    x.assumptions.push_back(fmt::format("context {}: halfway through the output", context));
+  }
+  return answer(pass_operators(x, phase, context), x.assumptions, options.plot, common.format);
+}
+
+std::string run_ops_train(const TrainOptions& options, const std::string& plot,
+                          const Common& common) {
+  check_figure_path(plot);
+  const Scenario x = read_scenario(options, common);
+  Explained e = explain(x.problem, x.strategy);
+  OperatorList list =
+      list_operators(x.problem, x.strategy, std::move(e.operators), e.estimate.step);
+  list.heading = fmt::format("training {} on {}", x.problem.model.name, x.system.device.name);
+  list.title =
+      fmt::format("{} x {}: {} a step, operators of stage {}, the slowest", list.heading,
+                  e.estimate.devices, format(e.estimate.step, 4), e.estimate.slowest_stage);
+  return answer(list, x.assumptions, plot, common.format);
+}
+
+}  // namespace sextant::cli

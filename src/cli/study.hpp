@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A published analysis, reproduced: a table, a figure, and what they say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sextant/io/node.hpp"
+#include "sextant/report/plot.hpp"
+#include "sextant/report/table.hpp"
+
+namespace sextant::cli {
+
+struct Study {
+  std::string name;
+  std::string title;
+  TextTable table;  ///< for people
+  TextTable data;   ///< for programs: base units, names without spaces
+  plot::Figure figure;
+  std::vector<std::string> findings;  ///< sentences, written from the numbers
+};
+
+/// Training times of Megatron on A100s (Korthikanti et al. 2022, Narayanan et al. 2021).
+Study training_validation();
+
+/// Memory of a device by what is recomputed (Korthikanti et al. 2022, Figures 1 and 7).
+Study memory_footprint();
+
+/// Latency of Llama 2 as NVIDIA published it in 2023 (Kundu et al. 2024), and today.
+Study inference_validation();
+
+/// What bounds each multiply of a layer, prefill and decode, by device.
+Study gemm_bounds();
+
+}  // namespace sextant::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+
+#include "sextant/io/presets.hpp"
+#include "sextant/predict/layout.hpp"
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+
+Problem problem_of(const std::string& model, int batch, int seq) {
+  const System system = load_system("dgx-a100");
+  const Runtime runtime = load_runtime("megatron-core");
+  const Kernels kernels = load_kernels("pytorch");
+  return prepare(system, runtime, kernels, load_model(model), {.batch = batch, .seq = seq});
+}
+
+// All problems of a strategy as one text, "field: message; hint".
+std::string said(const Problem& p, const Strategy& s) {
+  std::string all;
+  for (const Diagnostic& d : check(p, s)) all += d.field + ": " + d.message + "; " + d.hint + "\n";
+  return all;
+}
+
+TEST(Check, ALegalStrategyHasNoProblems) {
+  const Problem p = problem_of("gpt3-175b", 64, 2048);
+  EXPECT_EQ(said(p, {.tp = 8, .pp = 8, .interleave = 3, .sp = true}), "");
+}
+
+TEST(Check, NamesTheRuleAndTheNearestValues) {
+  const Problem p = problem_of("gpt3-175b", 64, 2048);
+  EXPECT_THAT(said(p, {.tp = 10}), HasSubstr("tp: tp 10 does not divide the 96 heads; 8 or 12"));
+  EXPECT_THAT(said(p, {.dp = 3}), HasSubstr("batch: batch 64 is not dp 3 x microbatch 1 x a whole "
+                                            "number; 63 or 66 are the nearest for the batch"));
+  EXPECT_THAT(said(p, {.dp = 3}), HasSubstr("2 or 4 are the nearest for dp"));
+  EXPECT_THAT(said(p, {.interleave = 2}), HasSubstr("interleave: interleave 2 deals"));
+  EXPECT_THAT(said(p, {.pp = 97}), HasSubstr("pp 97 is more stages than the model has layers, 96; "
+                                             "pp 96 is the most"));
+  EXPECT_THAT(said(p, {.sp = true}), HasSubstr("sp: sequence parallelism"));
+  EXPECT_THAT(said(p, {.ep = 2}), HasSubstr("ep: ep 2, and the model has no experts"));
+  EXPECT_THAT(said(p, {.pp = 2, .zero = 2}), HasSubstr("zero: zero 2 shards gradients"));
+  EXPECT_THAT(said(p, {.dp = 64, .shard = 5}), HasSubstr("shard: groups of 5 replicas do not "
+                                                         "divide dp 64; 4 or 8 are the nearest"));
+  Problem small = p;
+  small.max_devices = 1024;
+  EXPECT_THAT(said(small, {.tp = 8, .pp = 64, .dp = 64}),
+              HasSubstr("is 32768 devices, the system has 1024; at most dp 2"));
+  EXPECT_THAT(said(problem_of("gpt3-175b", 64, 2050), {.tp = 8, .cp = 2, .sp = true}),
+              HasSubstr("seq 2050 is not a multiple of 2 x cp 2 x tp 8 = 32; 2048 or 2080"));
+  EXPECT_THAT(said(problem_of("mixtral-8x7b", 64, 2048), {.dp = 8, .ep = 3}),
+              HasSubstr("ep: ep 3 does not divide the 8 experts; 2 or 4 are the nearest"));
+}
+
+TEST(Check, EveryProblemIsSaidAtOnce) {
+  const Problem p = problem_of("gpt3-175b", 64, 2048);
+  EXPECT_EQ(check(p, {.tp = 5, .dp = 3, .ep = 2, .interleave = 2}).size(), 5U);
+}
+
+TEST(Check, AgreesWithLegal) {
+  std::mt19937 random(3);
+  const auto pick = [&](auto... values) {
+    const std::array all{values...};
+    return all[random() % all.size()];
+  };
+  int fine = 0;
+  int broken = 0;
+  for (const char* model : {"gpt3-175b", "mixtral-8x7b", "llama3.1-8b", "deepseek-v3"}) {
+    Problem p = problem_of(model, 64, 2048);
+    for (int i = 0; i < 4000; ++i) {
+      p.work.batch = pick(1, 12, 64, 96);
+      p.work.seq = pick(2048, 4096, 3000);
+      Strategy s;
+      s.tp = pick(1, 1, 2, 3, 8);
+      s.pp = pick(1, 1, 2, 5, 64);
+      s.dp = pick(1, 1, 2, 3, 32);
+      s.cp = pick(1, 1, 1, 2);
+      s.ep = pick(1, 1, 1, 2, 8, 5);
+      s.etp = pick(1, 1, 1, 2);
+      s.microbatch = pick(1, 1, 2);
+      s.interleave = pick(1, 1, 1, 2, 30);
+      s.zero = pick(0, 0, 1, 2, 3);
+      s.shard = pick(0, 0, 0, 2);
+      s.sp = pick(false, false, true);
+      s.context = pick(ContextKind::ring, ContextKind::all_to_all);
+      const bool legal_one = legal(p, s) == Verdict::fits;
+      const std::vector<Diagnostic> problems = check(p, s);
+      ASSERT_EQ(problems.empty(), legal_one) << said(p, s) << name_of(legal(p, s));
+      for (const Diagnostic& d : problems) ASSERT_FALSE(d.field.empty()) << d.message;
+      ++(legal_one ? fine : broken);
+    }
+  }
+  EXPECT_GT(fine, 500);
+  EXPECT_GT(broken, 500);
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/infer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "sextant/cost/attention.hpp"
+#include "sextant/cost/experts.hpp"
+#include "sextant/cost/gemm.hpp"
+#include "sextant/cost/power.hpp"
+#include "sextant/cost/stream.hpp"
+
+namespace sextant {
+namespace {
+
+struct Silent {
+  static constexpr bool records = false;
+};
+struct Recorder {
+  static constexpr bool records = true;
+  std::vector<Operator> operators;
+};
+
+/// A pass with what a mixed batch adds: a piece of one prompt beside the decoding sequences.
+struct Tokens {
+  double sequences = 0;  ///< on this rank, decoding or prompting alike
+  double queries = 1;    ///< tokens of each
+  double context = 1;
+  double chunk = 0;          ///< tokens of the piece
+  double chunk_context = 0;  ///< and what it looks at, itself included
+  double all() const { return sequences * queries + chunk; }
+};
+
+/// Sums of a pass before the host's pace is applied.
+struct Sum {
+  Table<Seconds, Work> parts;
+  double launches = 0;
+  Flops flops;
+  Bytes dram;
+  Joules energy;
+  Seconds device() const {
+    Seconds t;
+    for (const Seconds s : parts.values) t += s;
+    return t;
+  }
+};
+
+bool weight_only(Precision p) { return p == Precision::int8 || p == Precision::int4; }
+
+template <class Trace>
+class Pass {
+ public:
+  Pass(const Problem& p, const Strategy& s, Tokens tokens, Hertz clock, Trace& trace)
+      : p_(p), s_(s), t_(tokens), clock_(clock), trace_(trace) {
+    matrix_clock_ = min(clock, p.chip.clock);
+    // Attention's constants are of kernels alone on a device, whose clock is counted as the matrix
+    // units' (cost/attention.hpp): here it follows the real one down.
+    attention_clock_ = p.chip.clock * (clock / p.chip.light_clock);
+    const Model& m = p.model;
+    const Attention& a = m.attention;
+    const double tp = s.tp;
+    latent_ = a.kind == AttentionKind::latent;
+    heads_ = a.heads / tp;
+    kv_heads_ = std::max(1.0, a.kv_heads / tp);
+    q_ = heads_ * (latent_ ? static_cast<double>(a.nope_dim) + a.rope_dim : a.head_dim);
+    kv_ = kv_heads_ * a.head_dim;
+    gate_ = gated(m.mlp) ? 2 : 1;
+    tensor_ = {s.tp, std::min(s.tp, p.network.devices_per_node)};
+  }
+
+  Sum run() {
+    const LayerCount& n = p_.layers;
+    if (n.attention > n.windowed) repeat(n.attention - n.windowed, [&] { attention(false); });
+    if (n.windowed > 0) repeat(n.windowed, [&] { attention(true); });
+    if (n.recurrent > 0) repeat(n.recurrent, [&] { recurrent(); });
+    if (n.dense > 0) repeat(n.dense, [&] { mlp(p_.model.ffn); });
+    if (n.experts > 0) repeat(n.experts, [&] { experts(); });
+    count_ = 1;
+    head();
+    if (s_.pp > 1) {
+      const Bytes sent(t_.all() * p_.model.hidden * 2 / s_.tp);
+      const Group pair{2, p_.network.devices_per_node > s_.tp ? 2 : 1};
+      exchange(Work::pipeline, "to the next stage", Collective::send_recv, pair, sent, s_.pp - 1);
+    }
+    return sum_;
+  }
+
+  /// Attention kernels of all layers alone, at another context: what a growing cache changes.
+  Seconds attention_at(double context) {
+    t_.context = context;
+    const LayerCount& n = p_.layers;
+    const double full = n.attention - n.windowed;
+    return full * core(false).time + (n.windowed > 0 ? n.windowed * core(true).time : Seconds(0));
+  }
+
+ private:
+  template <class Body>
+  void repeat(double count, const Body& body) {
+    count_ = count;
+    body();
+  }
+
+  void attention(bool windowed) {
+    const Model& m = p_.model;
+    const Attention& a = m.attention;
+    const double h = m.hidden;
+    const double tokens = t_.all();
+    norm("norm");
+    if (latent_) {
+      linear("down projections", tokens, a.q_rank + static_cast<double>(a.kv_rank) + a.rope_dim, h);
+      stream("latent norms", StreamOp::rmsnorm, tokens, a.q_rank + a.kv_rank, 4);
+      linear("query up", tokens, q_, a.q_rank > 0 ? static_cast<double>(a.q_rank) : h);
+      if (t_.queries > 1) {
+        linear("key and value up", tokens, heads_ * (static_cast<double>(a.nope_dim) + a.value_dim),
+               a.kv_rank);
+      } else {
+        // Absorbed: queries are taken into the latent space, results out of it, head by head.
+        batched("absorb", heads_, tokens, a.kv_rank, a.nope_dim);
+        batched("expand", heads_, tokens, a.value_dim, a.kv_rank);
+      }
+    } else {
+      const double gate = a.gate ? q_ : 0;
+      linear("qkv", tokens, q_ + gate + (a.shared_kv ? 1 : 2) * kv_, h);
+    }
+    if (a.qk_norm) stream("head norms", StreamOp::rmsnorm, tokens, q_ + kv_, 4);
+    const bool module = p_.runtime.attention == AttentionBackend::trtllm ||
+                        p_.runtime.attention == AttentionBackend::trtllm_2023;  // brings both along
+    if (!module) {
+      if (m.position == Position::rope && !p_.runtime.fusion.rope) {
+        stream("rope", StreamOp::add, tokens, q_ + kv_, 4);
+      }
+      stream("append to the cache", StreamOp::copy, tokens, 2 * kv_,
+             p_.runtime.fusion.append_bytes);
+    }
+    kernel(Work::attention, windowed ? "windowed attention" : "attention", core(windowed), 1);
+    note([&] {
+      return counted(t_.sequences) + counted(heads_) + whole(t_.queries) + " x " +
+             whole(windowed ? std::min<double>(t_.context, a.window) : t_.context) + " x " +
+             whole(latent_ ? static_cast<double>(a.kv_rank) + a.rope_dim : a.head_dim);
+    });
+    linear("output", tokens, h, latent_ ? heads_ * a.value_dim : q_);
+    all_reduce();
+  }
+
+  KernelCost core(bool windowed) const {
+    KernelCost c;
+    if (t_.sequences > 0) c = core_of(t_.sequences, t_.queries, t_.context, windowed);
+    if (t_.chunk > 0) c = then(c, core_of(1, t_.chunk, t_.chunk_context, windowed));
+    return c;
+  }
+
+  KernelCost core_of(double batch, double queries, double context, bool windowed) const {
+    const Attention& a = p_.model.attention;
+    const bool decode = queries <= 8;
+    if (latent_) {
+      LatentShape s;
+      s.batch = batch;
+      s.heads = heads_;
+      s.queries = queries;
+      s.context = context;
+      s.latent = a.kv_rank;
+      s.rope = a.rope_dim;
+      s.nope = a.nope_dim;
+      s.value = a.value_dim;
+      s.cache_type = p_.serving.cache;
+      return decode ? latent_decode(p_.chip, p_.kernels, s, attention_clock_)
+                    : latent_prefill(p_.chip, p_.kernels, s, attention_clock_);
+    }
+    AttentionShape s;
+    s.batch = batch;
+    s.heads = heads_;
+    s.kv_heads = kv_heads_;
+    s.head_dim = s.value_dim = a.head_dim;
+    s.queries = queries;
+    s.context = context;
+    s.window = windowed ? a.window : 0;
+    s.cache_type = p_.serving.cache;
+    if (decode) return attention_decode(p_.chip, p_.kernels, s, attention_clock_);
+    const PrefillKernel& k = narrow(s.cache_type) ? p_.kernels.prefill_8bit : p_.kernels.prefill;
+    return attention_prefill(p_.chip, k, s, false, attention_clock_);
+  }
+
+  void recurrent() {
+    const Hybrid& r = p_.model.hybrid;
+    const double tp = s_.tp;
+    const double inner = static_cast<double>(r.heads) * r.head_dim / tp;
+    const double keys = static_cast<double>(r.groups) * r.state / tp;
+    const double tokens = t_.all();
+    norm("norm");
+    linear("in projection", tokens, 2 * inner + 2 * keys + r.heads / tp, p_.model.hidden);
+    stream("convolution", StreamOp::copy, tokens, inner + 2 * keys, 4);
+    // The state is read and written once a token when decoding, once a chunk in a prompt.
+    const double states = t_.sequences * std::max(1.0, t_.queries / 256);
+    stream("state", StreamOp::copy, states, inner * r.state, 8);
+    stream("gate and norm", StreamOp::rmsnorm, tokens, inner, 6);
+    linear("out projection", tokens, p_.model.hidden, inner);
+    all_reduce();
+  }
+
+  void mlp(double width) {
+    const double tokens = t_.all();
+    norm("norm");
+    linear("up", tokens, gate_ * width / s_.tp, p_.model.hidden);
+    activation(tokens, width / s_.tp);
+    linear("down", tokens, p_.model.hidden, width / s_.tp);
+    all_reduce();
+  }
+
+  void activation(double tokens, double width) {
+    if (gate_ == 1) {
+      stream("activation", StreamOp::gelu, tokens, width, 4);
+    } else {
+      stream("activation", StreamOp::silu_mul, tokens, 2 * width, 3);
+    }
+  }
+
+  void experts() {
+    const Experts& e = p_.model.experts;
+    const double tokens = t_.all();
+    const double h = e.latent > 0 ? e.latent : p_.model.hidden;
+    norm("norm");
+    linear("router", tokens, e.count, p_.model.hidden);
+    ExpertLayer layer;
+    const double replicas = std::max(1, s_.dp);
+    layer.tokens = tokens * replicas;
+    layer.hidden = h;
+    layer.ffn = e.ffn;
+    layer.topk = e.topk;
+    layer.experts = e.count;
+    layer.ep = s_.ep;
+    layer.tp = std::max(1.0, s_.tp * replicas / s_.ep);
+    layer.gated = gate_ == 2;
+    layer.routing.independent = true;
+    layer.type = matrix_type();
+    const ExpertKernel& k = narrow(layer.type) ? p_.kernels.experts_8bit : p_.kernels.experts;
+    const Group group{s_.ep, std::min(s_.ep, p_.network.devices_per_node)};
+    if (replicas > 1 && s_.ep > 1) {
+      const double element = narrow(layer.type) ? 1 : 2;
+      exchange(Work::exchange, "dispatch", Collective::all_to_all, group,
+               Bytes(tokens * e.topk * h * element), 1);
+    }
+    kernel(Work::experts, "experts", expert_layer(p_.chip, k, layer, matrix_clock_), 6);
+    note([&] {
+      return whole(layer.tokens) + " to " + whole(e.topk) + " of " + whole(e.count) + ", " +
+             whole(h) + " x " + whole(e.ffn);
+    });
+    if (replicas > 1 && s_.ep > 1) {
+      exchange(Work::exchange, "combine", Collective::all_to_all, group,
+               Bytes(tokens * e.topk * h * 2), 1);
+    }
+    const double shared = e.shared_ffn > 0 ? e.shared_ffn : static_cast<double>(e.shared) * e.ffn;
+    if (shared > 0) {
+      linear("shared up", tokens, gate_ * shared / s_.tp, p_.model.hidden);
+      activation(tokens, shared / s_.tp);
+      linear("shared down", tokens, p_.model.hidden, shared / s_.tp);
+    }
+    all_reduce();
+  }
+
+  void head() {
+    const Model& m = p_.model;
+    // The last token of every sequence, or all that are being checked.
+    const double rows = t_.sequences * (t_.queries <= 8 ? t_.queries : 1) + (t_.chunk > 0 ? 1 : 0);
+    const double vocab = std::ceil(static_cast<double>(m.vocab) / s_.tp);
+    const Work outer = kind_;
+    kind_ = Work::head;
+    stream("final norm", m.norm == Norm::layernorm ? StreamOp::layernorm : StreamOp::rmsnorm, rows,
+           m.hidden, 4);
+    const Precision wide =
+        p_.chip.per_clock[Precision::bf16].value > 0 ? Precision::bf16 : Precision::fp16;
+    const Gemm head{.m = rows, .n = vocab, .k = double(m.hidden), .type = wide};
+    kernel(kind_, "output head", gemm(p_.chip, head, matrix_clock_), 1, &head);
+    stream("sampling", StreamOp::softmax, rows, vocab, 6);
+    kind_ = outer;
+    if (s_.tp > 1) {
+      exchange(Work::head, "gather logits", Collective::all_gather, tensor_,
+               Bytes(rows * vocab * s_.tp * 2), 1);
+    }
+  }
+
+  // -- kernels -----------------------------------------------------------------------------------
+
+  Precision matrix_type() const {
+    if (weight_only(s_.precision)) return Precision::bf16;
+    return s_.precision;
+  }
+
+  void norm(const char* name) {
+    const bool layer = p_.model.norm == Norm::layernorm;
+    const double h = p_.model.hidden;
+    const double tokens = t_.all();
+    const Fusion& f = p_.runtime.fusion;
+    // The sum before it is the all-reduce's, and so is the norm.
+    if (s_.tp > 1 && p_.communicates && f.allreduce_norm && !layer) return;
+    if (f.residual_norm) {
+      if (layer) {
+        stream(name, StreamOp::layernorm, tokens, h, 8);
+      } else {
+        stream(name, StreamOp::add_rmsnorm, tokens, h, 8);
+      }
+      return;
+    }
+    stream("residual sum", StreamOp::add, tokens, h, 6);
+    stream(name, layer ? StreamOp::layernorm : StreamOp::rmsnorm, tokens, h, 4);
+  }
+
+  void stream(const char* name, StreamOp op, double rows, double cols, double bytes) {
+    if (rows <= 0 || cols <= 0) return;
+    const double usual = stream_bytes(op, 1, 1, Precision::bf16).value;
+    const KernelCost c =
+        sextant::stream(p_.chip, p_.kernels.stream[op],
+                        {rows * bytes / usual, cols, Bytes(rows * cols * bytes)}, clock_);
+    kernel(kind_, name, c, 1);
+    note([&] { return whole(rows) + " x " + whole(cols); });
+  }
+
+  void batched(const char* name, double batch, double m, double n, double k) {
+    const Gemm g{.m = m, .n = n, .k = k, .batch = batch, .type = Precision::bf16};
+    kernel(Work::multiply, name, gemm(p_.chip, g, matrix_clock_), 1, &g);
+  }
+
+  void linear(const char* name, double m, double n, double k) {
+    Gemm g{.m = m, .n = n, .k = k, .type = matrix_type()};
+    const bool quantise = narrow(g.type) && !p_.runtime.fusion.quantize;
+    if (quantise) {
+      kernel(Work::stream, "quantise", quantize_rows(p_.chip, p_.kernels.quantize, m, k), 1);
+      g.provider = GemmLibrary::scaled;
+    }
+    // Narrow weights of a wide multiply: fewer bytes from memory, the same work, and the time to
+    // widen them, which kernels hide behind memory but not behind the matrix units.
+    if (weight_only(s_.precision)) g.weight_hit = 1 - element_bytes(s_.precision) / 2;
+    KernelCost c = gemm(p_.chip, g, matrix_clock_);
+    if (weight_only(s_.precision)) {
+      const double widened = n * k / (widen_per_clock * p_.chip.cores * clock_.value);
+      c.time = Seconds(smooth_max(c.time.value, widened));
+    }
+    kernel(Work::multiply, name, c, 1, &g);
+  }
+
+  void all_reduce() {
+    if (s_.tp == 1) return;
+    const Bytes bytes(t_.all() * p_.model.hidden * 2);
+    exchange(Work::tensor, "sum", Collective::all_reduce, tensor_, bytes, 1);
+  }
+
+  // -- bookkeeping -------------------------------------------------------------------------------
+
+  static std::string whole(double x) { return std::to_string(static_cast<long long>(x)); }
+  /// "40 of ", or nothing for one.
+  static std::string counted(double n) { return n > 1 ? whole(n) + " of " : ""; }
+
+  /// Gives the last operator its shape, where someone reads it.
+  template <class Text>
+  void note(const Text& text) {
+    if constexpr (Trace::records) trace_.operators.back().shape = text();
+  }
+
+  void kernel(Work work, const char* name, const KernelCost& c, double launches,
+              const Gemm* shape = nullptr) {
+    sum_.parts[work] += count_ * c.time;
+    sum_.launches += count_ * launches;
+    sum_.flops += count_ * c.flops;
+    sum_.dram += count_ * c.dram;
+    const Precision type = c.tiling.m > 0 ? matrix_type() : Precision::bf16;
+    sum_.energy += count_ * ((power_demand(p_.chip, c, type) - p_.chip.idle) * c.time);
+    if constexpr (Trace::records) {
+      Operator o;
+      o.name = name;
+      o.part = name_of(work);
+      o.cost = c;
+      o.count = count_;
+      o.exposed = c.time;
+      if (shape != nullptr) {
+        o.shape = counted(shape->batch) + whole(shape->m) + " x " + whole(shape->n) + " x " +
+                  whole(shape->k);
+      }
+      trace_.operators.push_back(std::move(o));
+    } else {
+      static_cast<void>(name), static_cast<void>(shape);
+    }
+  }
+
+  void exchange(Work work, const char* name, Collective op, Group group, Bytes bytes,
+                double times) {
+    if (group.ranks <= 1 || !p_.communicates) return;
+    const Communication& c = p_.runtime.communication;
+    const bool small = op == Collective::all_reduce && bytes <= c.small_limit;
+    const CollectiveCost cost = collective(p_.network, p_.collectives, op, group, bytes,
+                                           small ? c.small : CollectiveLibrary::nccl);
+    const Seconds time = cost.time * (1 + c.skew) + c.extra_latency;
+    sum_.parts[work] += (count_ * times) * time;
+    sum_.launches += count_ * times;
+    if constexpr (Trace::records) {
+      Operator o;
+      o.name = name;
+      o.part = name_of(work);
+      o.message = bytes;
+      o.cost.time = time;
+      o.cost.busy[Bound::network] = time;
+      o.cost.bound = Bound::network;
+      o.count = count_ * times;
+      o.exposed = time;
+      trace_.operators.push_back(std::move(o));
+    } else {
+      static_cast<void>(name);
+    }
+  }
+
+  /// Elements a core widens a clock: one shared-memory word of eight 4-bit or four 8-bit values a
+  /// lane, converted by a few instructions (Marlin, arXiv 2408.11743, section 3).
+  static constexpr double widen_per_clock = 64;
+
+  const Problem& p_;
+  const Strategy& s_;
+  Tokens t_;
+  Hertz clock_;
+  Hertz matrix_clock_;
+  Hertz attention_clock_;
+  Trace& trace_;
+  Sum sum_;
+  double count_ = 1;
+  Work kind_ = Work::stream;
+  bool latent_ = false;
+  double heads_ = 1, kv_heads_ = 1, q_ = 1, kv_ = 1, gate_ = 1;
+  Group tensor_;
+};
+
+/// The host's pace, and what it adds: a pass as the engine runs it.
+PassCost paced(const Problem& p, const Sum& sum, double sequences) {
+  const Runtime& r = p.runtime;
+  const Seconds gaps = sum.launches * r.launch.gap;
+  const Seconds device = sum.device() + gaps;
+  const Seconds issue = r.launch.graph ? r.launch.graph_start : sum.launches * r.launch.host;
+  Seconds time = r.launch.graph ? device + issue : Seconds(smooth_max(device.value, issue.value));
+  time += r.host_per_step + sequences * r.host_per_sequence + p.model.layers * r.host_per_layer;
+  PassCost c;
+  c.parts = sum.parts;
+  c.parts[Work::host] += time - sum.device();
+  for (const Seconds s : c.parts.values) c.time += s;
+  c.flops = sum.flops;
+  c.dram = sum.dram;
+  return c;
+}
+
+/// The clock that power allows when passes of this kind follow each other.
+Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
+  const Chip& chip = p.chip;
+  const double budget = power_control * chip.power_limit.value - chip.idle.value;
+  Silent silent;
+  Hertz clock = chip.light_clock;
+  for (int i = 0; i < 6; ++i) {
+    const Sum sum = Pass<Silent>(p, s, tokens, clock, silent).run();
+    const double demand = (sum.energy / paced(p, sum, tokens.sequences).time).value;
+    if (demand <= budget * (i == 0 ? 1 : 1.002)) break;
+    const double step =
+        std::pow(std::max(budget, 0.05 * demand) / demand, 1 / (1 + energy_exponent));
+    clock = max(clock * step, 0.25 * chip.clock);
+  }
+  return clock;
+}
+
+template <class Trace>
+PassCost pass(const Problem& p, const Strategy& s, const Tokens& tokens, Trace& trace) {
+  const Hertz clock = settled_clock(p, s, tokens);
+  const Sum sum = Pass<Trace>(p, s, tokens, clock, trace).run();
+  PassCost c = paced(p, sum, tokens.sequences);
+  c.clock = clock;
+  c.power = p.chip.idle + sum.energy / c.time;
+  return c;
+}
+
+Tokens tokens_of(const Strategy& s, PassShape shape) {
+  return {.sequences = std::ceil(shape.batch / std::max(1, s.dp)),
+          .queries = shape.queries,
+          .context = shape.context};
+}
+
+/// Decode steps from the first generated token to the last, averaged exactly: only attention
+/// changes with the context.
+PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first, double steps) {
+  Silent silent;
+  t.context = first + std::floor((steps - 1) / 2);
+  PassCost mean = pass(p, s, t, silent);
+  if (steps <= 1) return mean;
+  Pass<Silent> one(p, s, t, mean.clock, silent);
+  const Seconds middle = one.attention_at(t.context);
+  Seconds sum;
+  for (double j = 0; j < steps; ++j) sum += one.attention_at(first + j);
+  const Seconds change = sum / steps - middle;
+  mean.parts[Work::attention] += change;
+  mean.time += change;
+  return mean;
+}
+
+ServingMemory memory_of(const Problem& p, const Strategy& s) {
+  const Serving& w = p.serving;
+  const Model& m = p.model;
+  const Attention& a = m.attention;
+  ServingMemory r;
+  r.capacity = p.capacity;
+  double largest = 0;
+  // Ranks that expert parallelism leaves share every expert.
+  Strategy sliced = s;
+  sliced.etp = std::max(1, s.tp * std::max(1, s.dp) / s.ep);
+  for (int i = 0; i < s.pp; ++i) {
+    const RankParameters n = rank_parameters(p, sliced, i);
+    const double narrow_bytes = element_bytes(s.precision);
+    const double bytes = (n.dense + n.experts) * narrow_bytes + (n.embedding + n.head) * 2;
+    largest = std::max(largest, bytes);
+  }
+  r.weights = Bytes(largest);
+  const double share = std::ceil(m.layers / static_cast<double>(s.pp)) / m.layers;
+  const double element = element_bytes(w.cache);
+  const double per_layer = a.kind == AttentionKind::latent
+                               ? (static_cast<double>(a.kv_rank) + a.rope_dim) * element
+                               : (a.shared_kv ? 1 : 2) *
+                                     std::max(1.0, static_cast<double>(a.kv_heads) / s.tp) *
+                                     a.head_dim * element;
+  const double longest = static_cast<double>(w.input) + w.output;
+  const double full = p.layers.attention - p.layers.windowed;
+  r.cache_per_token = Bytes(share * p.layers.attention * per_layer);
+  const double kept = full * longest + p.layers.windowed * std::min<double>(longest, a.window);
+  const Hybrid& h = m.hybrid;
+  const double state =
+      p.layers.recurrent * static_cast<double>(h.heads) * h.head_dim * h.state * 4 / s.tp;
+  const Bytes sequence(share * (kept * per_layer + state));
+  const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
+  r.cache = batch * sequence;
+  const double widest = std::max<double>(
+      m.ffn, m.experts.count > 0 ? static_cast<double>(m.experts.topk) * m.experts.ffn : 0);
+  const auto activations = [&](double requests) {
+    // Tokens of one pass; prompts beyond 8192 tokens are cut.
+    const double tokens = std::min(requests * w.input, w.chunk > 0 ? requests + w.chunk : 8192.0);
+    return Bytes(tokens * (4.0 * m.hidden + 3 * widest / s.tp) * 2 +
+                 requests * static_cast<double>(m.vocab) * 4);
+  };
+  r.other = p.runtime.footprint.context;
+  // The most requests of a replica that fit, by bisection: activations grow with them too.
+  const Bytes free = r.capacity - r.weights - r.other;
+  double most = 0;
+  double too_many = std::max(1.0, std::floor(free / Bytes(m.vocab * 4.0)) + 1);
+  while (too_many - most > 1) {
+    const double middle = std::floor((most + too_many) / 2);
+    (middle * sequence + activations(middle) <= free ? most : too_many) = middle;
+  }
+  r.max_batch = most * std::max(1, s.dp);
+  // In a closed loop those that do not fit are not in the pass.
+  const bool closed = w.batching == Batching::closed_loop;
+  r.activations = activations(closed ? std::min(batch, std::max(1.0, most)) : batch);
+  return r;
+}
+
+/// Requests whose caches fit while they grow: paged engines hold what is there, not the longest.
+double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory& m) {
+  const Serving& w = p.serving;
+  const Bytes free = m.capacity - m.weights - m.activations - m.other;
+  const Bytes mean = m.cache_per_token * (w.input + w.output / 2.0);
+  if (mean.value <= 0) return 1e9;
+  return std::max({1.0, m.max_batch, std::floor(free / mean) * std::max(1, s.dp)});
+}
+
+}  // namespace
+
+std::string_view meaning_of(Work w) {
+  switch (w) {
+    case Work::multiply:
+      return "matrix multiplies with the weights";
+    case Work::attention:
+      return "attention over the cache or the prompt";
+    case Work::experts:
+      return "routed experts";
+    case Work::stream:
+      return "norms, activations, position encoding, quantising";
+    case Work::head:
+      return "output head and sampling";
+    case Work::tensor:
+      return "tensor-parallel sums";
+    case Work::exchange:
+      return "tokens to their experts and back";
+    case Work::pipeline:
+      return "transfers from stage to stage";
+    case Work::host:
+      return "launches, scheduler and other work of the host";
+    case Work::count:
+      break;
+  }
+  return "";
+}
+
+Verdict legal_serving(const Problem& p, const Strategy& s) noexcept {
+  using enum Verdict;
+  const Model& m = p.model;
+  const auto divides = [](double part, double whole) { return std::fmod(whole, part) == 0; };
+  if (static_cast<double>(s.tp) * s.pp * s.dp > p.max_devices) return too_many_devices;
+  if (p.layers.attention > 0 && !divides(s.tp, m.attention.heads)) return heads_not_divisible;
+  if (p.layers.dense > 0 && !divides(s.tp, m.ffn)) return ffn_not_divisible;
+  if (s.pp > m.layers) return layers_too_few;
+  if (m.experts.count > 0 && !divides(s.ep, m.experts.count)) return experts_not_divisible;
+  if (m.experts.count == 0 && s.ep > 1) return experts_not_divisible;
+  if (!divides(s.ep, static_cast<double>(s.tp) * s.dp)) return expert_ranks;
+  return fits;
+}
+
+PassCost serving_pass(const Problem& p, const Strategy& s, PassShape shape) noexcept {
+  Silent silent;
+  return pass(p, s, tokens_of(s, shape), silent);
+}
+
+ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape) {
+  Recorder recorder;
+  ExplainedPass x;
+  x.cost = pass(p, s, tokens_of(s, shape), recorder);
+  x.operators = std::move(recorder.operators);
+  return x;
+}
+
+Bytes cache_bytes_per_token(const Problem& p) noexcept {
+  const Attention& a = p.model.attention;
+  const double element = element_bytes(p.serving.cache);
+  const double width = a.kind == AttentionKind::latent
+                           ? static_cast<double>(a.kv_rank) + a.rope_dim
+                           : (a.shared_kv ? 1.0 : 2.0) * a.kv_heads * a.head_dim;
+  return Bytes(p.layers.attention * width * element);
+}
+
+ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
+  ServingEstimate e;
+  e.verdict = legal_serving(p, s);
+  if (e.verdict != Verdict::fits) return e;
+  const Serving& w = p.serving;
+  Silent silent;
+  e.devices = static_cast<double>(s.tp) * s.pp * s.dp;
+  const bool closed = w.batching == Batching::closed_loop;
+  e.memory = memory_of(p, s);
+  e.active = closed ? std::min<double>(w.batch, in_flight_limit(p, s, e.memory)) : w.batch;
+  // Stages work on different microbatches at a time.
+  const double waves = std::min<double>(s.pp, e.active);
+  const double each = std::ceil(e.active / waves);
+  const double steps = std::max(1, w.output - 1);
+  Tokens decode = tokens_of(s, {.batch = each, .queries = 1});
+  const double asked = w.speculation.tokens;
+  decode.queries = 1 + asked;
+  e.decode = mean_decode(p, s, decode, w.input + 1.0, steps);
+  // Each of the waves passes every stage once a step.
+  Seconds step = e.decode.time * std::max(1.0, waves / s.pp);
+  const Tokens prompt = tokens_of(
+      s, {.batch = closed ? 1 : each, .queries = double(w.input), .context = double(w.input)});
+  e.prefill = pass(p, s, prompt, silent);
+  e.first_token =
+      e.prefill.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) + p.runtime.host_per_request;
+  if (asked > 0) {
+    // A chain of guesses (arXiv 2211.17192, equation 1): (1 − α^(γ+1)) / (1 − α) tokens a step.
+    const double a = std::min(w.speculation.acceptance, 0.9999);
+    const double gained = (1 - std::pow(a, asked + 1)) / (1 - a);
+    Tokens plain = decode;
+    plain.queries = 1;
+    const Seconds one = mean_decode(p, s, plain, w.input + 1.0, steps).time;
+    step = (step + asked * w.speculation.draft_cost * one) / gained;
+  }
+  if (closed) {
+    // Every request in flight waits for the prompts of the others, once in `output` tokens.
+    Seconds joining = e.first_token;
+    if (w.chunk > 0 && w.chunk < w.input) {
+      Tokens mixed = decode;
+      mixed.context = w.input + w.output / 2.0;
+      const Seconds alone = pass(p, s, mixed, silent).time;
+      mixed.chunk = w.chunk;
+      mixed.chunk_context = (w.input + w.chunk) / 2.0;
+      const Seconds added = pass(p, s, mixed, silent).time - alone;
+      joining = min(joining, std::ceil(double(w.input) / w.chunk) * added);
+    }
+    e.tpot = step + (e.active - 1) / w.output * joining;
+    // A prompt waits for the step under way, and those that memory does not hold for their turn.
+    const Seconds joined = e.first_token + (e.active > 1 ? 0.5 : 0) * step;
+    const Seconds service = joined + (w.output - 1.0) * e.tpot;
+    e.ttft = joined + (w.batch / e.active - 1) * service;
+  } else {
+    e.tpot = step;
+    e.ttft = e.first_token;
+  }
+  e.step = step;
+  e.latency = e.ttft + (w.output - 1.0) * e.tpot;
+  e.tokens_per_second = static_cast<double>(w.batch) * w.output / e.latency.value;
+  if (!e.memory.fits()) {
+    if (closed && e.active >= 1 && e.memory.max_batch >= 1) {
+      // Requests in flight fill what is left; the others wait.
+      ServingMemory& m = e.memory;
+      m.cache = m.capacity - m.weights - m.activations - m.other;
+    } else {
+      e.verdict = Verdict::out_of_memory;
+    }
+  }
+  return e;
+}
+
+}  // namespace sextant

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serving a model: the first token, the following ones, throughput, memory, and what they are made
+// of.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sextant/predict/train.hpp"
+
+namespace sextant {
+
+/// What a step of serving spends its time on.
+enum class Work : std::uint8_t {
+  multiply,  ///< weights
+  attention,
+  experts,   ///< routed experts
+  stream,    ///< norms, activations, position encoding, quantising
+  head,      ///< output head and sampling
+  tensor,    ///< tensor-parallel sums
+  exchange,  ///< tokens to their experts and back
+  pipeline,  ///< stage to stage
+  host,      ///< the device waits for its host, the engine's own work
+  count
+};
+constexpr auto names_of(Work) {
+  return std::array<std::string_view, 9>{"multiply", "attention", "experts",  "stream", "head",
+                                         "tensor",   "exchange",  "pipeline", "host"};
+}
+std::string_view meaning_of(Work w);
+
+/// One pass of the model over some tokens of every sequence.
+struct PassCost {
+  Seconds time;  ///< the sum of `parts`
+  Table<Seconds, Work> parts;
+  Flops flops;
+  Bytes dram;
+  Hertz clock;
+  Watts power;
+};
+
+/// Memory of one device.
+struct ServingMemory {
+  Bytes weights;
+  Bytes cache;  ///< of the whole batch at its longest, or of a closed loop all that is left
+  Bytes activations;
+  Bytes other;
+  Bytes capacity;
+  Bytes cache_per_token;  ///< of one sequence, this device
+  double max_batch = 0;   ///< requests that fit at their longest
+  Bytes total() const { return weights + cache + activations + other; }
+  bool fits() const { return total() <= capacity; }
+};
+
+/// Trivially copyable.
+struct ServingEstimate {
+  Verdict verdict = Verdict::fits;
+  Seconds first_token;  ///< prompt in, first token out, without waiting
+  Seconds ttft;         ///< as a request sees it
+  Seconds tpot;         ///< mean over the output, after the first token
+  Seconds step;     ///< of that, a decode step that no prompt joins: what the median token waits
+  Seconds latency;  ///< ttft + (output − 1) tpot
+  double tokens_per_second = 0;
+  PassCost prefill;  ///< one pass over the prompts of the batch
+  PassCost decode;   ///< mean over the output
+  ServingMemory memory;
+  double active = 1;  ///< requests that decode at a time: no more than memory holds
+  double devices = 1;
+};
+
+/// Whether a strategy can serve: tp divides heads and MLP, ep the experts, stages have layers.
+Verdict legal_serving(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// The same rules with their numbers and what to write instead; empty where it is legal.
+std::vector<Diagnostic> check_serving(const Problem& problem, const Strategy& strategy);
+
+/// Strategy: tp, pp, ep, dp (attention data parallelism: replicas of attention inside the expert
+/// group, each with its share of the batch), precision of the weights.
+ServingEstimate serve(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// One pass: `queries` tokens of each of `batch` sequences whose context, these included, is
+/// `context`.
+struct PassShape {
+  double batch = 1;
+  double queries = 1;
+  double context = 1;
+};
+PassCost serving_pass(const Problem& problem, const Strategy& strategy, PassShape shape) noexcept;
+
+/// The same, with every operator. Counts are runs in one pass.
+struct ExplainedPass {
+  PassCost cost;
+  std::vector<Operator> operators;
+};
+ExplainedPass explain_pass(const Problem& problem, const Strategy& strategy, PassShape shape);
+
+/// Bytes of cache that one token of one sequence takes on all devices together, each kept once.
+Bytes cache_bytes_per_token(const Problem& problem) noexcept;
+
+}  // namespace sextant

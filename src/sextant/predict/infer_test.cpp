@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws of serving that hold whatever its constants are.
+#include "sextant/predict/infer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sextant/io/presets.hpp"
+#include "sextant/predict/sensitivity.hpp"
+
+namespace sextant {
+namespace {
+
+struct Scene {
+  std::string system = "dgx-h100";
+  std::string runtime = "trtllm";
+  std::string model = "llama2-13b";
+  Strategy strategy;
+  Serving work{.batch = 4, .input = 500, .output = 100};
+};
+
+Problem problem_of(const Scene& s) {
+  const Runtime runtime = load_runtime(s.runtime);
+  return prepare(load_system(s.system), runtime, load_kernels(kernel_library(runtime)),
+                 load_model(s.model), s.work);
+}
+
+const std::vector<Scene>& scenes() {
+  static const std::vector<Scene> all = {
+      {},
+      {.strategy = {.tp = 2}},
+      {.system = "dgx-a100", .runtime = "nemo-2023", .model = "llama2-70b", .strategy = {.tp = 8}},
+      {.system = "dgx-a100", .runtime = "fastertransformer", .model = "gpt3-6.7b"},
+      {.runtime = "vllm", .model = "llama3.1-8b", .strategy = {.precision = Precision::fp8}},
+      {.runtime = "vllm", .model = "llama3.1-8b", .strategy = {.precision = Precision::int4}},
+      {.model = "llama3.1-70b", .strategy = {.tp = 4, .pp = 2}},
+      {.model = "mixtral-8x7b", .strategy = {.tp = 2}},
+      {.system = "dgx-h200",
+       .model = "deepseek-v3",
+       .strategy = {.tp = 8, .precision = Precision::fp8}},
+      {.system = "dgx-h200",
+       .model = "deepseek-v3",
+       .strategy = {.dp = 16, .ep = 16, .precision = Precision::fp8},
+       .work = {.batch = 64, .input = 500, .output = 100}},
+      {.system = "dgx-b200", .model = "gpt-oss-120b", .strategy = {.tp = 2}},
+      {.system = "dgx-h200", .model = "qwen3-next-80b-a3b", .strategy = {.tp = 2}},
+      {.system = "h200-single",
+       .runtime = "lmdeploy",
+       .model = "llama2-7b",
+       .work = {.batch = 16,
+                .input = 500,
+                .output = 100,
+                .batching = Batching::closed_loop,
+                .chunk = 128}},
+      {.work = {.batch = 4, .input = 500, .output = 100, .speculation = {.tokens = 3}}},
+  };
+  return all;
+}
+
+std::string name_of_scene(const Scene& s) {
+  return s.model + " on " + s.system + " with " + s.runtime;
+}
+
+double communication(const PassCost& c) {
+  return (c.parts[Work::tensor] + c.parts[Work::exchange] + c.parts[Work::pipeline]).value;
+}
+
+TEST(Serving, MoreThanFitWaitInAClosedLoop) {
+  Problem p = problem_of(
+      {.work = {.batch = 16, .input = 500, .output = 100, .batching = Batching::closed_loop}});
+  const ServingEstimate few = serve(p, {});
+  EXPECT_EQ(few.active, 16);
+  p.serving.batch = 100000;
+  const ServingEstimate many = serve(p, {});
+  EXPECT_EQ(many.verdict, Verdict::fits);
+  EXPECT_TRUE(many.memory.fits());
+  EXPECT_LT(many.active, 100000);
+  EXPECT_GE(many.active, many.memory.max_batch);
+  EXPECT_GT(many.ttft, 10 * few.ttft);
+}
+
+TEST(Serving, AnswersEveryScene) {
+  for (const Scene& s : scenes()) {
+    const ServingEstimate e = serve(problem_of(s), s.strategy);
+    EXPECT_EQ(e.verdict, Verdict::fits) << name_of_scene(s);
+    for (const double x : {e.ttft.value, e.tpot.value, e.latency.value, e.tokens_per_second,
+                           e.memory.weights.value, e.memory.cache.value}) {
+      EXPECT_TRUE(std::isfinite(x) && x > 0) << name_of_scene(s);
+    }
+    EXPECT_EQ(e.latency.value, (e.ttft + (s.work.output - 1.0) * e.tpot).value);
+  }
+}
+
+TEST(Serving, LatencyGrowsWithInputAndOutput) {
+  for (const Scene& s : scenes()) {
+    Problem p = problem_of(s);
+    double before = 0;
+    for (const int input : {64, 128, 500, 1000, 2500}) {
+      p.serving.input = input;
+      const double now = serve(p, s.strategy).latency.value;
+      EXPECT_GT(now, before) << name_of_scene(s) << ", input " << input;
+      before = now;
+    }
+    before = 0;
+    for (const int output : {1, 2, 16, 100, 1000}) {
+      p.serving.output = output;
+      const double now = serve(p, s.strategy).latency.value;
+      EXPECT_GT(now, before) << name_of_scene(s) << ", output " << output;
+      before = now;
+    }
+  }
+}
+
+TEST(Serving, APassGrowsWithContextAndBatch) {
+  for (const Scene& s : scenes()) {
+    const Problem p = problem_of(s);
+    double before = 0;
+    for (const double context : {100.0, 500.0, 2000.0, 8000.0, 32000.0}) {
+      const double now = serving_pass(p, s.strategy, {64, 1, context}).time.value;
+      EXPECT_GE(now, before) << name_of_scene(s) << ", context " << context;
+      before = now;
+    }
+    before = 0;
+    for (const double batch : {1.0, 16.0, 64.0, 256.0, 1024.0}) {
+      const double now = serving_pass(p, s.strategy, {batch, 1, 2000}).time.value;
+      EXPECT_GE(now, before) << name_of_scene(s) << ", batch " << batch;
+      before = now;
+    }
+  }
+}
+
+// A token needs every weight of a dense model once.
+TEST(Serving, ATokenTakesNoLessThanReadingTheWeights) {
+  for (const Scene& s : scenes()) {
+    const Problem p = problem_of(s);
+    if (p.model.experts.count > 0 || s.strategy.pp > 1) continue;
+    const RankParameters n = rank_parameters(p, s.strategy, 0);
+    const double head = p.model.tied ? n.embedding : n.head;
+    const Bytes weights(n.dense * element_bytes(s.strategy.precision) + head * 2);
+    const PassCost pass = serving_pass(p, s.strategy, {1, 1, 1});
+    EXPECT_GE(pass.time, weights / p.chip.bandwidth) << name_of_scene(s);
+    EXPECT_GE(pass.dram.value, 0.999 * weights.value) << name_of_scene(s);
+  }
+}
+
+TEST(Serving, CacheIsCountedExactly) {
+  Problem p = problem_of({.system = "dgx-h200", .model = "deepseek-v3"});
+  EXPECT_EQ(cache_bytes_per_token(p).value, 70272);  // (512 + 64) x 2 B x 61 layers
+  p.serving.cache = Precision::fp8;
+  EXPECT_EQ(cache_bytes_per_token(p).value, 35136);
+  EXPECT_EQ(cache_bytes_per_token(problem_of({.model = "llama3-8b"})).value, 131072);
+  EXPECT_EQ(cache_bytes_per_token(problem_of({.model = "llama2-70b"})).value, 327680);
+  for (const Scene& s : scenes()) {
+    const Problem q = problem_of(s);
+    if (q.layers.windowed > 0 || q.layers.recurrent > 0 || s.strategy.pp > 1) continue;
+    const ServingEstimate e = serve(q, s.strategy);
+    const double requests = std::ceil(static_cast<double>(s.work.batch) / s.strategy.dp);
+    EXPECT_DOUBLE_EQ(e.memory.cache.value,
+                     requests * (s.work.input + s.work.output) * e.memory.cache_per_token.value)
+        << name_of_scene(s);
+  }
+}
+
+TEST(Serving, DeepSeekUses37BillionParametersAToken) {
+  EXPECT_NEAR(active_parameters(load_model("deepseek-v3")), 37e9, 1e9);
+}
+
+TEST(Serving, OneDeviceDoesNotCommunicate) {
+  for (const Scene& s : scenes()) {
+    const Problem p = problem_of(s);
+    const Strategy one{.precision = s.strategy.precision};
+    const ServingEstimate e = serve(p, one);
+    EXPECT_EQ(communication(e.prefill) + communication(e.decode), 0) << name_of_scene(s);
+  }
+}
+
+TEST(Serving, ARankAloneIsItsComputeWithoutCommunication) {
+  for (const Scene& s : scenes()) {
+    Problem p = problem_of(s);
+    p.communicates = false;
+    EXPECT_EQ(communication(serving_pass(p, s.strategy, {4, 1, 500})), 0) << name_of_scene(s);
+  }
+}
+
+TEST(Serving, PartsSum) {
+  for (const Scene& s : scenes()) {
+    const ServingEstimate e = serve(problem_of(s), s.strategy);
+    for (const PassCost* c : {&e.prefill, &e.decode}) {
+      double sum = 0;
+      for (const Seconds part : c->parts.values) {
+        EXPECT_GE(part.value, 0) << name_of_scene(s);
+        sum += part.value;
+      }
+      EXPECT_NEAR(sum / c->time.value, 1, 1e-12) << name_of_scene(s);
+    }
+  }
+}
+
+TEST(Serving, ExplainedIsTheSameToTheLastBit) {
+  for (const Scene& s : scenes()) {
+    const Problem p = problem_of(s);
+    for (const PassShape shape : {PassShape{4, 500, 500}, PassShape{4, 1, 700}}) {
+      const PassCost plain = serving_pass(p, s.strategy, shape);
+      const ExplainedPass x = explain_pass(p, s.strategy, shape);
+      EXPECT_EQ(plain.time, x.cost.time) << name_of_scene(s);
+      EXPECT_EQ(plain.clock, x.cost.clock);
+      EXPECT_EQ(plain.power, x.cost.power);
+      EXPECT_EQ(plain.flops, x.cost.flops);
+      EXPECT_EQ(plain.dram, x.cost.dram);
+      double sum = x.cost.parts[Work::host].value;
+      double flops = 0;
+      for (std::size_t i = 0; i < plain.parts.size; ++i) {
+        EXPECT_EQ(plain.parts.values[i], x.cost.parts.values[i]);
+      }
+      for (const Operator& o : x.operators) {
+        sum += o.count * o.exposed.value;
+        flops += o.count * o.cost.flops.value;
+      }
+      EXPECT_NEAR(sum / plain.time.value, 1, 1e-9) << name_of_scene(s);
+      EXPECT_NEAR(flops / plain.flops.value, 1, 1e-9) << name_of_scene(s);
+    }
+  }
+}
+
+TEST(Serving, TheLargestBatchFitsAndOneMoreDoesNot) {
+  for (const Scene& s : scenes()) {
+    Problem p = problem_of(s);
+    const double most = serve(p, s.strategy).memory.max_batch;
+    ASSERT_GE(most, s.work.batch) << name_of_scene(s);
+    // In a closed loop those that do not fit wait for their turn.
+    p.serving.batching = Batching::fixed;
+    p.serving.batch = static_cast<int>(most);
+    EXPECT_EQ(serve(p, s.strategy).verdict, Verdict::fits) << name_of_scene(s);
+    ++p.serving.batch;
+    EXPECT_EQ(serve(p, s.strategy).verdict, Verdict::out_of_memory) << name_of_scene(s);
+  }
+}
+
+// Every rule for machines has its words for people, and the other way round.
+TEST(Serving, RulesAreSaidInWords) {
+  for (const Scene& s : scenes()) {
+    const Problem p = problem_of(s);
+    for (const int tp : {1, 2, 3, 8, 16, 1024}) {
+      for (const int ep : {1, 2, 7, 8}) {
+        for (const int pp : {1, 3, 200}) {
+          const Strategy x{.tp = tp, .pp = pp, .ep = ep};
+          EXPECT_EQ(legal_serving(p, x) == Verdict::fits, check_serving(p, x).empty())
+              << name_of_scene(s) << ", tp " << tp << ", ep " << ep << ", pp " << pp;
+        }
+      }
+    }
+  }
+}
+
+TEST(Serving, GuessesPayWhereTheyAreRight) {
+  Problem p = problem_of({.work = {.batch = 1, .input = 500, .output = 100}});
+  const Strategy s;
+  const Seconds plain = serve(p, s).tpot;
+  p.serving.speculation = {.tokens = 3, .acceptance = 0.9, .draft_cost = 0.05};
+  EXPECT_LT(serve(p, s).tpot, 0.6 * plain);
+  p.serving.speculation = {.tokens = 3, .acceptance = 0, .draft_cost = 0.05};
+  EXPECT_GT(serve(p, s).tpot, plain);
+}
+
+// A better resource never hurts, and a tenth more saves no more than a tenth. The clock that power
+// allows is found to a part in five hundred.
+TEST(Sensitivity, ATenthMoreSavesATenthAtMost) {
+  constexpr double slack = 0.003;
+  for (const Scene& s : scenes()) {
+    const Problem p = problem_of(s);
+    const ServingEstimate before = serve(p, s.strategy);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(Knob::count); ++i) {
+      const auto knob = static_cast<Knob>(i);
+      const ServingEstimate after = serve(turned(p, knob), s.strategy);
+      for (const double share : {after.tpot / before.tpot, after.ttft / before.ttft}) {
+        EXPECT_LE(share, 1 + slack) << name_of_scene(s) << ", " << name_of(knob);
+        EXPECT_GE(share, 0.9 - slack) << name_of_scene(s) << ", " << name_of(knob);
+      }
+    }
+  }
+}
+
+TEST(Sensitivity, OneDeviceIsDeafToLinks) {
+  const Problem p = problem_of({});
+  const ServingEstimate before = serve(p, {});
+  for (const Knob k : {Knob::links, Knob::link_latency}) {
+    EXPECT_EQ(serve(turned(p, k), {}).latency, before.latency);
+  }
+  EXPECT_LT(serve(turned(p, Knob::dram), {}).tpot, 0.95 * before.tpot);
+}
+
+}  // namespace
+}  // namespace sextant

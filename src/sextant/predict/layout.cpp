@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/layout.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sextant {
+namespace {
+
+bool divides(double part, double whole) { return std::fmod(whole, part) == 0; }
+
+double latent_query_dim(const Attention& a) { return a.nope_dim + a.rope_dim; }
+
+// Ranks of a group whose neighbours are `stride` ranks apart.
+Group spread_out(const Network& net, double ranks, double stride) {
+  const double per_node = std::max(1.0, std::floor(net.devices_per_node / stride));
+  const auto n = static_cast<int>(std::max(1.0, ranks));
+  return {n, std::min(n, static_cast<int>(per_node))};
+}
+
+// Nanotron deals blocks to stages by cost: a stage takes blocks until the sum reaches its share
+// (first stages of 131 runs tell). Attention and MLP weights are a layer's cost, the head's weights
+// the head's.
+double balanced_layers(const Model& m, int stages, int stage) {
+  const Attention& a = m.attention;
+  const double halves = gated(m.mlp) ? 3 : 2;
+  const double layer = m.hidden * (4.0 * a.heads * a.head_dim + halves * m.ffn);
+  const double total = m.layers * layer + static_cast<double>(m.hidden) * m.vocab;
+  int at = 0;
+  double held = 0;
+  for (int i = 1; i <= m.layers; ++i) {
+    if (at == stage) ++held;
+    if (at + 1 < stages && i * layer >= total * (at + 1) / stages) ++at;
+  }
+  return held;
+}
+
+}  // namespace
+
+Verdict legal(const Problem& p, const Strategy& s) noexcept {
+  using enum Verdict;
+  const Model& m = p.model;
+  const Attention& a = m.attention;
+  if (devices_of(s) > p.max_devices) return too_many_devices;
+  if (s.sp && s.tp == 1) return needs_tensor_parallel;
+  if (p.layers.attention > 0 && !divides(s.tp, a.heads)) return heads_not_divisible;
+  if (p.layers.dense > 0 && !divides(s.tp, m.ffn)) return ffn_not_divisible;
+  const double pieces = (s.cp > 1 && s.context == ContextKind::ring ? 2.0 * s.cp : s.cp);
+  if (!divides(pieces * (s.sp ? s.tp : 1), p.work.seq)) return sequence_not_divisible;
+  if (s.cp > 1 && s.context == ContextKind::all_to_all &&
+      !divides(static_cast<double>(s.tp) * s.cp, a.heads)) {
+    return heads_not_divisible;
+  }
+  if (static_cast<double>(s.pp) * s.interleave > m.layers) return layers_too_few;
+  if (!divides(static_cast<double>(s.dp) * s.microbatch, p.work.batch)) return batch_not_divisible;
+  if (s.interleave > 1 && s.pp == 1) return interleave_needs_pipeline;
+  const double microbatches = p.work.batch / (static_cast<double>(s.dp) * s.microbatch);
+  if (s.interleave > 1 && !divides(s.pp, microbatches)) return interleave_batch;
+  if (m.experts.count > 0) {
+    if (!divides(s.ep, m.experts.count)) return experts_not_divisible;
+    const double ranks = static_cast<double>(s.tp) * s.cp * s.dp;
+    if (!divides(static_cast<double>(s.ep) * s.etp, ranks)) return expert_ranks;
+    if (!divides(s.etp, m.experts.ffn)) return ffn_not_divisible;
+  } else if (s.ep > 1 || s.etp > 1) {
+    return experts_not_divisible;
+  }
+  if (s.shard > 0 && !divides(s.shard, s.dp)) return shard_not_divisible;
+  if (s.zero >= 2 && s.pp > 1) return zero_with_pipeline;
+  return fits;
+}
+
+Layout layout_of(const Problem& p, const Strategy& s) noexcept {
+  const Model& m = p.model;
+  const Attention& a = m.attention;
+  const double tp = s.tp;
+  Layout l;
+  l.seq = static_cast<double>(p.work.seq) / s.cp;
+  l.tokens = s.microbatch * l.seq;
+  l.norm_tokens = s.sp ? l.tokens / tp : l.tokens;
+  l.hidden = m.hidden;
+  l.heads = a.heads / tp;
+  l.kv_heads = std::max(1.0, a.kv_heads / tp);  // replicated where there are fewer than tp
+  const bool latent = a.kind == AttentionKind::latent;
+  l.q = l.heads * (latent ? latent_query_dim(a) : a.head_dim);
+  l.k = latent ? l.q : l.kv_heads * a.head_dim;
+  l.v = latent ? l.heads * a.value_dim : l.kv_heads * a.head_dim;
+  l.gate = gated(m.mlp) ? 2 : 1;
+  l.ffn = m.ffn / tp;
+  // Vocabularies are padded to a multiple of 128 a rank (Megatron's make-vocab-size-divisible-by).
+  l.vocab = tp > 1 ? std::ceil(m.vocab / (128 * tp)) * 128 : m.vocab;
+  if (m.experts.count > 0) {
+    const Experts& e = m.experts;
+    l.local_experts = static_cast<double>(e.count) / s.ep;
+    l.expert_ffn = static_cast<double>(e.ffn) / s.etp;
+    // With tp the tokens of all tensor-parallel ranks are routed; etp ranks see the same ones.
+    l.expert_tokens = l.tokens * e.topk * s.etp / tp;
+    l.shared_ffn = (e.shared_ffn > 0 ? e.shared_ffn : static_cast<double>(e.shared) * e.ffn) / tp;
+  }
+  const double cp = s.cp;
+  const double replicas = static_cast<double>(s.dp) * cp;
+  const bool pipeline_inside = s.order == Order::tp_cp_ep_pp_dp;
+  const double dp_stride = pipeline_inside ? tp * cp * s.pp : tp;
+  l.tensor = spread_out(p.network, tp, 1);
+  l.context = spread_out(p.network, cp, tp);
+  l.data = spread_out(p.network, replicas, pipeline_inside && cp == 1 ? dp_stride : tp);
+  const double shard = s.shard > 0 ? s.shard * cp : replicas;
+  l.shard = spread_out(p.network, shard, pipeline_inside && cp == 1 ? dp_stride : tp);
+  l.expert = spread_out(p.network, s.ep, s.etp);
+  const double expert_ranks = static_cast<double>(s.ep) * s.etp;
+  l.expert_data = spread_out(p.network, tp * replicas / expert_ranks, expert_ranks);
+  const double pp_stride = pipeline_inside ? tp * cp : tp * replicas;
+  l.pipeline = spread_out(p.network, std::min(2, s.pp), pp_stride);
+  l.microbatches = p.work.batch / (static_cast<double>(s.dp) * s.microbatch);
+  l.chunks = s.interleave;
+  return l;
+}
+
+double stage_layers(const Problem& p, const Strategy& s, int stage) noexcept {
+  const int layers = p.model.layers;
+  if (s.pp == 1) return layers;
+  if (p.runtime.balanced_stages && s.interleave == 1) {
+    return balanced_layers(p.model, s.pp, stage);
+  }
+  // Chunks get the same number; what is left over goes to the middle ones, since the first has the
+  // embedding and the last the head (BLOOM: 70 layers on 12 stages, 5 on the outer two).
+  const int chunks = s.pp * s.interleave;
+  const int least = layers / chunks;
+  const int extra = layers - least * chunks;
+  const int first = (chunks - extra) / 2;
+  double held = 0;
+  for (int c = stage; c < chunks; c += s.pp) {
+    held += least + (c >= first && c < first + extra ? 1 : 0);
+  }
+  return held;
+}
+
+LayerMix stage_mix(const Problem& p, const Strategy& s, int stage) noexcept {
+  const double share = stage_layers(p, s, stage) / p.model.layers;
+  LayerMix mix;
+  mix.windowed = share * p.layers.windowed;
+  mix.full = share * (p.layers.attention - p.layers.windowed);
+  mix.recurrent = share * p.layers.recurrent;
+  mix.dense = share * p.layers.dense;
+  mix.experts = share * p.layers.experts;
+  return mix;
+}
+
+RankParameters rank_parameters(const Problem& p, const Strategy& s, int stage) noexcept {
+  const ParameterCount& n = p.parameters;
+  const double tp = s.tp;
+  const double share = stage_layers(p, s, stage) / p.model.layers;
+  RankParameters r;
+  // Norms and routers are on every tensor-parallel rank.
+  r.dense = share * ((n.attention + n.recurrent + n.mlp + n.shared) / tp + n.norms + n.router);
+  if (p.model.experts.count > 0) {
+    r.experts = share * n.experts / (static_cast<double>(s.ep) * s.etp);
+  }
+  const double padding = p.model.vocab > 0 ? layout_of(p, s).vocab * tp / p.model.vocab : 1;
+  if (stage == 0) r.embedding = (n.embedding + n.per_layer_embedding) * padding / tp;
+  if (stage == s.pp - 1) {
+    r.head = n.head * padding / tp;
+    if (p.model.tied && s.pp > 1) r.head = n.embedding * padding / tp;  // a copy
+  }
+  return r;
+}
+
+}  // namespace sextant

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank of a strategy holds: which strategies are legal, how ranks are grouped, how wide
+// its slices are, and which layers its stage has.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sextant/predict/problem.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant {
+
+/// Whether a strategy can run, or the first rule it breaks.
+enum class Verdict : std::uint8_t {
+  fits,
+  out_of_memory,
+  too_many_devices,        ///< more than the system has
+  heads_not_divisible,     ///< tp must divide the heads
+  ffn_not_divisible,       ///< tp must divide the MLP's width
+  sequence_not_divisible,  ///< cp (2 cp with a causal ring) and tp must divide the sequence
+  layers_too_few,          ///< a stage would be empty
+  batch_not_divisible,     ///< batch = dp x microbatch x a whole number
+  interleave_needs_pipeline,
+  interleave_batch,       ///< interleaving needs a multiple of pp microbatches
+  experts_not_divisible,  ///< ep must divide the experts
+  expert_ranks,           ///< ep x etp must divide tp x cp x dp
+  shard_not_divisible,    ///< the sharding group must divide dp
+  needs_tensor_parallel,  ///< sp without tp
+  zero_with_pipeline,     ///< gradients cannot be sharded while a pipeline accumulates them
+  count
+};
+constexpr auto names_of(Verdict) {
+  return std::array<std::string_view, 15>{"fits",
+                                          "out of memory",
+                                          "too many devices",
+                                          "heads not divisible",
+                                          "MLP not divisible",
+                                          "sequence not divisible",
+                                          "too few layers",
+                                          "batch not divisible",
+                                          "interleave without pipeline",
+                                          "microbatches not divisible",
+                                          "experts not divisible",
+                                          "expert ranks not divisible",
+                                          "sharding group not divisible",
+                                          "sp without tp",
+                                          "zero with pipeline"};
+}
+
+/// The first rule that a strategy breaks; `fits` says nothing of memory yet. No allocation.
+Verdict legal(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// Every rule that a strategy breaks, each with the nearest legal values; fields are the strategy's
+/// ("tp"). Empty when legal() says `fits`.
+std::vector<Diagnostic> check(const Problem& problem, const Strategy& strategy);
+
+/// Devices that a strategy takes.
+inline double devices_of(const Strategy& s) {
+  return static_cast<double>(s.tp) * s.cp * s.pp * s.dp;
+}
+
+/// Layers by what they hold; fractions where a stage's share of them is meant.
+struct LayerMix {
+  double full = 0;      ///< attention that sees everything
+  double windowed = 0;  ///< attention with a sliding window
+  double recurrent = 0;
+  double dense = 0;  ///< MLP
+  double experts = 0;
+};
+
+/// The slices of one rank, and the groups it communicates in.
+struct Layout {
+  // Widths, of one rank.
+  double tokens = 0;       ///< of one microbatch, after context parallelism
+  double norm_tokens = 0;  ///< where sequence parallelism shares them out: tokens / tp
+  double seq = 0;          ///< tokens of a sequence on this rank
+  double hidden = 0;
+  double q = 0;  ///< query width: heads x head_dim / tp
+  double k = 0;  ///< key width
+  double v = 0;  ///< value width (of all query heads with latent attention)
+  double heads = 0;
+  double kv_heads = 0;
+  double ffn = 0;    ///< dense MLP / tp
+  double gate = 1;   ///< halves of the first MLP multiply: 2 when gated
+  double vocab = 0;  ///< padded, / tp
+  double local_experts = 0;
+  double expert_ffn = 0;     ///< / etp
+  double expert_tokens = 0;  ///< rows of all local experts together, balanced routing
+  double shared_ffn = 0;     ///< shared experts / tp
+  // Groups.
+  Group tensor;
+  Group context;
+  Group expert;
+  Group data;         ///< replicas of a dense parameter (cp ranks hold replicas too)
+  Group shard;        ///< of these, the ranks that share states
+  Group expert_data;  ///< replicas of an expert's parameter
+  Group pipeline;     ///< two neighbouring stages
+  // Pipeline.
+  double microbatches = 1;
+  int chunks = 1;  ///< interleave
+};
+Layout layout_of(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// Layers that a stage holds, all its chunks together.
+double stage_layers(const Problem& problem, const Strategy& strategy, int stage) noexcept;
+/// The same by kind: the model's mix in proportion.
+LayerMix stage_mix(const Problem& problem, const Strategy& strategy, int stage) noexcept;
+
+/// Weights of one rank, in parameters.
+struct RankParameters {
+  double dense = 0;      ///< layers, without routed experts
+  double experts = 0;    ///< routed experts
+  double embedding = 0;  ///< input embedding, first stage (and last when tied)
+  double head = 0;       ///< output head, last stage, when not tied
+  double total() const { return dense + experts + embedding + head; }
+};
+RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
+                               int stage) noexcept;
+
+}  // namespace sextant

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a training step: published numbers, what stacks are known to keep, and laws.
+#include "sextant/predict/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "sextant/io/presets.hpp"
+
+namespace sextant {
+namespace {
+
+using namespace literals;
+
+Problem problem_of(const std::string& runtime, const std::string& model, const Training& work) {
+  return prepare(load_system("dgx-h100"), load_runtime(runtime), {}, load_model(model), work);
+}
+
+// Korthikanti et al. (arXiv 2205.05198), Figures 1 and 7, in GiB and in percent of "none".
+struct Published {
+  const char* model;
+  Strategy strategy;
+  Training work;
+  double states, none, least;
+  double sp, selective, both, full;
+};
+const Published published[] = {
+    {"megatron-22b",
+     {.tp = 8, .microbatch = 4},
+     {4, 2048},
+     45.56,
+     59.25,
+     9.56,
+     66.84,
+     49.42,
+     16.18,
+     7.64},
+    {"gpt3-175b",
+     {.tp = 8, .pp = 8, .interleave = 3},
+     {64, 2048},
+     45.56,
+     66.84,
+     12.35,
+     62.04,
+     56.53,
+     18.49,
+     8.71},
+    {"mt-nlg-530b",
+     {.tp = 8, .pp = 35, .interleave = 3},
+     {280, 2048},
+     31.64,
+     114.02,
+     23.08,
+     58.31,
+     62.04,
+     20.27,
+     9.42},
+    {"megatron-1t",
+     {.tp = 8, .pp = 64},
+     {512, 2048},
+     32.96,
+     131.25,
+     26.56,
+     58.31,
+     62.04,
+     20.27,
+     9.42},
+};
+
+TEST(Memory, MatchesKorthikanti) {
+  for (const Published& k : published) {
+    SCOPED_TRACE(k.model);
+    Problem p = problem_of("megatron-lm", k.model, k.work);
+    p.runtime.dropout = true;
+    const auto activations = [&](bool sp, Recompute r) {
+      Strategy s = k.strategy;
+      s.sp = sp;
+      s.recompute = r;
+      return stage_activations(p, s, 0) / 1_GiB;
+    };
+    const double none = activations(false, Recompute::none);
+    EXPECT_NEAR(layer_states(p, k.strategy, 0) / 1_GiB, k.states, 0.001 * k.states);
+    EXPECT_NEAR(none, k.none, 0.001 * k.none);
+    EXPECT_NEAR(activations(true, Recompute::selective), k.least, 0.001 * k.least);
+    // Read off a figure.
+    EXPECT_NEAR(activations(true, Recompute::none) / none * 100, k.sp, 0.2);
+    EXPECT_NEAR(activations(false, Recompute::selective) / none * 100, k.selective, 0.2);
+    EXPECT_NEAR(activations(true, Recompute::selective) / none * 100, k.both, 0.2);
+    EXPECT_NEAR(activations(false, Recompute::full) / none * 100, k.full, 0.2);
+  }
+}
+
+// What PyTorch keeps of one token in one layer, op by op.
+TEST(Memory, EagerLayersKeepWhatAutogradNeeds) {
+  const Training one{1, 2048, Optimizer::adamw_bf16_states};
+  const double h = 4096;
+  // Two norms (input, fp32 1/σ, output), q, k, v, attention output and log-sum, gate, activated
+  // gate, up and product.
+  const Problem llama = problem_of("pytorch", "llama2-7b", one);
+  EXPECT_DOUBLE_EQ(layer_activations(llama, {}).value,
+                   2048 * (2 * (2 * h + 4 + 2 * h) + 8 * h + 4 * 32 + 8 * 11008));
+  EXPECT_DOUBLE_EQ(layer_activations(llama, {.recompute = Recompute::full}).value, 2048 * 2 * h);
+  const StageMemory m = stage_memory(llama, {}, 0);
+  EXPECT_DOUBLE_EQ(m.after_forward.value, 32 * layer_activations(llama, {}).value +
+                                              2048 * (2 * h + 4 + 2 * h + 4 * 32000));
+  // Gradients of one microbatch replace activations: with this few tokens the end is fullest.
+  EXPECT_DOUBLE_EQ(m.parts[Space::gradients].value, 2 * llama.parameters.total());
+  EXPECT_EQ(m.parts[Space::activations].value, 0);
+  // With many, the beginning of the backward pass, before the first gradient.
+  const Problem many = problem_of("pytorch", "llama2-7b", {8, 2048, Optimizer::adamw_bf16_states});
+  const StageMemory full = stage_memory(many, {.microbatch = 8}, 0);
+  EXPECT_EQ(full.parts[Space::gradients].value, 0);
+  EXPECT_DOUBLE_EQ(full.parts[Space::working].value, 8 * 2048 * 8.0 * 32000 + 70e6);
+  // Later microbatches find gradients of earlier ones.
+  const Problem again =
+      problem_of("pytorch", "llama2-7b", {16, 2048, Optimizer::adamw_bf16_states});
+  EXPECT_GT(stage_memory(again, {.microbatch = 8}, 0).total(), full.total());
+}
+
+// nanotron/optim/gradient_accumulator.py and zero.py: bf16 weights and DDP buckets, fp32
+// accumulators, masters and moments; ZeRO-1 gathers updated weights through a copy.
+TEST(Memory, NanotronBytesAParameter) {
+  const Problem p = problem_of("nanotron", "llama2-7b", {256, 4096});
+  const double n = p.parameters.total();
+  const auto bytes = [&](const Strategy& s) {
+    return (stage_memory(p, s, 0).optimizer_step - p.runtime.footprint.workspace).value / n;
+  };
+  EXPECT_DOUBLE_EQ(bytes({.dp = 1}), 18);
+  EXPECT_DOUBLE_EQ(bytes({.dp = 8}), 20);
+  EXPECT_DOUBLE_EQ(bytes({.dp = 8, .zero = 1}), 10 + 14.0 / 8);
+}
+
+// ZeRO (arXiv 1910.02054, Figure 1) with fp32 gradients.
+TEST(Memory, ZeroSharesStates) {
+  const Problem p = problem_of("megatron-core", "llama2-7b", {64, 2048});
+  const double n = p.parameters.total();
+  const auto bytes = [&](int zero) {
+    const auto parts = stage_memory(p, {.dp = 64, .zero = zero}, 0).parts;
+    const Bytes states = parts[Space::weights] + parts[Space::gradients] + parts[Space::optimizer];
+    return states.value / n;
+  };
+  EXPECT_DOUBLE_EQ(bytes(0), 18);
+  EXPECT_DOUBLE_EQ(bytes(1), 6 + 12.0 / 64);
+  EXPECT_DOUBLE_EQ(bytes(2), 2 + 16.0 / 64);
+  EXPECT_DOUBLE_EQ(bytes(3), 18.0 / 64);
+  const auto parts = stage_memory(p, {.dp = 64, .offload = true}, 0).parts;
+  EXPECT_EQ(parts[Space::optimizer].value, 0);
+}
+
+TEST(Memory, MicrobatchesInFlight) {
+  const Problem p = problem_of("megatron-core", "gpt3-175b", {64, 2048});
+  EXPECT_EQ(in_flight(p, {.pp = 8}, 0), 8);
+  EXPECT_EQ(in_flight(p, {.pp = 8}, 7), 1);
+  EXPECT_EQ(in_flight(p, {.pp = 8, .dp = 16}, 0), 4);  // there are no more
+  EXPECT_EQ(in_flight(p, {.pp = 8, .schedule = Schedule::gpipe}, 7), 64);
+  EXPECT_EQ(in_flight(p, {.pp = 8, .schedule = Schedule::zero_bubble}, 3), 5);
+  EXPECT_DOUBLE_EQ(in_flight(p, {.pp = 8, .interleave = 3}, 0), 8 * (1 + 7.0 / (8 * 3)));
+}
+
+TEST(Memory, RecomputingSomeLayersKeepsTheOthers) {
+  const Problem p = problem_of("megatron-core", "gpt3-175b", {64, 2048});
+  const auto kept = [&](int layers) {
+    return stage_activations(p, {.tp = 8, .recompute = Recompute::full, .recompute_layers = layers},
+                             0);
+  };
+  const Bytes all = stage_activations(p, {.tp = 8, .recompute = Recompute::full}, 0);
+  const Bytes none = stage_activations(p, {.tp = 8}, 0);
+  EXPECT_DOUBLE_EQ(kept(96).value, all.value);
+  EXPECT_DOUBLE_EQ(kept(24).value, (0.25 * all + 0.75 * none).value);
+}
+
+TEST(Memory, ModulesAreLeftOut) {
+  const Problem p = problem_of("megatron-core", "deepseek-v3", {1024, 4096});
+  const Strategy s{.pp = 16, .dp = 64, .ep = 64};
+  const auto with = [&](const RecomputeModules& modules) {
+    Strategy t = s;
+    t.modules = modules;
+    return layer_activations(p, t);
+  };
+  const Bytes none = with({});
+  EXPECT_LT(with({.norms = true}), none);
+  EXPECT_LT(with({.activation = true}), none);
+  EXPECT_LT(with({.mlp = true}), with({.activation = true}));
+  EXPECT_LT(with({.experts = true}), none);
+  EXPECT_LT(with({.latent = true}), none);
+}
+
+class MemoryLaws : public testing::TestWithParam<const char*> {
+ protected:
+  int pick(std::initializer_list<int> of) {
+    const auto i = std::uniform_int_distribution<std::size_t>(0, of.size() - 1)(engine_);
+    return *(of.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  Strategy strategy() {
+    Strategy s;
+    s.tp = pick({1, 2, 4, 8});
+    s.pp = pick({1, 2, 4});
+    s.dp = pick({1, 2, 8, 64});
+    s.cp = pick({1, 2});
+    s.ep = pick({1, 2, 8});
+    s.microbatch = pick({1, 2});
+    s.zero = pick({0, 1});
+    s.sp = s.tp > 1 && pick({0, 1}) == 1;
+    s.interleave = pick({1, 2});
+    s.schedule = Schedule(pick({0, 1, 2}));
+    s.recompute = Recompute(pick({0, 1, 2}));
+    s.precision = pick({0, 1}) == 0 ? Precision::bf16 : Precision::fp8;
+    return s;
+  }
+  std::mt19937 engine_{7};
+};
+
+TEST_P(MemoryLaws, Hold) {
+  for (const char* runtime : {"megatron-lm", "megatron-core", "nanotron", "pytorch", "fsdp"}) {
+    Problem p = problem_of(runtime, GetParam(), {1024, 4096});
+    p.max_devices = 1 << 20;
+    int tried = 0;
+    for (int trial = 0; trial < 300; ++trial) {
+      Strategy s = strategy();
+      if (legal(p, s) != Verdict::fits) continue;
+      ++tried;
+      for (int stage = 0; stage < s.pp; ++stage) {
+        const StageMemory m = stage_memory(p, s, stage);
+        Bytes sum;
+        for (const Bytes part : m.parts.values) {
+          EXPECT_GE(part.value, 0);
+          sum += part;
+        }
+        EXPECT_EQ(sum, m.total());
+        EXPECT_LE(m.peak_forward_backward, m.total());
+        EXPECT_LE(m.optimizer_step, m.total());
+        EXPECT_GT(m.after_forward.value, 0);
+      }
+      Bytes before{1e300};
+      for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full}) {
+        Strategy t = s;
+        t.recompute = r;
+        EXPECT_LE(stage_activations(p, t, 0), before);
+        before = stage_activations(p, t, 0);
+      }
+      Bytes states{1e300};
+      Bytes total{1e300};
+      for (const int zero : {0, 1, 2, 3}) {
+        Strategy t = s;
+        t.zero = zero;
+        if (legal(p, t) != Verdict::fits) continue;
+        EXPECT_LE(layer_states(p, t, 0), states);
+        EXPECT_LE(stage_memory(p, t, 0).total().value, total.value * (1 + 1e-12))
+            << runtime << zero;
+        states = layer_states(p, t, 0);
+        total = stage_memory(p, t, 0).total();
+      }
+    }
+    EXPECT_GT(tried, 20);
+  }
+}
+
+TEST_P(MemoryLaws, MoreDevicesHoldNoMoreWeightsEach) {
+  Problem p = problem_of("megatron-core", GetParam(), {1024, 4096});
+  p.max_devices = 1 << 20;
+  int tried = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    Strategy s = strategy();
+    s.zero = 3 * pick({0, 1});
+    if (s.zero == 3) s.pp = s.interleave = 1;
+    const auto weights = [&](const Strategy& t) {
+      return stage_memory(p, t, 0).parts[Space::weights].value * (1 - 1e-12);
+    };
+    for (int Strategy::*degree : {&Strategy::tp, &Strategy::pp, &Strategy::cp, &Strategy::dp}) {
+      Strategy t = s;
+      t.*degree *= 2;
+      if (legal(p, s) != Verdict::fits || legal(p, t) != Verdict::fits) continue;
+      ++tried;
+      // Stages do not divide evenly: the first of more stages may hold as much, never more.
+      EXPECT_LE(weights(t), stage_memory(p, s, 0).parts[Space::weights].value);
+    }
+  }
+  EXPECT_GT(tried, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, MemoryLaws,
+                         testing::Values("gpt3-175b", "llama3.1-70b", "mixtral-8x7b",
+                                         "deepseek-v3"));
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels and collectives of each part of a model in one microbatch of training, on one rank.
+// Internal to predict: a template over how operators are recorded, so that a search pays nothing
+// for what only people read.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/predict/train.hpp"
+
+namespace sextant::training {
+
+/// What operators belong to, in the order of Parts.
+constexpr std::array<std::string_view, 7> part_names = {
+    "attention", "windowed attention", "recurrence", "mlp", "experts", "embedding", "head"};
+
+/// Communication inside a layer.
+enum class Exchange : std::uint8_t { tensor, context, expert, count };
+constexpr auto names_of(Exchange) {
+  return std::array<std::string_view, 3>{"tensor", "context", "expert"};
+}
+
+/// One pass of one microbatch.
+struct Phase {
+  Seconds compute;  ///< kernels
+  Seconds weights;  ///< of these, weight gradients
+  Table<Span, Exchange> exchange;
+  double launches = 0;     ///< kernels and collectives that the host issues
+  double collectives = 0;  ///< of these, tensor-parallel collectives
+  Flops flops;
+  Joules energy;  ///< beyond idling
+
+  Seconds time() const;
+  void add(const Phase& other, double times);
+};
+
+/// Of a layer, or of the embedding or the head.
+struct Part {
+  Phase forward;
+  Phase recompute;
+  Phase backward;
+  void add(const Part& other, double times);
+};
+
+/// Records nothing.
+struct Silent {
+  static constexpr bool records = false;
+};
+
+/// Records every operator, in the order of the passes.
+struct Recorder {
+  static constexpr bool records = true;
+  std::vector<Operator> operators;
+};
+
+/// Every part at one clock.
+struct Parts {
+  Part full;      ///< attention that sees everything
+  Part windowed;  ///< attention with a window
+  Part recurrent;
+  Part dense;
+  Part experts;
+  Part embedding;
+  Part head;
+};
+
+/// The parts that the model has. Explicitly instantiated for Silent and Recorder in parts.cpp.
+template <class Trace>
+Parts compose(const Problem& problem, const Strategy& strategy, const Layout& layout, Hertz clock,
+              Trace& trace);
+
+}  // namespace sextant::training

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/problem.hpp"
+
+namespace sextant {
+namespace {
+
+// Idle power is measured on a cool device. In a node whose devices all work they are 30 to 40 K
+// hotter, and leak more. Fitted to bf16 training on nodes of eight H100 (NeMo, Megatron-LM,
+// llm-foundry), whose clocks nobody states; A100 nodes hardly reach their limit.
+constexpr double hot_node = 1.5;
+
+}  // namespace
+
+Problem prepare(const System& system, const Runtime& runtime, const Kernels& kernels,
+                const Model& model, const Training& work) {
+  Problem p;
+  p.chip = lower(system.device);
+  if (system.devices_per_node > 1) p.chip.idle *= hot_node;
+  p.network = lower(system);
+  p.kernels = kernels;
+  p.runtime = runtime;
+  for (Seconds* t :
+       {&p.runtime.launch.host, &p.runtime.launch.graph_start, &p.runtime.host_per_step,
+        &p.runtime.host_per_sequence, &p.runtime.host_per_request, &p.runtime.host_per_optimizer,
+        &p.runtime.host_per_recompute, &p.runtime.host_per_layer}) {
+    *t *= system.host.pace;
+  }
+  p.model = model;
+  complete(p.model);
+  p.layers = count_layers(p.model);
+  p.parameters = count_parameters(p.model);
+  p.work = work;
+  for (std::size_t i = 0; i < p.peak.size; ++i) {
+    const auto type = static_cast<Precision>(i);
+    p.peak[type] = system.device.matrix[runs_as(system.device, type)];
+  }
+  p.capacity = system.device.memory.capacity;
+  p.host_link = system.host.link;
+  p.max_devices = system.max_devices;
+  return p;
+}
+
+Problem prepare(const System& system, const Runtime& runtime, const Kernels& kernels,
+                const Model& model, const Serving& serving) {
+  Problem p = prepare(system, runtime, kernels, model, Training{});
+  p.serving = serving;
+  return p;
+}
+
+std::string_view kernel_library(const Runtime& runtime) {
+  switch (runtime.attention) {
+    case AttentionBackend::cudnn:
+      return "cudnn";
+    case AttentionBackend::trtllm:
+      return "trtllm";
+    case AttentionBackend::trtllm_2023:
+      return "trtllm-2023";
+    case AttentionBackend::triton:
+      return "triton";
+    case AttentionBackend::unfused:
+    case AttentionBackend::flash:
+      break;
+  }
+  return "pytorch";
+}
+
+}  // namespace sextant

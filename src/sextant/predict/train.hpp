@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// One training step: time, memory, and what they are made of.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/cost/kernel.hpp"
+#include "sextant/predict/layout.hpp"
+#include "sextant/predict/memory.hpp"
+
+namespace sextant {
+
+/// What a step's time goes to.
+enum class Time : std::uint8_t {
+  forward,  ///< kernels
+  backward,
+  recompute,
+  tensor,      ///< tensor-parallel collectives
+  context,     ///< context-parallel exchange
+  expert,      ///< expert-parallel exchange
+  pipeline,    ///< stage-to-stage transfers
+  bubble,      ///< waiting for the first and last microbatch
+  gradients,   ///< data-parallel reduction
+  parameters,  ///< gathering of sharded parameters
+  optimizer,
+  host,    ///< the device waits for its host
+  spread,  ///< waiting for the slowest device
+  count
+};
+constexpr auto names_of(Time) {
+  return std::array<std::string_view, 13>{
+      "forward", "backward",  "recompute",  "tensor",    "context", "expert", "pipeline",
+      "bubble",  "gradients", "parameters", "optimizer", "host",    "spread"};
+}
+/// A sentence for people.
+std::string_view meaning_of(Time t);
+
+struct Span {
+  Seconds busy;     ///< how long it works
+  Seconds exposed;  ///< of that, what the step waits for; exposed times sum to the step
+};
+
+/// Trivially copyable.
+struct Estimate {
+  Verdict verdict = Verdict::fits;
+  Seconds step;
+  Table<Span, Time> time;
+  StageMemory memory;  ///< of the fullest stage
+  int fullest_stage = 0;
+  int slowest_stage = 0;
+  double devices = 1;
+  double tokens = 0;     ///< a step
+  Flops model_flops;     ///< a step, all devices: no recomputation, attention not halved
+  Flops hardware_flops;  ///< with recomputation
+  FlopsPerSecond peak;   ///< of one device, of the strategy's precision
+  Hertz clock;           ///< that power allows
+  Watts power;           ///< of one device while it computes
+  Seconds forward_backward() const;
+  double mfu() const;
+  double hfu() const;
+};
+
+/// One kernel or collective of a step, for people.
+struct Operator {
+  std::string name;  ///< "qkv", "qkv weight gradient"
+  Time kind = Time::forward;
+  std::string part;    ///< "attention", "mlp", "experts", "head", …
+  std::string shape;   ///< "2048 x 4608 x 12288"
+  KernelCost cost;     ///< of a collective: time and busy[network] only
+  Bytes message;       ///< of a collective
+  bool again = false;  ///< a part of recomputation
+  double count = 1;    ///< runs in one step of one rank of the slowest stage
+  Seconds exposed;     ///< of one run
+};
+
+struct Explained {
+  Estimate estimate;
+  std::vector<Operator> operators;
+};
+
+/// The step under a strategy. Illegal ones get a verdict and no numbers; what does not fit gets
+/// both. No allocation, no exception.
+Estimate evaluate(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// The same by the same code, with every operator.
+Explained explain(const Problem& problem, const Strategy& strategy);
+
+/// Time of one microbatch on one stage, for timelines.
+struct StageTimes {
+  Seconds forward;  ///< collectives included
+  Seconds recompute;
+  Seconds backward;
+  Seconds transfer;    ///< to the next stage
+  Seconds weights{0};  ///< of the backward pass, gradients of weights
+};
+StageTimes stage_times(const Problem& problem, const Strategy& strategy, int stage) noexcept;
+
+}  // namespace sextant

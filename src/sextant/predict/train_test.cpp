@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws of a training step that hold whatever its constants are.
+#include "sextant/predict/train.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "sextant/io/presets.hpp"
+
+namespace sextant {
+namespace {
+
+struct Scene {
+  std::string system = "dgx-a100";
+  std::string runtime = "megatron-core";
+  std::string model = "gpt3-175b";
+  Training work{.batch = 64, .seq = 2048};
+};
+
+Problem problem_of(const Scene& s) {
+  const Runtime runtime = load_runtime(s.runtime);
+  return prepare(load_system(s.system), runtime, load_kernels(kernel_library(runtime)),
+                 load_model(s.model), s.work);
+}
+
+const std::vector<Scene>& scenes() {
+  static const std::vector<Scene> all = {
+      {},
+      {.system = "jean-zay", .runtime = "megatron-lm", .model = "bloom-176b"},
+      {.system = "dgx-h100", .runtime = "fsdp", .model = "mpt-7b"},
+      {.system = "aws-p5", .runtime = "nanotron", .model = "llama3.1-8b"},
+      {.system = "dgx-h100", .model = "mixtral-8x7b", .work = {.batch = 128, .seq = 4096}},
+      {.system = "gb200-nvl72", .model = "deepseek-v3", .work = {.batch = 256, .seq = 4096}},
+      {.system = "dgx-b200", .model = "gpt-oss-120b", .work = {.batch = 256, .seq = 4096}},
+      {.system = "h200-single", .runtime = "pytorch", .model = "llama2-7b"},
+  };
+  return all;
+}
+
+// Strategies of all kinds, most of them legal.
+class Strategies {
+ public:
+  Strategy next() {
+    Strategy s;
+    s.tp = pick(1, 2, 4, 8);
+    s.pp = pick(1, 1, 2, 4, 8);
+    s.dp = pick(1, 1, 2, 4, 8);
+    s.cp = pick(1, 1, 1, 2);
+    s.ep = pick(1, 1, 2, 4);
+    s.microbatch = pick(1, 1, 2);
+    s.interleave = s.pp > 1 ? pick(1, 1, 2) : 1;
+    s.zero = s.pp > 1 ? pick(0, 1) : pick(0, 1, 2, 3);
+    s.sp = s.tp > 1 && pick(false, true);
+    s.offload = pick(false, false, false, true);
+    s.context = pick(ContextKind::ring, ContextKind::all_to_all);
+    s.order = pick(Order::tp_cp_ep_dp_pp, Order::tp_cp_ep_pp_dp);
+    s.schedule = pick(Schedule::one_f_one_b, Schedule::gpipe, Schedule::zero_bubble);
+    s.recompute = pick(Recompute::none, Recompute::selective, Recompute::full);
+    s.recompute_layers = pick(0, 0, 3);
+    s.modules.norms = pick(false, true);
+    s.modules.activation = pick(false, true);
+    s.modules.mlp = pick(false, false, true);
+    s.modules.experts = pick(false, false, true);
+    s.modules.latent = pick(false, true);
+    s.precision = pick(Precision::bf16, Precision::bf16, Precision::fp8);
+    return s;
+  }
+
+ private:
+  template <class T, class... Rest>
+  T pick(T first, Rest... rest) {
+    const std::array<T, 1 + sizeof...(rest)> all{first, rest...};
+    return all[random_() % all.size()];
+  }
+  std::mt19937 random_{7};
+};
+
+// Calls `law` with many legal strategies of every scene.
+template <class Law>
+void everywhere(int tries, const Law& law) {
+  int legal_ones = 0;
+  Strategies strategies;
+  for (const Scene& scene : scenes()) {
+    const Problem p = problem_of(scene);
+    for (int i = 0; i < tries; ++i) {
+      const Strategy s = strategies.next();
+      if (legal(p, s) != Verdict::fits) continue;
+      ++legal_ones;
+      law(p, s);
+      if (testing::Test::HasFailure()) {
+        ADD_FAILURE() << scene.model << " on " << scene.system << ": tp " << s.tp << " pp " << s.pp
+                      << " dp " << s.dp << " cp " << s.cp << " ep " << s.ep << " microbatch "
+                      << s.microbatch << " zero " << s.zero << " " << name_of(s.recompute) << " "
+                      << name_of(s.schedule);
+        return;
+      }
+    }
+  }
+  EXPECT_GT(legal_ones, tries);
+}
+
+TEST(Step, PartsSumToTheWhole) {
+  everywhere(300, [](const Problem& p, const Strategy& s) {
+    const Estimate e = evaluate(p, s);
+    Seconds sum;
+    for (const Span& t : e.time.values) {
+      EXPECT_TRUE(std::isfinite(t.exposed.value) && t.exposed.value >= 0);
+      EXPECT_GE(t.busy.value, 0);
+      sum += t.exposed;
+    }
+    EXPECT_NEAR(sum / e.step, 1, 1e-12);
+    EXPECT_GT(e.step.value, 0);
+    EXPECT_GE(e.forward_backward(), Seconds(0));
+  });
+}
+
+TEST(Step, OneDeviceDoesNotCommunicate) {
+  for (const Scene& scene : scenes()) {
+    Problem p = problem_of(scene);
+    const Estimate e = evaluate(p, {});
+    for (const Time t : {Time::tensor, Time::context, Time::expert, Time::pipeline, Time::bubble,
+                         Time::gradients, Time::parameters, Time::spread}) {
+      EXPECT_EQ(e.time[t].busy, Seconds(0)) << scene.model << " " << name_of(t);
+      EXPECT_EQ(e.time[t].exposed, Seconds(0)) << scene.model << " " << name_of(t);
+    }
+  }
+}
+
+// Weights alone: no attention, whose masked half need not be computed, and no recomputation.
+TEST(Step, IsNotFasterThanItsMultiplies) {
+  everywhere(200, [](const Problem& p, const Strategy& s) {
+    const ParameterCount& n = p.parameters;
+    const Experts& x = p.model.experts;
+    double weights = n.attention + n.mlp + static_cast<double>(p.model.hidden) * p.model.vocab;
+    if (x.count > 0) weights += n.experts * x.topk / x.count;
+    const Estimate e = evaluate(p, s);
+    const Flops work(6 * weights * e.tokens);
+    const FlopsPerSecond each = p.chip.per_clock[s.precision] * p.chip.cores * p.chip.clock;
+    EXPECT_GE(e.step, work / (e.devices * each));
+  });
+}
+
+// Every microbatch reads the weights of its rank forward and backward; Adam reads and writes 16
+// bytes a parameter and more.
+TEST(Step, IsNotFasterThanItsBytes) {
+  everywhere(200, [](const Problem& p, const Strategy& s) {
+    const Estimate e = evaluate(p, s);
+    const Layout l = layout_of(p, s);
+    const double size = std::min(2.0, element_bytes(s.precision));
+    const double dense = rank_parameters(p, s, s.pp / 2).dense;
+    const double shards = s.zero > 0 ? l.shard.ranks : 1;
+    const bool small = p.work.optimizer == Optimizer::adamw_bf16_states;
+    const Bytes passes(2 * l.microbatches * size * dense);
+    const Bytes adam(s.offload ? 0 : dense / shards * (small ? 8 : 16));
+    EXPECT_GE(e.step, passes / p.chip.bandwidth);
+    EXPECT_GE(e.time[Time::optimizer].exposed, adam / p.chip.bandwidth);
+  });
+}
+
+/// Measures every quantity of a described struct by a clock that runs half as fast.
+struct HalfTime {
+  template <class T>
+  void operator()(std::string_view, T& field, Field = {}) {
+    if constexpr (is_quantity<T>) {
+      field.value *= std::pow(0.5, T::dimension.time);
+    } else if constexpr (requires { field.begin(); } && !std::is_same_v<T, std::string>) {
+      for (auto& item : field) (*this)("", item);
+    } else if constexpr (Described<T>) {
+      describe(*this, field);
+    }
+  }
+};
+
+TEST(Step, TwiceTheSpeedOfEverythingIsHalfTheTime) {
+  Strategies strategies;
+  int legal_ones = 0;
+  for (const Scene& scene : scenes()) {
+    System system = load_system(scene.system);
+    Runtime runtime = load_runtime(scene.runtime);
+    Kernels kernels = load_kernels(kernel_library(runtime));
+    const Model model = load_model(scene.model);
+    const Problem slow = prepare(system, runtime, kernels, model, scene.work);
+    HalfTime half;
+    half("", system);
+    half("", runtime);
+    half("", kernels);
+    Problem fast = prepare(system, runtime, kernels, model, scene.work);
+    half("", fast.collectives);
+    for (int i = 0; i < 100; ++i) {
+      const Strategy s = strategies.next();
+      if (legal(slow, s) != Verdict::fits) continue;
+      ++legal_ones;
+      ASSERT_NEAR(evaluate(fast, s).step / evaluate(slow, s).step, 0.5, 1e-9)
+          << scene.model << " on " << scene.system;
+    }
+  }
+  EXPECT_GT(legal_ones, 100);
+}
+
+TEST(Step, MoreRecomputationIsMoreWorkInLessMemory) {
+  everywhere(200, [](const Problem& p, Strategy s) {
+    s.recompute_layers = 0;
+    s.modules = {};
+    Flops before(0);
+    Bytes held(1e30);
+    for (const Recompute r : {Recompute::none, Recompute::selective, Recompute::full}) {
+      s.recompute = r;
+      const Estimate e = evaluate(p, s);
+      EXPECT_GE(e.hardware_flops, before) << name_of(r);
+      EXPECT_GE(e.hardware_flops, e.model_flops);
+      EXPECT_LE(e.memory.parts[Space::activations], held) << name_of(r);
+      before = e.hardware_flops;
+      held = e.memory.parts[Space::activations];
+    }
+  });
+}
+
+TEST(Step, HigherZeroStagesHoldLess) {
+  everywhere(200, [](const Problem& p, Strategy s) {
+    Bytes held(1e30);
+    for (s.zero = 0; s.zero <= (s.pp > 1 ? 1 : 3); ++s.zero) {
+      const Table<Bytes, Space> m = evaluate(p, s).memory.parts;
+      const Bytes states = m[Space::weights] + m[Space::gradients] + m[Space::optimizer];
+      EXPECT_LE(states.value, held.value * (1 + 1e-12)) << "zero " << s.zero;
+      held = states;
+    }
+  });
+}
+
+bool same(const Estimate& a, const Estimate& b) {
+  bool equal = a.verdict == b.verdict && a.step == b.step && a.fullest_stage == b.fullest_stage &&
+               a.slowest_stage == b.slowest_stage && a.devices == b.devices &&
+               a.tokens == b.tokens && a.model_flops == b.model_flops &&
+               a.hardware_flops == b.hardware_flops && a.peak == b.peak && a.clock == b.clock &&
+               a.power == b.power && a.memory.after_forward == b.memory.after_forward &&
+               a.memory.peak_forward_backward == b.memory.peak_forward_backward;
+  for (std::size_t i = 0; i < a.time.size; ++i) {
+    equal = equal && a.time.values[i].busy == b.time.values[i].busy &&
+            a.time.values[i].exposed == b.time.values[i].exposed;
+  }
+  for (std::size_t i = 0; i < a.memory.parts.size; ++i) {
+    equal = equal && a.memory.parts.values[i] == b.memory.parts.values[i];
+  }
+  return equal;
+}
+
+TEST(Step, ExplainedIsEvaluatedBitForBit) {
+  everywhere(300, [](const Problem& p, const Strategy& s) {
+    const Explained x = explain(p, s);
+    EXPECT_TRUE(same(x.estimate, evaluate(p, s)));
+    EXPECT_FALSE(x.operators.empty());
+  });
+}
+
+TEST(Step, AnIllegalStrategyHasAVerdictAndNoNumbers) {
+  const Problem p = problem_of({});
+  const Estimate e = evaluate(p, {.tp = 7});
+  EXPECT_EQ(e.verdict, Verdict::heads_not_divisible);
+  EXPECT_EQ(e.step, Seconds(0));
+  EXPECT_EQ(e.mfu(), 0);
+  EXPECT_TRUE(explain(p, {.tp = 7}).operators.empty());
+}
+
+TEST(Step, ATimeHasAMeaning) {
+  for (std::size_t i = 0; i < Table<Span, Time>::size; ++i) {
+    EXPECT_FALSE(meaning_of(static_cast<Time>(i)).empty());
+  }
+}
+
+// What --explain lists is the whole step.
+TEST(Step, OperatorsAddUpToTheirPasses) {
+  everywhere(100, [](const Problem& p, const Strategy& s) {
+    const Explained x = explain(p, s);
+    Table<Seconds, Time> sums;
+    for (const Operator& o : x.operators) sums[o.kind] += o.count * o.exposed;
+    for (const Time t : {Time::forward, Time::backward, Time::recompute, Time::tensor,
+                         Time::context, Time::expert}) {
+      EXPECT_NEAR(sums[t].value, x.estimate.time[t].exposed.value, 1e-6 * x.estimate.step.value)
+          << name_of(t);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/infer_cases.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sextant/validate/calibrate.hpp"
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string header =
+    "id,kind,system,runtime,model,gpus,tp,pp,batch,batching,input,output,precision,kv_precision,"
+    "phase,context,shard,metric,measured,source\n";
+
+std::vector<Case> cases_of(const std::string& rows) {
+  return read_cases(parse_csv(header + rows, "folder/serving.csv"));
+}
+
+std::vector<CaseResult> results_of(const std::string& rows) {
+  Catalogue catalogue;
+  return validate(cases_of(rows), catalogue);
+}
+
+TEST(InferCases, EmptyCellsAreDefaults) {
+  const auto cases =
+      cases_of("a,infer,dgx-a100,trtllm,llama2-7b,,,,4,,200,100,,,,,,latency_seconds,1,me\n");
+  const auto& c = std::get<InferCase>(cases.at(0).kernel);
+  EXPECT_EQ(c.strategy.tp, 1);
+  EXPECT_EQ(c.strategy.dp, 1);
+  EXPECT_EQ(c.strategy.precision, Precision::bf16);
+  EXPECT_EQ(c.work.batching, Batching::fixed);
+  EXPECT_EQ(c.work.cache, Precision::bf16);
+  EXPECT_EQ(c.work.output, 100);
+  EXPECT_FALSE(c.shard);
+}
+
+TEST(InferCases, SixteenBitsAreSixteenBits) {
+  const auto r = results_of(
+      "a,infer,dgx-a100,trtllm,llama2-7b,,,,4,,200,100,fp16,fp16,,,,tpot_seconds,1,me\n"
+      "b,infer,dgx-a100,trtllm,llama2-7b,,,,4,static,200,100,bf16,bf16,,,,tpot_seconds,1,me\n");
+  EXPECT_EQ(r.at(0).unsupported, "");
+  EXPECT_GT(r[0].predicted, 0);
+  EXPECT_EQ(r[0].predicted, r.at(1).predicted);
+}
+
+TEST(InferCases, EveryMetricIsPredicted) {
+  std::string rows;
+  for (const char* metric :
+       {"latency_seconds", "ttft_seconds", "tpot_seconds", "output_tokens_per_second"}) {
+    rows += std::string("a,infer,dgx-h100,trtllm,llama2-7b,2,2,1,8,,200,100,fp8,fp8,,,,") + metric +
+            ",1,me\n";
+  }
+  const auto r = results_of(rows);
+  ASSERT_EQ(r.size(), 4U);
+  for (const CaseResult& x : r) EXPECT_GT(x.predicted, 0) << x.metric << " " << x.unsupported;
+  EXPECT_NEAR(r[0].predicted, r[1].predicted + 99 * r[2].predicted, 1e-12);
+  EXPECT_NEAR(r[3].predicted, 8 * 100 / r[0].predicted, 1e-6);
+}
+
+TEST(InferCases, OnePass) {
+  const std::string row = "a,infer,h200-single,pytorch-graph,llama2-70b,,,,4,,";
+  const auto r = results_of(row + "512,,bf16,,prefill,512,8,phase_seconds,1,me\n" + row +
+                            "1,,bf16,,decode,512,8,phase_seconds,1,me\n" + row +
+                            "1,,bf16,,decode,512,1,phase_seconds,1,me\n");
+  ASSERT_EQ(r.size(), 3U);
+  EXPECT_EQ(r[0].unsupported, "");
+  EXPECT_GT(r[0].predicted, r[1].predicted);
+  EXPECT_GT(r[2].predicted, 4 * r[1].predicted);  // all of the model, not an eighth
+}
+
+TEST(InferCases, WhatCannotRunSaysWhy) {
+  const auto reason = [](const std::string& row) { return results_of(row).at(0).unsupported; };
+  const std::string rest = ",1,,200,200,fp16,,,,,latency_seconds,1,me\n";
+  EXPECT_THAT(reason("a,infer,dgx-a100,trtllm,llama2-7b,3,3,1" + rest),
+              HasSubstr("tp 3 does not divide the 32 heads"));
+  EXPECT_THAT(reason("a,infer,dgx-a100,trtllm,llama2-7b,3,2,1" + rest),
+              HasSubstr("gpus is not tp x pp x dp"));
+  EXPECT_THAT(reason("a,infer,dgx-a100,snail,llama2-7b,1,1,1" + rest),
+              HasSubstr("no runtime is named 'snail'"));
+  EXPECT_THAT(reason("a,infer,abacus,trtllm,llama2-7b,1,1,1" + rest),
+              HasSubstr("no system is named"));
+  EXPECT_THAT(reason("a,infer,dgx-a100,trtllm,no-such,1,1,1" + rest),
+              HasSubstr("no model is named 'no-such'"));
+  EXPECT_THAT(reason("a,infer,dgx-a100,trtllm,llama2-7b,1,1,1,1,,2,2,,,,,,furlongs,1,me\n"),
+              HasSubstr("'furlongs'"));
+}
+
+TEST(InferCases, MalformedCellsAreNamed) {
+  try {
+    cases_of("a,infer,dgx-a100,trtllm,,1,1.5,1,x,often,200,,fp17,,,,,latency_seconds,0,me\n");
+    FAIL() << "accepted";
+  } catch (const InputError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("layers, hidden, heads and vocab"));
+    EXPECT_THAT(e.what(), HasSubstr("tp: expected a whole number, got '1.5'"));
+    EXPECT_THAT(e.what(), HasSubstr("batch: expected a number, got 'x'"));
+    EXPECT_THAT(e.what(), HasSubstr("batching: unknown value 'often'"));
+    EXPECT_THAT(e.what(), HasSubstr("precision: unknown value 'fp17'"));
+    EXPECT_THAT(e.what(), HasSubstr("output: expected a number, the cell is empty"));
+    EXPECT_THAT(e.what(), HasSubstr("measured: expected a positive number"));
+  }
+}
+
+TEST(InferCases, AreNotRefitted) {
+  const auto cases =
+      cases_of("a,infer,dgx-a100,trtllm,llama2-7b,,,,4,,200,100,,,,,,latency_seconds,1,me\n");
+  Catalogue catalogue;
+  const auto r = leave_families_out(cases, catalogue, {.folds = 2, .evaluations = 10});
+  ASSERT_EQ(r.size(), 1U);
+  EXPECT_EQ(r[0].unsupported, "constants of runtimes are not refitted");
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A serving case meets the model of serving.
+#include "sextant/validate/infer_results.hpp"
+
+#include <algorithm>
+
+#include "sextant/predict/infer.hpp"
+#include "sextant/validate/parts.hpp"
+
+namespace sextant {
+namespace {
+
+// What a pass spends most of its time on.
+std::string_view longest_part(const PassCost& c) {
+  const auto& parts = c.parts.values;
+  const auto longest = std::max_element(parts.begin(), parts.end());
+  return name_of(static_cast<Work>(longest - parts.begin()));
+}
+
+void fill(CaseResult& r, double predicted, const PassCost& pass) {
+  r.predicted = predicted;
+  r.error = predicted / r.measured - 1;
+  r.bound = longest_part(pass);
+}
+
+void fill(CaseResult& r, InferMetric metric, const ServingEstimate& e, const Protocol& protocol) {
+  switch (metric) {
+    case InferMetric::latency_seconds:
+      return fill(r, e.latency.value, e.latency > 2 * e.ttft ? e.decode : e.prefill);
+    case InferMetric::ttft_seconds:
+      return fill(r, e.ttft.value, e.prefill);
+    case InferMetric::tpot_seconds:
+      return fill(r, (protocol.median_token ? e.step : e.tpot).value, e.decode);
+    case InferMetric::output_tokens_per_second:
+      return fill(r, e.tokens_per_second / (protocol.per_device ? e.devices : 1),
+                  e.latency > 2 * e.ttft ? e.decode : e.prefill);
+    case InferMetric::phase_seconds:
+      break;
+  }
+}
+
+}  // namespace
+
+std::optional<InferScenario> serving_of(const Case& c, Catalogue& catalogue, std::string& reason) {
+  const auto& t = std::get<InferCase>(c.kernel);
+  const int context = std::max(t.context, t.work.input + t.work.output);
+  const auto parts =
+      find_parts({c.system, t.runtime, t.model, t.columns, context}, catalogue, reason);
+  if (!parts) return std::nullopt;
+  InferScenario x{prepare(*parts->system, *parts->runtime, *parts->kernels, parts->model, t.work),
+                  t.strategy};
+  if (t.shard) {
+    // The other ranks are imagined.
+    x.problem.communicates = false;
+    x.problem.max_devices = std::max(x.problem.max_devices, t.strategy.tp);
+  }
+  return x;
+}
+
+void predict_infer(const Case& c, Catalogue& catalogue, std::vector<CaseResult>& out) {
+  const auto& t = std::get<InferCase>(c.kernel);
+  std::string reason = c.unsupported;
+  const auto x = reason.empty() ? serving_of(c, catalogue, reason) : std::nullopt;
+  if (!x) {
+    out.push_back(unpredicted(c, reason));
+    return;
+  }
+  if (legal_serving(x->problem, x->strategy) != Verdict::fits) {
+    out.push_back(unpredicted(c, "cannot run: " + joined(check_serving(x->problem, x->strategy))));
+    return;
+  }
+  CaseResult r = unpredicted(c, "");
+  if (t.metric == InferMetric::phase_seconds) {
+    const bool prefill = t.phase == InferPhase::prefill;
+    const PassShape shape{static_cast<double>(t.work.batch),
+                          prefill ? static_cast<double>(t.work.input) : 1.0,
+                          static_cast<double>(t.context)};
+    const PassCost pass = serving_pass(x->problem, x->strategy, shape);
+    fill(r, pass.time.value, pass);
+  } else {
+    fill(r, t.metric, serve(x->problem, x->strategy), c.protocol);
+  }
+  out.push_back(std::move(r));
+}
+
+}  // namespace sextant

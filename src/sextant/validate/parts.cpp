@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/parts.hpp"
+
+#include "sextant/predict/problem.hpp"
+
+namespace sextant {
+
+std::string joined(const std::vector<Diagnostic>& problems) {
+  std::string all;
+  for (const Diagnostic& d : problems) all += (all.empty() ? "" : "; ") + d.message;
+  return all;
+}
+
+std::optional<Parts> find_parts(const PartNames& names, Catalogue& catalogue, std::string& reason) {
+  Parts parts;
+  parts.system = catalogue.system(names.system, reason);
+  if (parts.system == nullptr) return std::nullopt;
+  parts.runtime = catalogue.runtime(names.runtime, reason);
+  if (parts.runtime == nullptr) return std::nullopt;
+  const std::string library(kernel_library(*parts.runtime));
+  parts.kernels = catalogue.kernels(library, parts.system->device, reason);
+  if (parts.kernels == nullptr) return std::nullopt;
+  std::string unknown;
+  const Model* preset = names.model.empty() ? nullptr : catalogue.model(names.model, unknown);
+  if (preset == nullptr && !names.columns.complete()) {
+    reason = unknown;
+    return std::nullopt;
+  }
+  parts.model = model_of(names.columns, names.model, names.context, preset);
+  reason = joined(check(parts.model));
+  if (!reason.empty()) return std::nullopt;
+  return parts;
+}
+
+}  // namespace sextant

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the cells of one row of a case file; every problem is collected with its place.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sextant/io/csv.hpp"
+#include "sextant/spec/describe.hpp"
+#include "sextant/spec/diagnostic.hpp"
+#include "sextant/units/parse.hpp"
+
+namespace sextant {
+
+/// One row with its problems: cells by column name, converted and checked.
+class RowReader {
+ public:
+  RowReader(const CsvTable& table, std::size_t row, std::vector<Diagnostic>& problems)
+      : table_(table), row_(row), cells_(table.row(row).cells), problems_(problems) {}
+
+  std::string text(std::string_view column) const {
+    const std::optional<std::size_t> c = table_.column(column);
+    return c ? std::string(cells_[*c]) : std::string();
+  }
+
+  double number(std::string_view column, double low, double high) {
+    return number_or(column, std::optional<double>{}, low, high);
+  }
+  double number_or(std::string_view column, std::optional<double> fallback, double low,
+                   double high) {
+    const std::string cell = text(column);
+    if (cell.empty() && fallback) return *fallback;
+    const std::optional<double> value = parse_number(cell);
+    if (!value) {
+      problem(column, cell.empty() ? "expected a number, the cell is empty"
+                                   : "expected a number, got '" + cell + "'");
+      return low;
+    }
+    if (*value < low || *value > high) {
+      problem(column, "'" + cell + "' is out of range");
+      return low;
+    }
+    return *value;
+  }
+  /// Sizes: positive whole numbers.
+  double size(std::string_view column) { return number(column, 1, 1e12); }
+  double size_or(std::string_view column, double fallback) {
+    return number_or(column, fallback, 1, 1e12);
+  }
+
+  /// A whole number that fits an int.
+  int whole(std::string_view column, double low, double high) {
+    return whole_or(column, std::optional<double>{}, low, high);
+  }
+  int whole_or(std::string_view column, std::optional<double> fallback, double low, double high) {
+    const double value = number_or(column, fallback, low, high);
+    if (value == std::floor(value)) return static_cast<int>(value);
+    problem(column, "expected a whole number, got '" + text(column) + "'");
+    return static_cast<int>(low);
+  }
+
+  template <NamedEnum E>
+  E choice(std::string_view column, E fallback) {
+    const std::string cell = text(column);
+    E value = fallback;
+    if (cell.empty() || parse_enum(cell, value)) return value;
+    std::vector<std::string> names;
+    for (const std::string_view n : names_of(E{})) names.emplace_back(n);
+    problem(column, "unknown value '" + cell + "'", did_you_mean(cell, names));
+    return fallback;
+  }
+
+  void problem(std::string_view column, std::string message, std::string hint = "") {
+    if (problems_.size() >= max_reported) return;
+    const std::optional<std::size_t> c = table_.column(column);
+    if (c) {
+      problems_.push_back(table_.problem(row_, *c, std::move(message), std::move(hint)));
+    } else {
+      problems_.push_back({.file = table_.file(),
+                           .line = table_.row(row_).line,
+                           .column = 1,
+                           .field = std::string(column),
+                           .message = "this kind of case needs the column"});
+    }
+  }
+
+ private:
+  const CsvTable& table_;
+  std::size_t row_;
+  std::span<const std::string_view> cells_;
+  std::vector<Diagnostic>& problems_;
+};
+
+}  // namespace sextant

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training steps as case files write them: a system, a runtime, a model by name or by its
+// dimensions, a strategy, and which number of the step was measured.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sextant/spec/model.hpp"
+#include "sextant/spec/strategy.hpp"
+#include "sextant/spec/workload.hpp"
+#include "sextant/validate/model_columns.hpp"
+#include "sextant/validate/row.hpp"
+
+namespace sextant {
+
+enum class TrainMetric : std::uint8_t {
+  step_seconds,
+  tokens_per_second_per_gpu,
+  model_tflops_per_gpu,
+  forward_backward_seconds,
+  optimizer_seconds,
+  activation_bytes_after_forward,
+  peak_bytes_forward_backward,
+  fits,  ///< 1: it ran, 0: it was out of memory
+};
+constexpr auto names_of(TrainMetric) {
+  return std::array<std::string_view, 8>{"step_seconds",
+                                         "tokens_per_second_per_gpu",
+                                         "model_tflops_per_gpu",
+                                         "forward_backward_seconds",
+                                         "optimizer_seconds",
+                                         "activation_bytes_after_forward",
+                                         "peak_bytes_forward_backward",
+                                         "fits"};
+}
+
+struct TrainCase {
+  std::string runtime;  ///< preset name
+  std::string model;    ///< preset name, or empty
+  ModelColumns columns;
+  Training work;
+  Strategy strategy;
+  std::optional<bool> sp;  ///< nothing: the runtime's default
+  TrainMetric metric = TrainMetric::step_seconds;
+  Bytes allocated;  ///< memory held between steps, where it was measured
+};
+
+/// Reads a row of kind train or memory; what it asks for that cannot be is put in `unsupported`.
+TrainCase read_train(RowReader& row, std::string& unsupported);
+
+inline Model model_of(const TrainCase& c, const Model* preset) {
+  return model_of(c.columns, c.model, c.work.seq, preset);
+}
+
+}  // namespace sextant

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/train_cases.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sextant/validate/calibrate.hpp"
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string header =
+    "id,kind,system,runtime,model,layers,hidden,heads,kv_heads,ffn,mlp,vocab,tied,gpus,tp,pp,"
+    "interleave,dp,zero,sp,microbatch,batch,seq,recompute,precision,optimizer,metric,measured,"
+    "allocated_gb,source\n";
+// A row of it, from the model's columns on.
+const std::string gpt = "a,train,dgx-a100,megatron-lm,";
+const std::string dense = "24,2048,16,16,8192,,51200,,";
+
+std::vector<Case> cases_of(const std::string& rows) {
+  return read_cases(parse_csv(header + rows, "folder/steps.csv"));
+}
+
+std::vector<CaseResult> results_of(const std::string& rows) {
+  Catalogue catalogue;
+  return validate(cases_of(rows), catalogue);
+}
+
+TEST(TrainCases, EmptyCellsAreDefaults) {
+  const auto cases = cases_of(gpt + "," + dense + "16,2,2,,,,,,64,2048,,,,step_seconds,1,,me\n");
+  const auto& c = std::get<TrainCase>(cases.at(0).kernel);
+  EXPECT_EQ(cases[0].system, "dgx-a100");
+  EXPECT_EQ(c.strategy.dp, 4);  // of 16 devices
+  EXPECT_EQ(c.strategy.interleave, 1);
+  EXPECT_EQ(c.strategy.microbatch, 1);
+  EXPECT_EQ(c.strategy.zero, 0);
+  EXPECT_EQ(c.strategy.recompute, Recompute::none);
+  EXPECT_EQ(c.strategy.precision, Precision::bf16);
+  EXPECT_EQ(c.work.optimizer, Optimizer::adamw);
+  EXPECT_FALSE(c.sp.has_value());
+}
+
+TEST(TrainCases, AModelIsBuiltFromItsColumns) {
+  TrainCase c;
+  c.columns = {.layers = 24, .hidden = 2048, .heads = 16, .vocab = 51200};
+  const Model gelu = model_of(c, nullptr);
+  EXPECT_EQ(gelu.ffn, 8192);
+  EXPECT_EQ(gelu.norm, Norm::layernorm);
+  EXPECT_TRUE(gelu.mlp_bias && gelu.attention.qkv_bias);
+  EXPECT_TRUE(gelu.tied);
+  c.columns.mlp = Mlp::swiglu;
+  const Model swiglu = model_of(c, nullptr);
+  EXPECT_EQ(swiglu.norm, Norm::rmsnorm);
+  EXPECT_EQ(swiglu.position, Position::rope);
+  EXPECT_FALSE(swiglu.mlp_bias || swiglu.tied);
+}
+
+TEST(TrainCases, ColumnsWinOverThePreset) {
+  const Model preset = load_model("llama2-7b");
+  TrainCase c;
+  EXPECT_EQ(model_of(c, &preset).attention.head_dim, 128);
+  c.columns = {.layers = 16, .hidden = 2048, .vocab = 49152};
+  const Model m = model_of(c, &preset);
+  EXPECT_EQ(m.layers, 16);
+  EXPECT_EQ(m.vocab, 49152);
+  EXPECT_EQ(m.attention.heads, preset.attention.heads);
+  EXPECT_EQ(m.attention.head_dim, 2048 / preset.attention.heads);
+  EXPECT_EQ(m.mlp, Mlp::swiglu);
+}
+
+TEST(TrainCases, EveryMetricIsPredicted) {
+  std::string rows;
+  for (const std::string_view metric : names_of(TrainMetric{})) {
+    rows += gpt + "," + dense + "8,8,1,,,,1,,8,2048,full,fp16,," + std::string(metric) + ",1,,me\n";
+  }
+  for (const CaseResult& r : results_of(rows)) {
+    EXPECT_EQ(r.unsupported, "") << r.metric;
+    EXPECT_GE(r.predicted, 0) << r.metric;
+  }
+}
+
+TEST(TrainCases, FitsIsRightOrWrong) {
+  const std::string giant = "96,12288,96,96,49152,,51200,,";
+  const std::vector<CaseResult> r =
+      results_of("a,memory,dgx-a100,megatron-lm,," + giant +
+                 "1,1,1,,,,,,1,2048,,,,fits,0,,me\nb,memory,dgx-a100,megatron-lm,," + giant +
+                 "1,1,1,,,,,,1,2048,,,,fits,1,3.5,me\n");
+  ASSERT_EQ(r.size(), 3U);
+  EXPECT_EQ(r[0].predicted, 0);
+  EXPECT_EQ(r[0].error, 0);
+  EXPECT_EQ(r[1].error, 1);
+  // Memory that was measured beside it is judged as well.
+  EXPECT_EQ(r[2].id, "b/allocated");
+  EXPECT_EQ(r[2].group, "steps (allocated)");
+  EXPECT_EQ(r[2].measured, 3.5 * 1024 * 1024 * 1024);
+}
+
+// Some sources write sp beside tp 1; it means nothing there.
+TEST(TrainCases, SequenceParallelismNeedsNoTensorParallelismToBeWritten) {
+  const auto r = results_of(gpt + "," + dense + "1,1,1,,,,1,,1,2048,,,,step_seconds,1,,me\n");
+  EXPECT_EQ(r.at(0).unsupported, "");
+}
+
+TEST(TrainCases, WhatCannotRunSaysWhy) {
+  const auto reason = [](const std::string& row) { return results_of(row).at(0).unsupported; };
+  EXPECT_THAT(reason(gpt + "," + dense + "3,3,1,,,,,,1,2048,,,,step_seconds,1,,me\n"),
+              HasSubstr("tp 3 does not divide the 16 heads"));
+  EXPECT_THAT(reason(gpt + "," + dense + "8,2,1,,2,,,,8,2048,,,,step_seconds,1,,me\n"),
+              HasSubstr("gpus is not tp x pp x cp x dp"));
+}
+
+TEST(TrainCases, UnknownNamesAreCountedWithTheReason) {
+  const auto reason = [](const std::string& row) { return results_of(row).at(0).unsupported; };
+  const std::string rest = dense + "1,1,1,,,,,,1,2048,,,,step_seconds,1,,me\n";
+  EXPECT_THAT(reason("a,train,abacus,megatron-lm,," + rest), HasSubstr("no system is named"));
+  EXPECT_THAT(reason("a,train,dgx-a100,snail,," + rest), HasSubstr("no runtime is named 'snail'"));
+  EXPECT_THAT(reason(gpt + "no-such-model,,,,,,,,,1,1,1,,,,,,1,2048,,,,step_seconds,1,,me\n"),
+              HasSubstr("no model is named 'no-such-model'"));
+  // Its dimensions are enough.
+  EXPECT_EQ(reason(gpt + "no-such-model," + rest), "");
+  EXPECT_THAT(reason(gpt + "," + dense + "1,1,1,,,,,,1,2048,,,,furlongs,1,,me\n"),
+              HasSubstr("'furlongs'"));
+  EXPECT_THAT(reason(gpt + "," + dense + "1,1,1,,,,,,1,2048,,,lion,step_seconds,1,,me\n"),
+              HasSubstr("optimizer 'lion'"));
+}
+
+TEST(TrainCases, MalformedCellsAreNamed) {
+  try {
+    cases_of(gpt + ",24,,,,,,,,8,2.5,1,,,,,,x,2048,sometimes,,,step_seconds,0,,me\n");
+    FAIL() << "accepted";
+  } catch (const InputError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("layers, hidden, heads and vocab"));
+    EXPECT_THAT(e.what(), HasSubstr("tp: expected a whole number, got '2.5'"));
+    EXPECT_THAT(e.what(), HasSubstr("batch: expected a number, got 'x'"));
+    EXPECT_THAT(e.what(), HasSubstr("recompute: unknown value 'sometimes'"));
+    EXPECT_THAT(e.what(), HasSubstr("measured: expected a positive number"));
+  }
+}
+
+TEST(TrainCases, AreNotRefitted) {
+  const auto cases = cases_of(gpt + "," + dense + "1,1,1,,,,,,1,2048,,,,step_seconds,1,,me\n");
+  Catalogue catalogue;
+  const auto r = leave_families_out(cases, catalogue, {.folds = 2, .evaluations = 10});
+  ASSERT_EQ(r.size(), 1U);
+  EXPECT_EQ(r[0].unsupported, "constants of runtimes are not refitted");
+}
+
+}  // namespace
+}  // namespace sextant

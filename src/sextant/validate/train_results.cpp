@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training case meets the model of a training step.
+#include "sextant/validate/train_results.hpp"
+
+#include <cmath>
+
+#include "sextant/predict/train.hpp"
+#include "sextant/validate/parts.hpp"
+
+namespace sextant {
+namespace {
+
+double value_of(TrainMetric metric, const Estimate& e) {
+  switch (metric) {
+    case TrainMetric::step_seconds:
+      return e.step.value;
+    case TrainMetric::tokens_per_second_per_gpu:
+      return e.tokens / e.step.value / e.devices;
+    case TrainMetric::model_tflops_per_gpu:
+      return e.model_flops.value / e.step.value / e.devices / 1e12;
+    case TrainMetric::forward_backward_seconds:
+      return e.forward_backward().value;
+    case TrainMetric::optimizer_seconds:
+      return e.time[Time::optimizer].exposed.value;
+    case TrainMetric::activation_bytes_after_forward:
+      return e.memory.after_forward.value;
+    case TrainMetric::peak_bytes_forward_backward:
+      return e.memory.peak_forward_backward.value;
+    case TrainMetric::fits:
+      return e.verdict == Verdict::fits ? 1 : 0;
+  }
+  return 0;
+}
+
+// What the step spends most of its time on.
+std::string_view longest_part(const Estimate& e) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < e.time.size; ++i) {
+    if (e.time.values[i].exposed > e.time.values[best].exposed) best = i;
+  }
+  return name_of(static_cast<Time>(best));
+}
+
+CaseResult result_of(const Case& c, const TrainCase& t, const Estimate& e) {
+  CaseResult r = unpredicted(c, "");
+  r.predicted = value_of(t.metric, e);
+  r.bound = longest_part(e);
+  // A yes or no is right or wrong; it has no ratio.
+  r.error = t.metric == TrainMetric::fits ? std::abs(r.predicted - r.measured)
+                                          : r.predicted / r.measured - 1;
+  return r;
+}
+
+// Allocated memory as the logs of the first rank show it at the end of a step.
+CaseResult allocated_result(const Case& c, const TrainCase& t, const Problem& problem,
+                            const Strategy& strategy) {
+  CaseResult r = unpredicted(c, "");
+  r.id += "/allocated";
+  r.group += " (allocated)";
+  r.metric = "allocated_bytes";
+  r.predicted = stage_memory(problem, strategy, 0).optimizer_step.value;
+  r.measured = t.allocated.value;
+  r.error = r.predicted / r.measured - 1;
+  r.bound = "memory";
+  return r;
+}
+
+}  // namespace
+
+std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, std::string& reason) {
+  const auto& t = std::get<TrainCase>(c.kernel);
+  const auto parts =
+      find_parts({c.system, t.runtime, t.model, t.columns, t.work.seq}, catalogue, reason);
+  if (!parts) return std::nullopt;
+  TrainScenario x{prepare(*parts->system, *parts->runtime, *parts->kernels, parts->model, t.work),
+                  t.strategy};
+  // Sequence parallelism beside one tensor-parallel rank changes nothing; sources write it so.
+  x.strategy.sp = x.strategy.tp > 1 && t.sp.value_or(parts->runtime->sequence_parallel);
+  return x;
+}
+
+void predict_train(const Case& c, Catalogue& catalogue, std::vector<CaseResult>& out) {
+  const auto& t = std::get<TrainCase>(c.kernel);
+  std::string reason = c.unsupported;
+  const auto x = reason.empty() ? scenario_of(c, catalogue, reason) : std::nullopt;
+  if (!x) {
+    out.push_back(unpredicted(c, reason));
+    return;
+  }
+  const Estimate e = evaluate(x->problem, x->strategy);
+  if (e.verdict != Verdict::fits && e.verdict != Verdict::out_of_memory) {
+    out.push_back(unpredicted(c, "cannot run: " + joined(check(x->problem, x->strategy))));
+    return;
+  }
+  out.push_back(result_of(c, t, e));
+  if (t.allocated.value > 0) out.push_back(allocated_result(c, t, x->problem, x->strategy));
+}
+
+}  // namespace sextant
