@@ -29,13 +29,13 @@ void derive_power(const Device& d, Chip& c) {
 namespace {
 
 /// Share of a kernel's time in which ordinary units issue: all of a streaming operator's
-/// arithmetic; of an attention kernel whatever is not matrix work (softmax, masks, moving operands
-/// through registers): FlashAttention draws 686 and 590 W forward and backward, cuDNN's 632 and
-/// 686, where this rule gives 582, 554, 666 and 629. A multiply's own overhead is in its matrix
-/// energy.
+/// arithmetic (a copy has none: 507 to 568 W at 4.2 TB/s, which is memory alone); of an attention
+/// kernel whatever is not matrix work (softmax, masks, moving operands through registers):
+/// FlashAttention draws 686 and 590 W forward and backward, cuDNN's 632 and 686, where this rule
+/// gives 582, 554, 666 and 629. A multiply's own overhead is in its matrix energy.
 double vector_share(const Chip& chip, const KernelCost& cost, Precision type) {
   if (cost.tiling.m > 0 || cost.time.value <= 0) return 0;
-  if (cost.flops.value <= 0) return std::min(1.0, cost.busy[Bound::compute] / cost.time);
+  if (cost.flops.value <= 0) return std::min(1.0, cost.busy[Bound::special] / cost.time);
   const FlopsPerSecond peak = chip.per_clock[type] * chip.cores * cost.clock;
   return std::clamp(1 - cost.flops / cost.time / peak, 0.0, 1.0);
 }

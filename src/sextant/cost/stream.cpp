@@ -51,6 +51,7 @@ KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s,
   c.busy[Bound::launch] = Seconds(kernel.start_cycles / hz);
   c.busy[Bound::dram] = Seconds(memory);
   c.busy[Bound::compute] = Seconds(issue);
+  c.busy[Bound::special] = Seconds(kernel.arithmetic * issue);
   c.busy[Bound::latency] = Seconds(row);
   // Rows spread over the cores, and the last one ends alone (list scheduling: sum/cores + longest).
   c.time = Seconds(kernel.start_cycles / hz + smooth_max(memory, issue + row));

@@ -139,6 +139,8 @@ class Pass {
              whole(windowed ? std::min<double>(t_.context, a.window) : t_.context) + " x " +
              whole(latent_ ? static_cast<double>(a.kv_rank) + a.rope_dim : a.head_dim);
     });
+    // Heads come out one after the other where attention does not write the packed layout.
+    if (p_.runtime.fusion.join_gradients > 0) stream("join heads", StreamOp::copy, tokens, q_, 4);
     linear("output", tokens, h, latent_ ? heads_ * a.value_dim : q_);
     all_reduce();
   }

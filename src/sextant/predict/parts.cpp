@@ -380,10 +380,12 @@ class Composer {
     if (l_.gate == 1) {
       elementwise(name, StreamOp::gelu, tokens, width, 4, 6);
     } else if (p_.runtime.fusion.bias_activation) {
-      elementwise(name, StreamOp::copy, tokens, width, 6, 10);
+      forward(name, computed(tokens, width, 6), 1);
+      backward(name, computed(tokens, width, 10), 1);
     } else {
       // The activation, then a product; gradients of both.
-      elementwise(name, StreamOp::copy, tokens, width, 10, 18, 2);
+      forward(name, computed(tokens, width, 10), 2);
+      backward(name, computed(tokens, width, 18), 2);
     }
   }
 
@@ -459,8 +461,9 @@ class Composer {
   // Vocabulary-parallel cross-entropy in fp32 (Megatron-LM, arXiv 1909.08053, section 3).
   void loss() {
     const double bytes = p_.runtime.fusion.loss_bytes / 2;
-    elementwise("cross-entropy", StreamOp::copy, l_.tokens, l_.vocab, bytes, bytes,
-                bytes > 6 ? 8 : 2);
+    const double launches = bytes > 6 ? 8 : 2;
+    forward("cross-entropy", computed(l_.tokens, l_.vocab, bytes), launches);
+    backward("cross-entropy", computed(l_.tokens, l_.vocab, bytes), launches);
     if (s_.tp == 1) return;
     for (int i = 0; i < 3; ++i) {
       exchange_forward(Exchange::tensor, "loss sums", Collective::all_reduce, l_.tensor,
@@ -475,6 +478,15 @@ class Composer {
     const double usual = (stream_bytes(op, 1, 1, Precision::bf16)).value;
     return stream(p_.chip, p_.kernels.stream[op],
                   {rows * bytes / usual, cols, Bytes(rows * cols * bytes)}, clock_);
+  }
+
+  /// As fast as a copy of so many bytes, but computing all the while: casts, gates, the loss.
+  KernelCost computed(double rows, double cols, double bytes) const {
+    StreamKernel kernel = p_.kernels.stream[StreamOp::copy];
+    kernel.arithmetic = 1;
+    const double usual = (stream_bytes(StreamOp::copy, 1, 1, Precision::bf16)).value;
+    return stream(p_.chip, kernel, {rows * bytes / usual, cols, Bytes(rows * cols * bytes)},
+                  clock_);
   }
 
   /// Forward and backward of an element-wise operator, by bytes an element.
@@ -567,15 +579,15 @@ class Composer {
     const bool four_bits = narrow_bytes < 1;
     const double bytes = 2 + narrow_bytes + transposed + (four_bits ? 4 : 0);
     const bool made = w.cast_fused && p_.runtime.fusion.quantize && !four_bits;
-    forward(w.name, streamed(StreamOp::copy, rows, w.in, made ? narrow_bytes + transposed : bytes),
-            1, made ? "transpose" : "cast");
-    const KernelCost weights = streamed(StreamOp::copy, w.out * w.groups, w.in, bytes);
+    forward(w.name, computed(rows, w.in, made ? narrow_bytes + transposed : bytes), 1,
+            made ? "transpose" : "cast");
+    const KernelCost weights = computed(w.out * w.groups, w.in, bytes);
     const bool outer = again_;
     again_ = false;
     forward(w.name, scaled(weights, 1 / l_.microbatches, Seconds(0), 0), 1 / l_.microbatches,
             "cast weights");
     again_ = outer;
-    backward(w.name, streamed(StreamOp::copy, rows, w.out, bytes), 1, "cast gradient");
+    backward(w.name, computed(rows, w.out, bytes), 1, "cast gradient");
   }
 
   void gather(Bytes inputs, Seconds beside) {
@@ -691,7 +703,7 @@ class Composer {
       o.kind = kind;
       o.part = std::string(name_);
       o.shape = text_of(c);
-      o.cost = c;
+      o.cost = static_cast<const KernelCost&>(c);
       o.exposed = c.time;
       o.again = kind == Time::recompute;
       trace_.operators.push_back(std::move(o));
@@ -730,7 +742,7 @@ class Composer {
   Hertz clock_;
   Trace& trace_;
   Part part_;
-  std::string_view name_ = "";
+  std::string_view name_;
   bool full_ = false;
   bool again_ = false;  ///< what follows is computed again in the backward pass
 };

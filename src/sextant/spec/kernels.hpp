@@ -133,6 +133,7 @@ struct StreamKernel {
   double memory_efficiency = 0.9;
   double elements = 8;    ///< a clock a core, once all cores are busy
   double row_cycles = 0;  ///< cycles an element of the one row a block works on
+  double arithmetic = 1;  ///< share of the issue that computes, and draws power; 0: moves only
 };
 template <class V>
 void describe(V& v, StreamKernel& k) {
@@ -141,6 +142,7 @@ void describe(V& v, StreamKernel& k) {
     {.help = "share of peak bandwidth", .min = 0.01, .max = 1});
   v("elements", k.elements, {.help = "elements a clock a core", .min = 0.001, .max = 1e4});
   v("row_cycles", k.row_cycles, {.help = "cycles an element of one row, alone", .max = 1e4});
+  v("arithmetic", k.arithmetic, {.help = "share of the issue that computes", .max = 1});
 }
 
 /// All kernels of one library.
