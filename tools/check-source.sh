@@ -13,10 +13,11 @@ declare -A may_include=(
   [io]="units spec"
   [report]="units spec cost predict"
   [predict]="units spec cost"
+  [tech]="units spec cost predict"
   [validate]="units spec cost io predict"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
-core="units spec cost predict report"
+core="units spec cost predict tech report"
 # Each third-party header and the one place that may include it.
 third_party=(
   'toml\+\+/|<toml\.hpp     src/sextant/io/toml.cpp'

@@ -121,6 +121,28 @@ std::string run_infer(const InferOptions& options, const Common& common);
 /// One pass by its operators, with a roofline.
 std::string run_ops_infer(const InferOptions& options, const Common& common);
 
+/// A device from technology and budgets. What is empty is derived, and listed as an assumption.
+struct TechOptions {
+  std::string node;
+  std::string dram;
+  std::string core;
+  std::string link_gen;
+  std::string network = "ib-ndr";  ///< between nodes, for --system and --optimise
+  std::string area;                ///< "814 mm2", of one die
+  std::string power;
+  std::string l2;
+  std::optional<int> dies, stacks, spare_stacks, links;
+  bool system = false;  ///< -o out.toml is a system of eight, not the device alone
+  std::string plot;
+  // The workload that area and power are split for.
+  std::string optimise;  ///< train or infer; empty: the usual split
+  std::string objective = "time";
+  std::string model;
+  std::string precision;
+  std::optional<int> gpus, tp, pp, batch, seq, input, output_tokens;
+};
+std::string run_tech(const TechOptions& options, const Common& common);
+
 /// A published analysis, reproduced.
 struct StudyOptions {
   std::string name;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/answer.hpp"
+#include "cli/energy.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
@@ -204,6 +205,13 @@ Node curve_nodes(const std::vector<CurvePoint>& curve) {
   return list;
 }
 
+/// Of a batch of requests from their prompts to their last tokens.
+EnergyAnswer energy_of(const InferAnswer& a) {
+  const Serving& w = a.scenario.problem.serving;
+  return {request_energy(a.scenario.problem, a.scenario.strategy), a.estimate.devices,
+          static_cast<double>(w.batch) * w.output};
+}
+
 std::string head_text(const InferAnswer& a) {
   const ServingEstimate& e = a.estimate;
   const Scenario& x = a.scenario;
@@ -216,6 +224,7 @@ std::string head_text(const InferAnswer& a) {
                      format(e.latency, 4), rate_text(e.tokens_per_second),
                      rate_text(e.tokens_per_second / e.devices), format(e.decode.power),
                      format(e.decode.clock));
+  out += energy_text(energy_of(a));
   out += fmt::format("{}; {} {}, {} tokens in, {} out; {}\n\n", describe_serving(x.strategy),
                      w.batching == Batching::fixed ? "batch" : "closed loop of", w.batch, w.input,
                      w.output, x.problem.runtime.name);
@@ -264,6 +273,7 @@ std::string infer_json(const InferAnswer& a) {
   root.set("breakdown", to_node(latency_breakdown(e, x.problem.serving)));
   root.set("prefill", pass_node(e.prefill));
   root.set("decode", pass_node(e.decode));
+  set_energy(root, energy_of(a));
   root.set("serving", write(x.problem.serving, Quantities::si));
   root.set("strategy", write(x.strategy, Quantities::si));
   root.set("active_parameters", Node::of(active_parameters(x.problem.model)));

@@ -25,6 +25,45 @@ PresetKind kind_named(const std::string& text) {
   throw InputError("no kind of preset is called '" + text + "'", did_you_mean(text, names));
 }
 
+TextTable technology_table(PresetKind kind) {
+  using enum Align;
+  TextTable t;
+  const auto number = [](double x) { return fmt::format("{:.3g}", x); };
+  if (kind == PresetKind::node) {
+    t.columns = {{"node, over N7"}, {"logic", right}, {"SRAM", right},  {"analog", right},
+                 {"power", right},  {"speed", right}, {"wafer", right}, {"confidence"}};
+  } else if (kind == PresetKind::dram) {
+    t.columns = {{"DRAM, a part"},  {"bandwidth", right}, {"capacity", right},
+                 {"energy", right}, {"edge", right},      {"confidence"}};
+  } else if (kind == PresetKind::link) {
+    t.columns = {{"link"},           {"joins"},         {"bandwidth", right},
+                 {"latency", right}, {"energy", right}, {"confidence"}};
+  } else {
+    t.columns = {{"core"},         {"16-bit a clock", right}, {"area at N7", right},
+                 {"clock", right}, {"energy", right},         {"confidence"}};
+  }
+  for (const std::string& name : preset_names(kind)) {
+    if (kind == PresetKind::node) {
+      const LogicNode n = load_node(name);
+      t.rows.push_back({name, number(n.logic), number(n.sram), number(n.analog), number(n.power),
+                        number(n.speed), format(n.wafer), std::string(name_of(n.confidence))});
+    } else if (kind == PresetKind::dram) {
+      const MemoryPart m = load_dram(name);
+      t.rows.push_back({name, format(m.bandwidth), format_binary_bytes(m.capacity.value),
+                        format(m.energy), format(m.edge), std::string(name_of(m.confidence))});
+    } else if (kind == PresetKind::link) {
+      const LinkPart l = load_link(name);
+      t.rows.push_back({name, std::string(name_of(l.reach)), format(l.bandwidth), format(l.latency),
+                        format(l.energy), std::string(name_of(l.confidence))});
+    } else {
+      const CoreTemplate c = load_core(name);
+      t.rows.push_back({name, format(c.matrix_per_clock), format(c.area), format(c.clock),
+                        format(c.energy), std::string(name_of(c.confidence))});
+    }
+  }
+  return t;
+}
+
 TextTable table_of(PresetKind kind) {
   using enum Align;
   TextTable t;
@@ -84,6 +123,11 @@ TextTable table_of(PresetKind kind) {
                           format_percent(p.left_out_error)});
       }
       break;
+    case PresetKind::node:
+    case PresetKind::dram:
+    case PresetKind::link:
+    case PresetKind::core:
+      return technology_table(kind);
   }
   return t;
 }
@@ -107,6 +151,14 @@ Node struct_node(PresetKind kind, const std::string& name, const std::vector<Set
       return write(load_runtime(name, settings), quantities);
     case PresetKind::kernel:
       return write(load_kernels(name, settings), quantities);
+    case PresetKind::node:
+      return write(load_node(name, settings), quantities);
+    case PresetKind::dram:
+      return write(load_dram(name, settings), quantities);
+    case PresetKind::link:
+      return write(load_link(name, settings), quantities);
+    case PresetKind::core:
+      return write(load_core(name, settings), quantities);
   }
   return {};
 }
@@ -123,6 +175,14 @@ std::vector<FieldInfo> fields_of_kind(PresetKind kind) {
       return fields_of<Runtime>();
     case PresetKind::kernel:
       return fields_of<Kernels>();
+    case PresetKind::node:
+      return fields_of<LogicNode>();
+    case PresetKind::dram:
+      return fields_of<MemoryPart>();
+    case PresetKind::link:
+      return fields_of<LinkPart>();
+    case PresetKind::core:
+      return fields_of<CoreTemplate>();
   }
   return {};
 }
@@ -217,8 +277,8 @@ std::string run_show(const ShowOptions& options, const Common& common) {
   }
   const PresetKind kind = kinds.front();
   if (options.fields) return show_fields(kind, common);
-  const std::vector<Setting> settings =
-      settings_of(common, {"device", "system", "model", "runtime", "kernel"});
+  const std::vector<Setting> settings = settings_of(
+      common, {"device", "system", "model", "runtime", "kernel", "node", "dram", "link", "core"});
   if (options.json || common.format == Format::json) {
     return to_json(struct_node(kind, options.name, settings, Quantities::si)) + "\n";
   }

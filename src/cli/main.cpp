@@ -26,6 +26,7 @@ struct Program {
   TrainOptions train;
   InferOptions infer;
   std::string ops_plot;
+  TechOptions tech;
   StudyOptions study;
   OpsOptions ops;
   CollectiveOptions collective;
@@ -42,6 +43,7 @@ struct Program {
   void add_train();
   void add_infer();
   void add_ops_of_scenarios(CLI::App& parent);
+  void add_tech();
   void add_study();
 };
 
@@ -236,12 +238,46 @@ void Program::add_ops_of_scenarios(CLI::App& parent) {
   t->add_option("--plot", ops_plot, "write the roofline: out.svg or out.html");
 }
 
+void Program::add_tech() {
+  CLI::App* t = command(app, "tech", "a device from technology and budgets, and where they go",
+                        "sextant tech --node n3 --dram hbm4 --area '814 mm2' --power '1000 W' "
+                        "-o dev.toml",
+                        [this] { return run_tech(tech, common); });
+  t->add_option("--node", tech.node, "logic process: 'sextant list nodes'")->required();
+  t->add_option("--dram", tech.dram, "memory: 'sextant list drams'")->required();
+  t->add_option("--core", tech.core, "core template: 'sextant list cores'; without, by node");
+  t->add_option("--area", tech.area, "of one die, such as '814 mm2'");
+  t->add_option("--dies", tech.dies, "dies of the package");
+  t->add_option("--power", tech.power, "board limit, such as '700 W'; without, what it needs");
+  t->add_option("--stacks", tech.stacks, "parts of memory; without, as many as the edge holds");
+  t->add_option("--spare-stacks", tech.spare_stacks, "places for memory left empty");
+  t->add_option("--links", tech.links, "links between devices");
+  t->add_option("--link-gen", tech.link_gen, "their kind: 'sextant list links'");
+  t->add_option("--network", tech.network, "link between nodes")->capture_default_str();
+  t->add_option("--l2", tech.l2, "last-level cache as sold, such as '50 MiB'");
+  t->add_option("--plot", tech.plot, "write a figure: out.svg or out.html");
+  t->add_flag("--system", tech.system, "with -o out.toml: nodes of eight, not the device alone");
+  t->add_option("--optimise,--optimize", tech.optimise, "split for a workload: train or infer");
+  t->add_option("--objective", tech.objective, "time, or energy or cost of a token")
+      ->capture_default_str();
+  t->add_option("--model", tech.model, "of that workload: gpt3-6.7b, or llama2-13b to serve");
+  t->add_option("--precision", tech.precision, "of the multiplies");
+  t->add_option("--gpus", tech.gpus, "devices; to train 1024");
+  t->add_option("--tp", tech.tp, "tensor-parallel degree; to train 4");
+  t->add_option("--pp", tech.pp, "pipeline stages; to train 4");
+  t->add_option("--batch", tech.batch, "sequences; to train 512");
+  t->add_option("--seq", tech.seq, "tokens a sequence, to train");
+  t->add_option("--input", tech.input, "tokens of a prompt, to serve");
+  t->add_option("--output-tokens", tech.output_tokens, "tokens generated, to serve");
+}
+
 void Program::add_study() {
   CLI::App* s = command(app, "study", "a published analysis, reproduced: a table and a figure",
                         "sextant study training-validation -o studies",
                         [this] { return run_study(study, common); });
   s->add_option("name", study.name,
-                "training-validation, memory-footprint, inference-validation, gemm-bounds or all")
+                "training-validation, memory-footprint, inference-validation, gemm-bounds, "
+                "gpu-generations, node-scaling, dram-scaling, bottleneck-evolution or all")
       ->required();
   // Here -o is a folder: a study is several files.
   s->remove_option(s->get_option("--output"));
@@ -254,17 +290,18 @@ Program::Program() {
   app.footer("Each command has --help with an example.");
   CLI::App* l = command(app, "list", "the presets", "sextant list devices",
                         [this] { return run_list(list, common); });
-  l->add_option("kind", list.kind, "devices, systems, models, runtimes or kernels");
+  l->add_option("kind", list.kind, "devices, systems, models, runtimes, kernels, nodes, drams, links or cores");
   CLI::App* s = command(app, "show", "one preset, or what may be set",
                         "sextant show h100-sxm --toml > mine.toml",
                         [this] { return run_show(show, common); });
   s->add_option("name", show.name, "a preset, a file, or with --fields a kind")->required();
-  s->add_option("--kind", show.kind, "device, system, model, runtime or kernel");
+  s->add_option("--kind", show.kind, "device, system, model, runtime, kernel, node, dram, link or core");
   s->add_flag("--toml", show.toml, "as a file to start your own from");
   s->add_flag("--json", show.json, "in SI base units");
   s->add_flag("--fields", show.fields, "every field, its type, default and meaning");
   add_train();
   add_infer();
+  add_tech();
   add_study();
   CLI::App* o =
       app.add_subcommand("ops", "kernels, one or all of a scenario: time, traffic, what bounds it");

@@ -18,11 +18,15 @@ struct Entry {
   const char* name;
   Study (*make)();
 };
-constexpr std::array<Entry, 4> studies = {{
+constexpr std::array<Entry, 8> studies = {{
     {"training-validation", training_validation},
     {"memory-footprint", memory_footprint},
     {"inference-validation", inference_validation},
     {"gemm-bounds", gemm_bounds},
+    {"gpu-generations", gpu_generations},
+    {"node-scaling", node_scaling},
+    {"dram-scaling", dram_scaling},
+    {"bottleneck-evolution", bottleneck_evolution},
 }};
 
 std::vector<Study> chosen(const std::string& name) {
@@ -49,9 +53,51 @@ std::string to_text(const Study& s) {
   return s.title + "\n\n" + render_text(s.table) + "\n" + findings_of(s, "");
 }
 
+std::string companions_of(const Study& s) {
+  std::string text;
+  for (std::size_t i = 0; i < s.companions.size(); ++i) {
+    text += fmt::format("![{}]({}-{}.svg)\n\n", s.companions[i].title, s.name, i + 2);
+  }
+  return text;
+}
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::string to_markdown(const Study& s) {
   return "# " + s.title + "\n\n" + render_markdown(s.table) + "\n![" + s.title + "](" + s.name +
-         ".svg)\n\n" + findings_of(s, "* ");
+         ".svg)\n\n" + companions_of(s) + findings_of(s, "* ");
+}
+
+// One page with every figure and the sentences under it.
+std::string index_page(const std::vector<Study>& list) {
+  std::string page =
+      "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Sextant: "
+      "studies</title>\n"
+      "<style>body{font:16px/1.5 serif;max-width:52em;margin:2em auto;padding:0 1em}"
+      "body>svg{max-width:100%;height:auto}</style>\n<h1>Studies</h1>\n";
+  for (const Study& s : list) {
+    page += "<h2 id=\"" + s.name + "\">" + escaped(s.title) + "</h2>\n" + plot::to_svg(s.figure);
+    for (const plot::Figure& f : s.companions) page += plot::to_svg(f);
+    page += "\n";
+    for (const std::string& f : s.findings) page += "<p>" + escaped(f) + "</p>\n";
+    page += "<p>Data: <a href=\"" + s.name + ".csv\">CSV</a>, <a href=\"" + s.name +
+            ".json\">JSON</a>, <a href=\"" + s.name + ".md\">table</a></p>\n";
+  }
+  return page + "</html>\n";
 }
 
 Node to_node(const Study& s) {
@@ -79,6 +125,10 @@ std::string write_files(const Study& s, const std::string& folder) {
   write_file_atomically(path(".csv"), render_csv(s.data));
   write_file_atomically(path(".json"), to_json(to_node(s)) + "\n");
   write_file_atomically(path(".svg"), plot::to_svg(s.figure));
+  for (std::size_t i = 0; i < s.companions.size(); ++i) {
+    write_file_atomically(path(("-" + std::to_string(i + 2) + ".svg").c_str()),
+                          plot::to_svg(s.companions[i]));
+  }
   write_file_atomically(path(".md"), to_markdown(s));
   return fmt::format("wrote {}.csv, .json, .svg and .md\n", base.string());
 }
@@ -89,7 +139,8 @@ std::string run_study(const StudyOptions& options, const Common& common) {
   if (!options.folder.empty()) std::filesystem::create_directories(options.folder);
   std::string out;
   Node all = Node::array();
-  for (const Study& s : chosen(options.name)) {
+  const std::vector<Study> list = chosen(options.name);
+  for (const Study& s : list) {
     const std::string files = options.folder.empty() ? "" : write_files(s, options.folder);
     switch (common.format) {
       case Format::json:
@@ -104,6 +155,11 @@ std::string run_study(const StudyOptions& options, const Common& common) {
       case Format::text:
         out += (out.empty() ? "" : "\n") + to_text(s) + files;
     }
+  }
+  if (list.size() > 1 && !options.folder.empty()) {
+    const std::string path = (std::filesystem::path(options.folder) / "index.html").string();
+    write_file_atomically(path, index_page(list));
+    if (common.format == Format::text) out += "wrote " + path + "\n";
   }
   if (common.format != Format::json) return out;
   return to_json(all.items.size() == 1 ? all.items.front() : all) + "\n";

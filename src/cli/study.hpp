@@ -17,7 +17,8 @@ struct Study {
   TextTable table;  ///< for people
   TextTable data;   ///< for programs: base units, names without spaces
   plot::Figure figure;
-  std::vector<std::string> findings;  ///< sentences, written from the numbers
+  std::vector<std::string> findings;          ///< sentences, written from the numbers
+  std::vector<plot::Figure> companions = {};  ///< further figures
 };
 
 /// Training times of Megatron on A100s (Korthikanti et al. 2022, Narayanan et al. 2021).
@@ -31,5 +32,17 @@ Study inference_validation();
 
 /// What bounds each multiply of a layer, prefill and decode, by device.
 Study gemm_bounds();
+
+/// GPT-3 on A100 to B200: the gain, and what it comes from (Kundu et al. 2024; NVIDIA's claims).
+Study gpu_generations();
+
+/// Training on devices generated for each logic node, memory and network.
+Study node_scaling();
+
+/// Latency of Llama 2 on an A100-class die as its memory gets faster.
+Study dram_scaling();
+
+/// What limits training and serving, by generation and by node.
+Study bottleneck_evolution();
 
 }  // namespace sextant::cli

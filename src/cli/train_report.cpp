@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/answer.hpp"
+#include "cli/energy.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
@@ -244,6 +245,15 @@ Breakdown time_breakdown(const Estimate& e) {
   return root;
 }
 
+namespace {
+
+EnergyAnswer energy_of(const TrainAnswer& a) {
+  return {step_energy(a.scenario.problem, a.scenario.strategy), a.estimate.devices,
+          a.estimate.tokens};
+}
+
+}  // namespace
+
 std::string train_text(const TrainAnswer& a) {
   const Estimate& e = a.estimate;
   const Scenario& x = a.scenario;
@@ -254,6 +264,7 @@ std::string train_text(const TrainAnswer& a) {
                      format(r.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
                      count_text(r.tokens), count_text(r.tokens_each), format(e.power),
                      format(e.clock));
+  out += energy_text(energy_of(a));
   out += fmt::format("{}; batch {}, seq {}; {}\n\n", describe_strategy(x.strategy),
                      x.problem.work.batch, x.problem.work.seq, x.problem.runtime.name);
   out += render_text(time_breakdown(e));
@@ -284,6 +295,7 @@ std::string train_json(const TrainAnswer& a) {
   root.set("slowest_stage", Node::of(e.slowest_stage));
   root.set("clock_hz", Node::of(e.clock.value));
   root.set("power_watts", Node::of(e.power.value));
+  set_energy(root, energy_of(a));
   root.set("model_flops", Node::of(e.model_flops.value));
   root.set("hardware_flops", Node::of(e.hardware_flops.value));
   if (!a.neighbours.empty()) root.set("would_fit", neighbour_nodes(a.neighbours));

@@ -16,7 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(PresetKind kind) { return std::string(name_of(kind)) + "s"; }
+std::string folder_of(PresetKind kind) {
+  const bool technology = kind >= PresetKind::node;
+  return (technology ? "technology/" : "") + std::string(name_of(kind)) + "s";
+}
 
 bool is_file(const fs::path& path) {
   std::error_code error;

@@ -25,6 +25,14 @@ template <>
 constexpr PresetKind kind_of<Runtime> = PresetKind::runtime;
 template <>
 constexpr PresetKind kind_of<Kernels> = PresetKind::kernel;
+template <>
+constexpr PresetKind kind_of<LogicNode> = PresetKind::node;
+template <>
+constexpr PresetKind kind_of<MemoryPart> = PresetKind::dram;
+template <>
+constexpr PresetKind kind_of<LinkPart> = PresetKind::link;
+template <>
+constexpr PresetKind kind_of<CoreTemplate> = PresetKind::core;
 
 /// "no device is called 'x'" with what may have been meant.
 struct Unknown {
@@ -286,7 +294,7 @@ T load_named(std::string_view name, const std::vector<Setting>& settings, Lookup
 }
 
 template <class T>
-T load_node(const Document& document, const Node& node, const std::vector<Setting>& settings,
+T load_inside(const Document& document, const Node& node, const std::vector<Setting>& settings,
             Lookup lookup) {
   Loader<T> loader(lookup);
   const std::string folder = std::filesystem::path(document.file).parent_path().string();
@@ -321,22 +329,34 @@ Runtime load_runtime(std::string_view name, const std::vector<Setting>& settings
 Kernels load_kernels(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
   return load_named<Kernels>(name, settings, lookup);
 }
+LogicNode load_node(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<LogicNode>(name, settings, lookup);
+}
+MemoryPart load_dram(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<MemoryPart>(name, settings, lookup);
+}
+LinkPart load_link(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<LinkPart>(name, settings, lookup);
+}
+CoreTemplate load_core(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_named<CoreTemplate>(name, settings, lookup);
+}
 
 Device load_device(const Document& document, const Node& node, const std::vector<Setting>& settings,
                    Lookup lookup) {
-  return load_node<Device>(document, node, settings, lookup);
+  return load_inside<Device>(document, node, settings, lookup);
 }
 System load_system(const Document& document, const Node& node, const std::vector<Setting>& settings,
                    Lookup lookup) {
-  return load_node<System>(document, node, settings, lookup);
+  return load_inside<System>(document, node, settings, lookup);
 }
 Model load_model(const Document& document, const Node& node, const std::vector<Setting>& settings,
                  Lookup lookup) {
-  return load_node<Model>(document, node, settings, lookup);
+  return load_inside<Model>(document, node, settings, lookup);
 }
 Runtime load_runtime(const Document& document, const Node& node,
                      const std::vector<Setting>& settings, Lookup lookup) {
-  return load_node<Runtime>(document, node, settings, lookup);
+  return load_inside<Runtime>(document, node, settings, lookup);
 }
 
 }  // namespace sextant

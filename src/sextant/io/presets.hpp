@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, systems, models, runtimes and kernel libraries by name: compiled in, from $SEXTANT_PATH,
-// or from a file.
+// Devices, systems, models, runtimes, kernel libraries and technologies by name: compiled in, from
+// $SEXTANT_PATH, or from a file.
 #pragma once
 
 #include <array>
@@ -16,12 +16,24 @@
 #include "sextant/spec/model.hpp"
 #include "sextant/spec/runtime.hpp"
 #include "sextant/spec/system.hpp"
+#include "sextant/spec/technology.hpp"
 
 namespace sextant {
 
-enum class PresetKind : std::uint8_t { device, system, model, runtime, kernel };
+enum class PresetKind : std::uint8_t {
+  device,
+  system,
+  model,
+  runtime,
+  kernel,
+  node,
+  dram,
+  link,
+  core
+};
 constexpr auto names_of(PresetKind) {
-  return std::array<std::string_view, 5>{"device", "system", "model", "runtime", "kernel"};
+  return std::array<std::string_view, 9>{"device", "system", "model", "runtime", "kernel",
+                                         "node",   "dram",   "link",  "core"};
 }
 
 /// Where names may lead: `presets` keeps out paths, for names that come over a network.
@@ -51,6 +63,15 @@ Runtime load_runtime(std::string_view name_or_path, const std::vector<Setting>& 
 /// A kernel library.
 Kernels load_kernels(std::string_view name_or_path, const std::vector<Setting>& settings = {},
                      Lookup lookup = Lookup::anywhere);
+/// Technologies: a logic process, a part of memory, a link, a core.
+LogicNode load_node(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                    Lookup lookup = Lookup::anywhere);
+MemoryPart load_dram(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                     Lookup lookup = Lookup::anywhere);
+LinkPart load_link(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                   Lookup lookup = Lookup::anywhere);
+CoreTemplate load_core(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+                       Lookup lookup = Lookup::anywhere);
 
 /// From a value inside another document: a string is a name, a table may extend one.
 Device load_device(const Document& document, const Node& node,

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/energy.hpp"
+
+#include "sextant/cost/power.hpp"
+
+namespace sextant {
+namespace {
+
+// SerDes 4 to 6 pJ a bit and the switch about 5; two adapters, a switch and optics of a network.
+constexpr JoulesPerByte link_energy{80e-12};
+constexpr JoulesPerByte network_energy{400e-12};
+
+/// Fused attention computes in 16 bits whatever the multiplies of weights do.
+Precision type_of(const Operator& o, Precision multiplies) {
+  return o.cost.tiling.m > 0 ? multiplies : Precision::bf16;
+}
+
+bool is_collective(const Operator& o) { return o.message.value > 0; }
+
+/// One run of each operator, times its runs; idling is not in it.
+Energy of_operators(const Problem& p, const std::vector<Operator>& operators, Precision type) {
+  Energy e;
+  for (const Operator& o : operators) {
+    if (is_collective(o)) {
+      e.links += o.count * (link_energy * o.message);
+      continue;
+    }
+    if (o.cost.time.value <= 0) continue;
+    const Joules memory = p.chip.memory_energy * o.cost.dram;
+    const Watts drawn = power_demand(p.chip, o.cost, type_of(o, type)) - p.chip.idle;
+    e.memory += o.count * memory;
+    e.compute += o.count * (drawn * o.cost.time - memory);
+  }
+  return e;
+}
+
+}  // namespace
+
+Energy operator+(const Energy& a, const Energy& b) {
+  return {a.compute + b.compute, a.memory + b.memory, a.links + b.links, a.idle + b.idle};
+}
+Energy operator*(double times, const Energy& e) {
+  return {times * e.compute, times * e.memory, times * e.links, times * e.idle};
+}
+
+Energy step_energy(const Problem& p, const Strategy& s) {
+  const Explained x = explain(p, s);
+  Energy e = of_operators(p, x.operators, s.precision);
+  // Adam streams states at the rate that memory gives; gradients are summed over replicas once.
+  const Seconds adam = x.estimate.time[Time::optimizer].busy;
+  e.memory += p.chip.memory_energy * (p.chip.mechanism.memory_efficiency * p.chip.bandwidth * adam);
+  if (s.dp > 1) e.links += 2.0 * (network_energy * x.estimate.memory.parts[Space::gradients]);
+  e.idle = p.chip.idle * x.estimate.step;
+  return e;
+}
+
+Energy pass_energy(const Problem& p, const Strategy& s, PassShape shape) {
+  const ExplainedPass x = explain_pass(p, s, shape);
+  Energy e = of_operators(p, x.operators, s.precision);
+  e.idle = p.chip.idle * x.cost.time;
+  return e;
+}
+
+Energy request_energy(const Problem& p, const Strategy& s) {
+  const Serving& w = p.serving;
+  const double input = w.input;
+  const double batch = w.batch;
+  const Energy first = pass_energy(p, s, {.batch = batch, .queries = input, .context = input});
+  if (w.output < 2) return first;
+  const Energy step =
+      pass_energy(p, s, {.batch = batch, .queries = 1, .context = input + 0.5 * (w.output + 1.0)});
+  return first + (w.output - 1.0) * step;
+}
+
+}  // namespace sextant

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best split of a device's area and power for a workload: cache, memory places, links and clock
+// are moved, cores take what is left.
+#pragma once
+
+#include <functional>
+
+#include "sextant/tech/generate.hpp"
+
+namespace sextant {
+
+/// What is made small: seconds of a step, joules of a token; infinite where the device cannot run
+/// the workload.
+using Objective = std::function<double(const Blueprint&)>;
+
+struct AllocationSpace {
+  bool l2 = true;
+  bool stacks = true;
+  bool links = true;
+  bool clock = false;  ///< pays only where energy counts
+  int least_links = 2;
+};
+
+struct Allocation {
+  Budget budget;  ///< with the choices filled in
+  Blueprint blueprint;
+  double value = 0;
+  int evaluations = 0;
+  int starts = 0;
+  int agreeing = 0;   ///< starts whose best is within 0.5 % of the best of all
+  double spread = 0;  ///< worst start over the best, less 1
+};
+
+/// Descent by the best of many moves, one or two choices at a time, from five starts that lie
+/// apart. Throws InputError with check()'s reasons where no start can be built.
+Allocation allocate(const Technology& technology, const Budget& limits, const Objective& objective,
+                    const AllocationSpace& space = {});
+
+}  // namespace sextant

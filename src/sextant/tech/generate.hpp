@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device from technology and budgets: how many cores the area holds, what clock the power allows,
+// what the die's edge lets in and out, and where each square millimetre and each watt goes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/spec/diagnostic.hpp"
+#include "sextant/spec/system.hpp"
+#include "sextant/spec/technology.hpp"
+
+namespace sextant {
+
+/// What a device is made of.
+struct Technology {
+  LogicNode node;
+  MemoryPart memory;
+  LinkPart link;
+  LinkPart bridge;  ///< between dies; of several only
+  CoreTemplate core;
+  LogicNode core_node;  ///< whose clock and energy the core gives
+};
+
+/// The largest field that a scanner exposes: 26 mm x 33 mm.
+inline constexpr SquareMeters reticle{858e-6};
+
+/// What an architect may spend. Zeros are derived.
+struct Budget {
+  SquareMeters area{814e-6};  ///< of one die
+  int dies = 1;
+  Watts power;           ///< board limit; 0: what a full load at the rated clock needs
+  int stacks = 0;        ///< parts of memory; 0: as many as the edge holds
+  int spare_stacks = 0;  ///< places for parts that stay empty, for yield (A100, H100: 1)
+  int links = 18;
+  Bytes l2;     ///< as sold; 0: 14.5 % of the area, as A100 and H100
+  Hertz clock;  ///< not above this; 0: what the node and the power allow
+};
+
+enum class AreaUse : std::uint8_t {
+  cores,
+  crossbar,
+  l2,
+  memory,
+  links,
+  bridges,
+  rest,
+  unused,
+  count
+};
+constexpr auto names_of(AreaUse) {
+  return std::array<std::string_view, 8>{"cores", "crossbar", "l2",   "memory",
+                                         "links", "bridges",  "rest", "unused"};
+}
+enum class PowerUse : std::uint8_t { matrix, memory, die, standby, links, board, unused, count };
+constexpr auto names_of(PowerUse) {
+  return std::array<std::string_view, 7>{"matrix", "memory", "die",   "standby",
+                                         "links",  "board",  "unused"};
+}
+/// For people.
+std::string_view meaning_of(AreaUse use);
+std::string_view meaning_of(PowerUse use);
+
+/// A device with its reasons.
+struct Blueprint {
+  Device device;
+  int stacks = 0;
+  int links = 0;
+  int cores_on_die = 0;               ///< of all dies, before some are given up for yield
+  SquareMeters core_area;             ///< of one, without its share of the crossbar
+  Table<SquareMeters, AreaUse> area;  ///< sums to all dies
+  Table<Watts, PowerUse> power;       ///< of a large multiply that goes on; sums to the limit
+  FlopsPerSecond sustained;           ///< of that multiply, 16 bits
+  Hertz sustained_clock;
+  Hertz design_clock;   ///< what the node allows, power aside
+  Watts natural_power;  ///< limit under which the design clock would be sold
+  Meters edge_used;
+  Meters edge_usable;
+  BytesPerSecond link_bandwidth;  ///< all links, one direction
+  double yield = 0;               ///< of a die, some cores given up
+  Dollars die_cost;               ///< all dies
+  Dollars memory_cost;
+  Dollars package_cost;
+};
+
+/// What is impossible: which constraint, and by how much. Empty where nothing is.
+std::vector<Diagnostic> check(const Technology& technology, const Budget& budget);
+
+/// Throws InputError with all of check().
+Blueprint generate(const Technology& technology, const Budget& budget);
+
+/// The same without exceptions, for searches.
+std::optional<Blueprint> try_generate(const Technology& technology, const Budget& budget);
+
+/// Devices in nodes of eight on their links, and a network between nodes.
+struct Surroundings {
+  LinkPart network;
+  double ports = 1;  ///< of the network, a device
+  int devices_per_node = 8;
+  int max_devices = 32768;
+};
+System system_of(const Blueprint& blueprint, const Technology& technology,
+                 const Surroundings& around);
+
+}  // namespace sextant

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws of the generator, and real devices from budgets like theirs.
+#include "sextant/tech/generate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sextant/io/presets.hpp"
+
+namespace sextant {
+namespace {
+
+struct Names {
+  const char* node = "n4";
+  const char* memory = "hbm3";
+  const char* link = "nvlink4";
+  const char* core = "hopper";
+};
+
+Technology technology(const Names& n) {
+  Technology t{.node = load_node(n.node),
+               .memory = load_dram(n.memory),
+               .link = load_link(n.link),
+               .bridge = load_link("d2d"),
+               .core = load_core(n.core),
+               .core_node = {}};
+  t.core_node = load_node(t.core.node);
+  return t;
+}
+
+const std::vector<Technology>& technologies() {
+  static const std::vector<Technology> all = {technology({"n12", "hbm2", "nvlink3", "volta"}),
+                                              technology({"n7", "hbm2e", "nvlink3", "ampere"}),
+                                              technology({}),
+                                              technology({"n3", "hbm4", "nvlink5", "blackwell"}),
+                                              technology({"a10", "hbm6", "nvlink6", "blackwell"}),
+                                              technology({"n4", "gddr6", "nvlink4", "hopper"})};
+  return all;
+}
+
+std::string problems_of(const Technology& t, const Budget& b) {
+  std::string text;
+  for (const Diagnostic& d : check(t, b)) text += to_text(d) + "\n";
+  return text;
+}
+
+TEST(Technology, EveryPresetLoads) {
+  for (const std::string& n : preset_names(PresetKind::node)) EXPECT_GT(load_node(n).logic, 0);
+  for (const std::string& n : preset_names(PresetKind::dram)) EXPECT_GT(load_dram(n).edge.value, 0);
+  for (const std::string& n : preset_names(PresetKind::link)) {
+    EXPECT_GT(load_link(n).bandwidth.value, 0);
+  }
+  for (const std::string& n : preset_names(PresetKind::core)) {
+    EXPECT_FALSE(load_node(load_core(n).node).name.empty());
+  }
+}
+
+TEST(Technology, EachNodeIsDenserAndTakesLessPower) {
+  LogicNode last = load_node("n12");
+  for (const char* name : {"n10", "n7", "n5", "n4", "n3", "n2", "a16", "a14", "a10"}) {
+    const LogicNode n = load_node(name);
+    EXPECT_GT(n.logic, last.logic) << name;
+    EXPECT_GE(n.sram, 0.98 * last.sram) << name;  // N3 keeps N5's bit cell
+    EXPECT_LT(n.power, last.power) << name;
+    EXPECT_GT(n.speed, last.speed) << name;
+    last = n;
+  }
+}
+
+TEST(Generate, PartsSumToTheDieAndTheLimit) {
+  for (const Technology& t : technologies()) {
+    for (const double area : {400e-6, 600e-6, 814e-6, 858e-6}) {
+      for (const double power : {0.0, 400.0, 700.0}) {
+        const Budget b{.area = SquareMeters(area), .power = Watts(power), .links = 8};
+        const auto d = try_generate(t, b);
+        if (!d) continue;
+        double sum = 0;
+        for (const SquareMeters& a : d->area.values) {
+          EXPECT_GE(a.value, -1e-12);
+          sum += a.value;
+        }
+        EXPECT_NEAR(sum, area, 1e-10);
+        double watts = 0;
+        for (const Watts& w : d->power.values) watts += w.value;
+        EXPECT_NEAR(watts, d->device.power.limit.value, 1e-6);
+        EXPECT_LE((watts - d->power[PowerUse::unused].value),
+                  d->device.power.limit.value * (1 + 1e-9));
+        EXPECT_LT(d->area[AreaUse::unused].value,
+                  1.001 * (d->core_area + t.core.crossbar * 4).value);
+        EXPECT_TRUE(check(d->device).empty()) << t.node.name;
+        EXPECT_GT(d->yield, 0);
+        EXPECT_LE(d->yield, 1);
+      }
+    }
+  }
+}
+
+TEST(Generate, MoreAreaNeverFewerCoresMorePowerNeverSlower) {
+  for (const Technology& t : technologies()) {
+    int cores = 0;
+    for (double area = 300e-6; area <= 858e-6; area += 5e-6) {
+      const Budget b{
+          .area = SquareMeters(area), .stacks = 2, .links = 8, .l2 = Bytes(10.0 * (1 << 20))};
+      const auto d = try_generate(t, b);
+      if (!d) continue;
+      EXPECT_GE(d->device.cores, cores);
+      cores = d->device.cores;
+    }
+    double clock = 0;
+    for (double power = 150; power <= 1500; power += 25) {
+      const auto d = try_generate(t, {.power = Watts(power), .links = 8});
+      if (!d) continue;
+      EXPECT_GE(d->device.clock.value, clock);
+      clock = d->device.clock.value;
+      EXPECT_LE(clock, d->design_clock.value);
+    }
+  }
+}
+
+TEST(Generate, ALaterNodeHoldsMoreCoresAndTakesLessEnergy) {
+  double cores = 0;
+  double energy = 1;
+  for (const char* node : {"n12", "n10", "n7", "n5", "n4", "n3", "n2", "a16", "a14", "a10"}) {
+    const Blueprint d = generate(technology({node, "hbm3", "nvlink4", "hopper"}), {});
+    EXPECT_GT(d.device.cores, cores) << node;
+    EXPECT_LT(d.device.power.matrix_fp16.value, energy) << node;
+    cores = d.device.cores;
+    energy = d.device.power.matrix_fp16.value;
+  }
+}
+
+void expect_close(double made, double real, const char* what) {
+  EXPECT_LT(std::abs(made / real - 1), 0.15) << what << ": " << made << " against " << real;
+}
+
+// The sizes of the dies, and what stands around them, are given; the rest must come out.
+TEST(Generate, BudgetsOfRealDevicesGiveThem) {
+  const double mib = 1024.0 * 1024;
+  struct Real {
+    const char* device;
+    Names names;
+    Budget budget;
+  };
+  for (const Real& r : {
+           Real{"v100",
+                {"n12", "hbm2", "nvlink3", "volta"},
+                {.area = SquareMeters(815e-6), .stacks = 4, .links = 6, .l2 = Bytes(6 * mib)}},
+           Real{"a100-sxm-80gb",
+                {"n7", "hbm2e", "nvlink3", "ampere"},
+                {.area = SquareMeters(826e-6), .stacks = 5, .spare_stacks = 1, .links = 12}},
+           Real{"h100-sxm",
+                {"n4", "hbm3", "nvlink4", "hopper"},
+                {.area = SquareMeters(814e-6), .stacks = 5, .spare_stacks = 1, .links = 18}},
+           Real{"gb200",
+                {"n4", "hbm3e", "nvlink5", "blackwell"},
+                {.area = SquareMeters(800e-6),
+                .dies = 2,
+                .stacks = 8,
+                .links = 18,
+                .l2 = Bytes(126 * mib)}},
+       }) {
+    SCOPED_TRACE(r.device);
+    const Device real = load_device(r.device);
+    const Blueprint made = generate(technology(r.names), r.budget);
+    const auto peak = [](const Device& d) { return d.matrix[Precision::fp16].value; };
+    expect_close(peak(made.device), peak(real), "peak");
+    expect_close(made.device.cores, real.cores, "cores");
+    expect_close(made.device.memory.bandwidth.value, real.memory.bandwidth.value, "bandwidth");
+    expect_close(made.device.l2.capacity.value, real.l2.capacity.value, "L2");
+    expect_close(made.device.power.limit.value, real.power.limit.value, "power");
+    Budget limited = r.budget;
+    limited.power = real.power.limit;
+    expect_close(peak(generate(technology(r.names), limited).device), peak(real),
+                 "peak within the limit");
+  }
+}
+
+TEST(Generate, SaysWhichConstraintAndByHowMuch) {
+  const Technology t = technology({});
+  EXPECT_NE(problems_of(t, {.area = SquareMeters(900e-6)}).find("42 mm2 over the reticle"),
+            std::string::npos);
+  EXPECT_NE(problems_of(t, {.stacks = 9}).find("3 too many"), std::string::npos);
+  EXPECT_NE(problems_of(t, {.links = 60}).find("more than the"), std::string::npos);
+  EXPECT_NE(problems_of(t, {.l2 = Bytes(1e9)}).find("more than the silicon has"),
+            std::string::npos);
+  EXPECT_NE(
+      problems_of(t, {.area = SquareMeters(150e-6), .stacks = 2, .links = 4, .l2 = Bytes(40e6)})
+          .find("are missing"),
+      std::string::npos);
+  EXPECT_NE(problems_of(t, {.power = Watts(50)}).find("below what it draws idle"),
+            std::string::npos);
+  EXPECT_NE(problems_of(t, {.power = Watts(5000)}).find("can be cooled of"), std::string::npos);
+  EXPECT_EQ(problems_of(t, {.power = Watts(700)}), "");
+}
+
+}  // namespace
+}  // namespace sextant

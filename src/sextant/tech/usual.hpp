@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device of a node usually has: the core, the links and their number that GPUs of that time
+// were built with. Names of presets.
+#pragma once
+
+#include "sextant/spec/technology.hpp"
+
+namespace sextant {
+
+struct UsualParts {
+  const char* core;
+  const char* link;
+  int links;
+};
+
+/// By density: V100's at 12 nm, A100's at 7 nm, H100's at 4 nm, B200's after it.
+inline UsualParts usual_parts(const LogicNode& node) {
+  if (node.logic < 0.9) return {"volta", "nvlink3", 6};
+  if (node.logic < 1.2) return {"ampere", "nvlink3", 12};
+  if (node.logic < 2) return {"hopper", "nvlink4", 18};
+  return {"blackwell", node.logic < 2.6 ? "nvlink5" : "nvlink6", 18};
+}
+
+}  // namespace sextant
