@@ -17,7 +17,7 @@ build: ## the program, at build/sextant
 	@cmake --build build --target sextant-cli $(QUIET)
 	@echo "build/sextant is ready"
 
-run: build ## build, then the main job: one kernel explained, and accuracy against measurements
+run: build ## build, then the main job: a kernel and a training step explained, and accuracy against measurements
 	@tools/main-job.sh build/sextant
 
 test: ## everything CI checks: tests with g++, with clang and sanitizers, format, lint, fuzzing
