@@ -290,12 +290,14 @@ Program::Program() {
   app.footer("Each command has --help with an example.");
   CLI::App* l = command(app, "list", "the presets", "sextant list devices",
                         [this] { return run_list(list, common); });
-  l->add_option("kind", list.kind, "devices, systems, models, runtimes, kernels, nodes, drams, links or cores");
+  l->add_option("kind", list.kind,
+                "devices, systems, models, runtimes, kernels, nodes, drams, links or cores");
   CLI::App* s = command(app, "show", "one preset, or what may be set",
                         "sextant show h100-sxm --toml > mine.toml",
                         [this] { return run_show(show, common); });
   s->add_option("name", show.name, "a preset, a file, or with --fields a kind")->required();
-  s->add_option("--kind", show.kind, "device, system, model, runtime, kernel, node, dram, link or core");
+  s->add_option("--kind", show.kind,
+                "device, system, model, runtime, kernel, node, dram, link or core");
   s->add_flag("--toml", show.toml, "as a file to start your own from");
   s->add_flag("--json", show.json, "in SI base units");
   s->add_flag("--fields", show.fields, "every field, its type, default and meaning");

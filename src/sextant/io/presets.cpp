@@ -295,7 +295,7 @@ T load_named(std::string_view name, const std::vector<Setting>& settings, Lookup
 
 template <class T>
 T load_inside(const Document& document, const Node& node, const std::vector<Setting>& settings,
-            Lookup lookup) {
+              Lookup lookup) {
   Loader<T> loader(lookup);
   const std::string folder = std::filesystem::path(document.file).parent_path().string();
   loader.load(document, node, Origin{folder, lookup}, settings);
