@@ -117,7 +117,6 @@ struct Overlap {
   bool gradients = false;   ///< data-parallel reduction beside the backward pass
   bool parameters = false;  ///< parameter gathering beside the forward pass
   bool pipeline = false;    ///< stage-to-stage transfers beside compute
-  bool expert = false;      ///< expert-parallel exchange beside another microbatch
 };
 template <class V>
 void describe(V& v, Overlap& o) {
@@ -126,7 +125,6 @@ void describe(V& v, Overlap& o) {
   v("gradients", o.gradients, {.help = "gradients are reduced beside the backward pass"});
   v("parameters", o.parameters, {.help = "parameters are gathered beside the forward pass"});
   v("pipeline", o.pipeline, {.help = "stage-to-stage transfers run beside compute"});
-  v("expert", o.expert, {.help = "expert-parallel exchange runs beside another microbatch"});
 }
 
 /// What a stack holds in memory beyond the tensors a model needs, and which of those it keeps.
