@@ -6,6 +6,15 @@
 
 namespace sextant::cli {
 
+Node scenario_node(const Scenario& x, double devices) {
+  Node root = Node::table();
+  root.set("model", Node::of(x.problem.model.name));
+  root.set("system", Node::of(x.system.name));
+  root.set("runtime", Node::of(x.problem.runtime.name));
+  root.set("gpus", Node::of(devices));
+  return root;
+}
+
 Node to_node(const Breakdown& b) {
   Node n = Node::table();
   n.set("label", Node::of(b.label));

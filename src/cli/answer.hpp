@@ -5,11 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/scenario.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/report/breakdown.hpp"
 #include "sextant/report/plot.hpp"
 
 namespace sextant::cli {
+
+/// An answer's table with what was asked: model, system, runtime, devices.
+Node scenario_node(const Scenario& scenario, double devices);
 
 /// {label, seconds, share, parts}.
 Node to_node(const Breakdown& breakdown);

@@ -263,11 +263,7 @@ std::string infer_text(const InferAnswer& a) {
 std::string infer_json(const InferAnswer& a) {
   const ServingEstimate& e = a.estimate;
   const Scenario& x = a.scenario;
-  Node root = Node::table();
-  root.set("model", Node::of(x.problem.model.name));
-  root.set("system", Node::of(x.system.name));
-  root.set("runtime", Node::of(x.problem.runtime.name));
-  root.set("gpus", Node::of(e.devices));
+  Node root = scenario_node(x, e.devices);
   set_rates(root, e);
   root.set("memory", memory_node(e.memory));
   root.set("breakdown", to_node(latency_breakdown(e, x.problem.serving)));

@@ -130,15 +130,9 @@ TextTable for_programs(const std::vector<Row>& rows) {
 }
 
 plot::Figure figure_of(const std::vector<Row>& rows) {
-  plot::Figure f;
-  f.title = "Llama 2, 200 tokens in, 200 out, batch 1";
-  f.parity = true;
+  plot::Figure f =
+      plot::parity_figure("Llama 2, 200 tokens in, 200 out, batch 1", Seconds::dimension);
   f.bands = {0.06, 0.15};
-  f.x.label = "measured";
-  f.x.dimension = Seconds::dimension;
-  f.x.log = true;
-  f.y = f.x;
-  f.y.label = "predicted";
   plot::Series now{.name = "a current engine", .mark = plot::Mark::dots, .points = {}};
   for (const char* system : {"dgx-a100", "dgx-h100"}) {
     plot::Series s{

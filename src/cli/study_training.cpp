@@ -128,15 +128,8 @@ TextTable for_programs(const std::vector<Row>& rows) {
 }
 
 plot::Figure figure_of(const std::vector<Row>& rows) {
-  plot::Figure f;
-  f.title = "Training step of Megatron on A100s";
-  f.parity = true;
+  plot::Figure f = plot::parity_figure("Training step of Megatron on A100s", Seconds::dimension);
   f.bands = {0.05, 0.1};
-  f.x.label = "measured";
-  f.x.dimension = Seconds::dimension;
-  f.x.log = true;
-  f.y = f.x;
-  f.y.label = "predicted";
   plot::Series ours{.name = "Sextant", .mark = plot::Mark::dots, .points = {}};
   plot::Series theirs{.name = "Kundu et al. 2024", .mark = plot::Mark::dots, .points = {}};
   for (const Row& r : rows) {

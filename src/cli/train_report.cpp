@@ -281,11 +281,7 @@ std::string train_text(const TrainAnswer& a) {
 std::string train_json(const TrainAnswer& a) {
   const Estimate& e = a.estimate;
   const Scenario& x = a.scenario;
-  Node root = Node::table();
-  root.set("model", Node::of(x.problem.model.name));
-  root.set("system", Node::of(x.system.name));
-  root.set("runtime", Node::of(x.problem.runtime.name));
-  root.set("gpus", Node::of(e.devices));
+  Node root = scenario_node(x, e.devices);
   root.set("batch", Node::of(x.problem.work.batch));
   root.set("seq", Node::of(x.problem.work.seq));
   set_rates(root, e);

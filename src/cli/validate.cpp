@@ -94,14 +94,9 @@ std::optional<Dimension> shared_dimension(const std::vector<CaseResult>& results
 }
 
 plot::Figure scatter(const std::vector<CaseResult>& results) {
-  plot::Figure f;
-  f.title = "Predicted against measured";
-  f.parity = true;
   const std::optional<Dimension> unit = shared_dimension(results);
-  const std::string own = unit ? "" : ", each in the unit of its metric";
-  f.x = {
-      .label = "measured" + own, .dimension = unit, .unit = {}, .log = true, .min = {}, .max = {}};
-  f.y = {.label = "predicted", .dimension = unit, .unit = {}, .log = true, .min = {}, .max = {}};
+  plot::Figure f = plot::parity_figure("Predicted against measured", unit);
+  if (!unit) f.x.label += ", each in the unit of its metric";
   // A figure of more than a few thousand dots says no more and takes megabytes.
   constexpr std::size_t most = 4000;
   const std::size_t step = 1 + results.size() / most;

@@ -104,6 +104,17 @@ std::map<std::string, std::string> read_golden(const std::string& path) {
   return golden;
 }
 
+/// From the names of a step or a server, and its work.
+template <class Named>
+Problem problem_of(const Named& s, Catalogue& catalogue) {
+  std::string reason;
+  const System& system = *catalogue.system(s.system, reason);
+  const Runtime& runtime = *catalogue.runtime(s.runtime, reason);
+  const Kernels& kernels =
+      *catalogue.kernels(std::string(kernel_library(runtime)), system.device, reason);
+  return prepare(system, runtime, kernels, *catalogue.model(s.model, reason), s.work);
+}
+
 // Training steps: every runtime for training, every kind of model, every axis of a strategy.
 void predict_steps(std::vector<Prediction>& out) {
   struct Step {
@@ -197,13 +208,8 @@ void predict_steps(std::vector<Prediction>& out) {
       {"tpu-v5p-node", "ideal", "llama3.1-8b", small, {.tp = 4}},
   };
   Catalogue catalogue;
-  std::string reason;
   for (const Step& s : steps) {
-    const System& system = *catalogue.system(s.system, reason);
-    const Runtime& runtime = *catalogue.runtime(s.runtime, reason);
-    const Kernels& kernels =
-        *catalogue.kernels(std::string(kernel_library(runtime)), system.device, reason);
-    const Problem p = prepare(system, runtime, kernels, *catalogue.model(s.model, reason), s.work);
+    const Problem p = problem_of(s, catalogue);
     const Estimate e = evaluate(p, s.strategy);
     EXPECT_GT(e.step.value, 0) << s.model << " on " << s.system << ": " << name_of(e.verdict);
     const std::string name =
@@ -258,13 +264,8 @@ void predict_serving(std::vector<Prediction>& out) {
       {"tpu-v5p-node", "ideal", "llama3.1-8b", one, {.tp = 4}},
   };
   Catalogue catalogue;
-  std::string reason;
   for (const Server& s : servers) {
-    const System& system = *catalogue.system(s.system, reason);
-    const Runtime& runtime = *catalogue.runtime(s.runtime, reason);
-    const Kernels& kernels =
-        *catalogue.kernels(std::string(kernel_library(runtime)), system.device, reason);
-    const Problem p = prepare(system, runtime, kernels, *catalogue.model(s.model, reason), s.work);
+    const Problem p = problem_of(s, catalogue);
     const ServingEstimate e = serve(p, s.strategy);
     EXPECT_GT(e.latency.value, 0) << s.model << " on " << s.system << ": " << name_of(e.verdict);
     const std::string name =

@@ -38,20 +38,29 @@ void derive_power(const Device& device, Chip& chip);
 /// What the board would draw running this kernel back to back at its clock.
 Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type);
 
+/// What the controller lets a board draw beyond idling.
+inline Watts dynamic_budget(const Chip& chip) {
+  return power_control * chip.power_limit - chip.idle;
+}
+
+/// The next clock to try on the way to the fixed point P(f) = limit, where a load asks for more
+/// than the budget; demand grows as f^1.4 where compute bounds, slower elsewhere.
+inline Hertz slowed(const Chip& chip, Hertz clock, Watts demand, Watts budget) {
+  const double step = std::pow(max(budget, 0.05 * demand) / demand, 1 / (1 + energy_exponent));
+  return max(clock * step, 0.25 * chip.clock);
+}
+
 /// Runs `kernel(clock)` at the clock that power allows, averaged over the load.
 template <class Kernel>
 KernelCost at_power(const Chip& chip, Precision type, Load load, const Kernel& kernel) {
   const KernelCost burst = kernel(chip.clock);
-  const double budget = power_control * chip.power_limit.value - chip.idle.value;
+  const Watts budget = dynamic_budget(chip);
   Hertz clock = chip.clock;
   KernelCost cost = burst;
-  // The fixed point P(f) = limit; demand grows as f^1.4 where compute bounds, slower elsewhere.
   for (int i = 0; i < 12; ++i) {
-    const double demand = power_demand(chip, cost, type).value - chip.idle.value;
+    const Watts demand = power_demand(chip, cost, type) - chip.idle;
     if (demand <= budget * (i == 0 ? 1 : 1.001)) break;
-    const double step =
-        std::pow(std::max(budget, 0.05 * demand) / demand, 1 / (1 + energy_exponent));
-    clock = max(clock * step, 0.25 * chip.clock);
+    clock = slowed(chip, clock, demand, budget);
     cost = kernel(clock);
   }
   if (clock == chip.clock) return burst;

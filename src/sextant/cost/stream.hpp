@@ -17,6 +17,13 @@ struct Stream {
 /// Bytes a streaming operator moves, each tensor once; adamw keeps all states in fp32.
 Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type);
 
+/// An operator of a kind that moves so many bytes for each of rows x cols elements. Work follows
+/// the bytes: a gradient that moves twice as much also computes twice as much.
+inline Stream moving(StreamOp op, double rows, double cols, double bytes) {
+  const double usual = stream_bytes(op, 1, 1, Precision::bf16).value;
+  return {rows * bytes / usual, cols, Bytes(rows * cols * bytes)};
+}
+
 /// A streaming operator: DRAM, or instruction issue and the one row that ends last.
 KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& shape, Hertz clock);
 /// The same alone on a device, which then runs at its highest clock.

@@ -10,17 +10,10 @@
 #include "sextant/cost/gemm.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/predict/record.hpp"
 
 namespace sextant {
 namespace {
-
-struct Silent {
-  static constexpr bool records = false;
-};
-struct Recorder {
-  static constexpr bool records = true;
-  std::vector<Operator> operators;
-};
 
 /// A pass with what a mixed batch adds: a piece of one prompt beside the decoding sequences.
 struct Tokens {
@@ -309,10 +302,8 @@ class Pass {
 
   void stream(const char* name, StreamOp op, double rows, double cols, double bytes) {
     if (rows <= 0 || cols <= 0) return;
-    const double usual = stream_bytes(op, 1, 1, Precision::bf16).value;
     const KernelCost c =
-        sextant::stream(p_.chip, p_.kernels.stream[op],
-                        {rows * bytes / usual, cols, Bytes(rows * cols * bytes)}, clock_);
+        sextant::stream(p_.chip, p_.kernels.stream[op], moving(op, rows, cols, bytes), clock_);
     kernel(kind_, name, c, 1);
     note([&] { return whole(rows) + " x " + whole(cols); });
   }
@@ -348,7 +339,6 @@ class Pass {
 
   // -- bookkeeping -------------------------------------------------------------------------------
 
-  static std::string whole(double x) { return std::to_string(static_cast<long long>(x)); }
   /// "40 of ", or nothing for one.
   static std::string counted(double n) { return n > 1 ? whole(n) + " of " : ""; }
 
@@ -448,16 +438,14 @@ PassCost paced(const Problem& p, const Sum& sum, double sequences) {
 /// The clock that power allows when passes of this kind follow each other.
 Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
   const Chip& chip = p.chip;
-  const double budget = power_control * chip.power_limit.value - chip.idle.value;
+  const Watts budget = dynamic_budget(chip);
   Silent silent;
   Hertz clock = chip.light_clock;
   for (int i = 0; i < 6; ++i) {
     const Sum sum = Pass<Silent>(p, s, tokens, clock, silent).run();
-    const double demand = (sum.energy / paced(p, sum, tokens.sequences).time).value;
+    const Watts demand = sum.energy / paced(p, sum, tokens.sequences).time;
     if (demand <= budget * (i == 0 ? 1 : 1.002)) break;
-    const double step =
-        std::pow(std::max(budget, 0.05 * demand) / demand, 1 / (1 + energy_exponent));
-    clock = max(clock * step, 0.25 * chip.clock);
+    clock = slowed(chip, clock, demand, budget);
   }
   return clock;
 }

@@ -72,7 +72,6 @@ struct Multiply : KernelCost {
 
 std::string text_of(const KernelCost&) { return {}; }
 std::string text_of(const Multiply& c) {
-  const auto whole = [](double x) { return std::to_string(static_cast<long long>(x)); };
   const std::string one = whole(c.shape.m) + " x " + whole(c.shape.n) + " x " + whole(c.shape.k);
   return c.shape.batch > 1 ? whole(c.shape.batch) + " x (" + one + ")" : one;
 }
@@ -474,19 +473,14 @@ class Composer {
   // -- kernels -----------------------------------------------------------------------------------
 
   KernelCost streamed(StreamOp op, double rows, double cols, double bytes) const {
-    // Work follows the bytes: a gradient that moves twice as much also computes twice as much.
-    const double usual = (stream_bytes(op, 1, 1, Precision::bf16)).value;
-    return stream(p_.chip, p_.kernels.stream[op],
-                  {rows * bytes / usual, cols, Bytes(rows * cols * bytes)}, clock_);
+    return stream(p_.chip, p_.kernels.stream[op], moving(op, rows, cols, bytes), clock_);
   }
 
   /// As fast as a copy of so many bytes, but computing all the while: casts, gates, the loss.
   KernelCost computed(double rows, double cols, double bytes) const {
     StreamKernel kernel = p_.kernels.stream[StreamOp::copy];
     kernel.arithmetic = 1;
-    const double usual = (stream_bytes(StreamOp::copy, 1, 1, Precision::bf16)).value;
-    return stream(p_.chip, kernel, {rows * bytes / usual, cols, Bytes(rows * cols * bytes)},
-                  clock_);
+    return stream(p_.chip, kernel, moving(StreamOp::copy, rows, cols, bytes), clock_);
   }
 
   /// Forward and backward of an element-wise operator, by bytes an element.

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sextant/predict/train.hpp"
+#include "sextant/predict/record.hpp"
 
 namespace sextant::training {
 
@@ -43,17 +43,6 @@ struct Part {
   Phase recompute;
   Phase backward;
   void add(const Part& other, double times);
-};
-
-/// Records nothing.
-struct Silent {
-  static constexpr bool records = false;
-};
-
-/// Records every operator, in the order of the passes.
-struct Recorder {
-  static constexpr bool records = true;
-  std::vector<Operator> operators;
 };
 
 /// Every part at one clock.

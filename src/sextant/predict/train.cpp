@@ -134,7 +134,7 @@ class Step {
   /// last longer than the controller's memory, so they do not help.
   void settle_clock() {
     const Chip& chip = p_.chip;
-    const double budget = power_control * chip.power_limit.value - chip.idle.value;
+    const Watts budget = dynamic_budget(chip);
     Silent silent;
     e_.clock = chip.clock;
     for (int i = 0;; ++i) {
@@ -142,12 +142,10 @@ class Step {
       const Stage st = stage(s_.pp / 2);
       const Part& part = st.part;
       const Joules energy = part.forward.energy + part.recompute.energy + part.backward.energy;
-      const double demand = (energy / st.time()).value;
-      e_.power = chip.idle + Watts(demand);
+      const Watts demand = energy / st.time();
+      e_.power = chip.idle + demand;
       if (i == 6 || demand <= budget * (i == 0 ? 1 : 1.002)) return;
-      const double step =
-          std::pow(std::max(budget, 0.05 * demand) / demand, 1 / (1 + energy_exponent));
-      e_.clock = max(e_.clock * step, 0.25 * chip.clock);
+      e_.clock = slowed(chip, e_.clock, demand, budget);
     }
   }
 

@@ -459,6 +459,18 @@ Scales scales_of(const Figure& figure) {
 
 }  // namespace
 
+Figure parity_figure(std::string title, std::optional<Dimension> unit) {
+  Figure f;
+  f.title = std::move(title);
+  f.parity = true;
+  f.x.label = "measured";
+  f.x.dimension = unit;
+  f.x.log = true;
+  f.y = f.x;
+  f.y.label = "predicted";
+  return f;
+}
+
 std::string to_svg(const Figure& figure) {
   auto [x_scale, y_scale] = scales_of(figure);
   double label = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,9 @@ struct Figure {
   int width = 480;   ///< pixels; a legend that finds no free corner adds to it
   int height = 340;  ///< pixels; of a parity figure it follows from the width
 };
+
+/// A figure of predicted against measured numbers of one dimension; nothing: each in its own unit.
+Figure parity_figure(std::string title, std::optional<Dimension> unit);
 
 /// A whole SVG document.
 std::string to_svg(const Figure& figure);
