@@ -45,6 +45,13 @@ double vector_share(const Chip& chip, const KernelCost& cost, Precision type) {
 
 }  // namespace
 
+Joules memory_draw(const Chip& chip, const KernelCost& cost) {
+  // A byte's energy was measured at the highest clock. About a third of it is the DRAM's own; the
+  // rest is L2 and the wires to the cores, which follow the voltage too.
+  const double path = std::pow(cost.clock / chip.light_clock, energy_exponent);
+  return chip.memory_energy * cost.dram * (dram_share + (1 - dram_share) * path);
+}
+
 Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type) {
   // fp8 8192³ on H200: 0.45 pJ a FLOP against 0.86 for bf16, hence the exponent over the width.
   const double width = std::pow(element_bytes(type) / 2, 0.92);
@@ -52,11 +59,7 @@ Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type) {
   const Joules matrix = chip.matrix_energy * cost.flops * (width * voltage);
   const Watts vector =
       vector_share(chip, cost, type) * voltage * (cost.clock / chip.clock) * chip.vector_power;
-  // A byte's energy was measured at the highest clock. About a third of it is the DRAM's own; the
-  // rest is L2 and the wires to the cores, which follow the voltage too.
-  const double path = std::pow(cost.clock / chip.light_clock, energy_exponent);
-  const Joules memory = chip.memory_energy * cost.dram * (dram_share + (1 - dram_share) * path);
-  return chip.idle + vector + (matrix + memory) / cost.time;
+  return chip.idle + vector + (matrix + memory_draw(chip, cost)) / cost.time;
 }
 
 }  // namespace sextant

@@ -35,6 +35,9 @@ inline constexpr Load sustained{.seconds = Seconds(std::numeric_limits<double>::
 /// Fills a chip's power constants, deriving what the device leaves open.
 void derive_power(const Device& device, Chip& chip);
 
+/// Energy of a kernel's device-memory traffic, the way to the cores included, at its clock.
+Joules memory_draw(const Chip& chip, const KernelCost& cost);
+
 /// What the board would draw running this kernel back to back at its clock.
 Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type);
 

@@ -26,7 +26,7 @@ Energy of_operators(const Problem& p, const std::vector<Operator>& operators, Pr
       continue;
     }
     if (o.cost.time.value <= 0) continue;
-    const Joules memory = p.chip.memory_energy * o.cost.dram;
+    const Joules memory = memory_draw(p.chip, o.cost);
     const Watts drawn = power_demand(p.chip, o.cost, type_of(o, type)) - p.chip.idle;
     e.memory += o.count * memory;
     e.compute += o.count * (drawn * o.cost.time - memory);
