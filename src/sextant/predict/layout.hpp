@@ -24,16 +24,17 @@ enum class Verdict : std::uint8_t {
   layers_too_few,          ///< a stage would be empty
   batch_not_divisible,     ///< batch = dp x microbatch x a whole number
   interleave_needs_pipeline,
-  interleave_batch,       ///< interleaving needs a multiple of pp microbatches
-  experts_not_divisible,  ///< ep must divide the experts
-  expert_ranks,           ///< ep x etp must divide tp x cp x dp
-  shard_not_divisible,    ///< the sharding group must divide dp
-  needs_tensor_parallel,  ///< sp without tp
-  zero_with_pipeline,     ///< gradients cannot be sharded while a pipeline accumulates them
+  interleave_batch,         ///< interleaving needs a multiple of pp microbatches
+  experts_not_divisible,    ///< ep must divide the experts
+  expert_ranks,             ///< ep x etp must divide tp x cp x dp
+  shard_not_divisible,      ///< the sharding group must divide dp
+  needs_tensor_parallel,    ///< sp without tp
+  zero_with_pipeline,       ///< gradients cannot be sharded while a pipeline accumulates them
+  zero_bubble_interleaved,  ///< ZB-H1 has one chunk a stage
   count
 };
 constexpr auto names_of(Verdict) {
-  return std::array<std::string_view, 15>{"fits",
+  return std::array<std::string_view, 16>{"fits",
                                           "out of memory",
                                           "too many devices",
                                           "heads not divisible",
@@ -47,7 +48,8 @@ constexpr auto names_of(Verdict) {
                                           "expert ranks not divisible",
                                           "sharding group not divisible",
                                           "sp without tp",
-                                          "zero with pipeline"};
+                                          "zero with pipeline",
+                                          "zero bubble with interleave"};
 }
 
 /// The first rule that a strategy breaks; `fits` says nothing of memory yet. No allocation.
