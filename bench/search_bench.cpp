@@ -12,17 +12,16 @@ using namespace sextant;
 
 void BM_search(benchmark::State& state) {
   const Runtime runtime = load_runtime("megatron-core");
-  const Problem p =
-      prepare(load_system("dgx-a100"), runtime, load_kernels(kernel_library(runtime)),
-              load_model("gpt3-175b"), Training{.batch = 512, .seq = 2048});
+  const Problem p = prepare(load_system("dgx-a100"), runtime, load_kernels(kernel_library(runtime)),
+                            load_model("gpt3-175b"), Training{.batch = 512, .seq = 2048});
   const SearchSpace space{.devices = {512}};
-  SearchOptions options;
-  options.threads = static_cast<int>(state.range(0));
+  SearchAim aim;
+  aim.threads = static_cast<int>(state.range(0));
   double evaluated = 0;
   for (auto _ : state) {
     SearchProgress progress;
     const SearchPlan plan = lay_out(p, space);
-    const SearchResult r = search(p, space, plan, options, progress);
+    const SearchResult r = search(p, space, plan, aim, progress);
     evaluated += static_cast<double>(r.evaluated);
     state.counters["points"] = plan.points;
     state.counters["evaluated"] = static_cast<double>(r.evaluated);

@@ -59,7 +59,7 @@ class Sample {
 /// What one thread has found.
 class Findings {
  public:
-  Findings(const SearchOptions& options, Bytes memory)
+  Findings(const SearchAim& options, Bytes memory)
       : options_(options), memory_(memory), sample_(options.sample) {}
 
   void reject(Verdict verdict, std::uint64_t points) { rejected[verdict] += points; }
@@ -137,7 +137,7 @@ class Findings {
     return all;
   }
 
-  const SearchOptions& options_;
+  const SearchAim& options_;
   Bytes memory_;
   std::vector<Found> best_;
   std::map<std::uint64_t, Front<Found>> fronts_;  // by devices
@@ -148,7 +148,7 @@ class Findings {
 class Worker {
  public:
   Worker(const Problem& p, const SearchSpace& space, const SearchPlan& plan,
-         const SearchOptions& options, Bytes memory)
+         const SearchAim& options, Bytes memory)
       : findings(options, memory), p_(p), space_(space), plan_(plan) {}
 
   /// Returns the points passed.
@@ -236,7 +236,7 @@ double score_of(Objective objective, const Estimate& e) {
 }
 
 SearchResult search(const Problem& problem, const SearchSpace& space, const SearchPlan& plan,
-                    const SearchOptions& options, SearchProgress& progress) {
+                    const SearchAim& options, SearchProgress& progress) {
   const Bytes memory = options.max_memory.value > 0 ? options.max_memory : problem.capacity;
   const int threads = std::max(1, options.threads);
   std::vector<Worker> workers;

@@ -28,7 +28,7 @@ constexpr auto names_of(Objective) {
       "tokens-per-second", "step-time", "tokens-per-second-per-gpu", "memory", "energy", "cost"};
 }
 
-struct SearchOptions {
+struct SearchAim {
   Objective objective = Objective::throughput;
   int top = 10;
   int threads = 1;
@@ -65,6 +65,6 @@ double score_of(Objective objective, const Estimate& estimate);
 
 /// The same result for any number of threads.
 SearchResult search(const Problem& problem, const SearchSpace& space, const SearchPlan& plan,
-                    const SearchOptions& options, SearchProgress& progress);
+                    const SearchAim& options, SearchProgress& progress);
 
 }  // namespace sextant

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-SearchResult run(const Problem& p, const SearchSpace& space, const SearchOptions& options = {}) {
+SearchResult run(const Problem& p, const SearchSpace& space, const SearchAim& options = {}) {
   SearchProgress progress;
   return search(p, space, lay_out(p, space), options, progress);
 }

@@ -10,7 +10,6 @@
 #include "sextant/spec/diagnostic.hpp"
 
 namespace sextant {
-namespace {
 
 std::vector<int> divisors(int n) {
   std::vector<int> low;
@@ -24,12 +23,13 @@ std::vector<int> divisors(int n) {
   return low;
 }
 
-/// The given values, or `usual`, within the limits.
 std::vector<int> values_of(const Choices& c, std::vector<int> usual) {
   std::vector<int> values = c.only.empty() ? std::move(usual) : c.only;
   std::erase_if(values, [&](int v) { return !c.allows(v); });
   return values;
 }
+
+namespace {
 
 void require(bool ok, std::string_view axis, std::string_view why) {
   if (ok) return;

@@ -20,6 +20,11 @@ struct Choices {
   bool allows(int value) const { return value >= least && value <= most; }
 };
 
+/// The given values, or `usual`, within the limits.
+std::vector<int> values_of(const Choices& choices, std::vector<int> usual);
+/// In rising order.
+std::vector<int> divisors(int n);
+
 /// What may vary. An axis without given values takes, of the values that make a difference:
 /// tp, pp, cp: divisors of the devices; dp: the rest; ep, etp: divisors of the experts and of tp;
 /// microbatch: divisors of the batch; interleave: divisors of a stage's layers; recompute_layers:
