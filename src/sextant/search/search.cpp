@@ -21,8 +21,41 @@ std::uint64_t scatter(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
+/// Of equal scores the one that needs less memory.
 bool better(const Found& a, const Found& b) {
-  return a.score != b.score ? a.score < b.score : a.order < b.order;
+  if (a.score != b.score) return a.score < b.score;
+  const Bytes x = a.estimate.memory.total();
+  const Bytes y = b.estimate.memory.total();
+  return x != y ? x < y : a.order < b.order;
+}
+
+void keep_best(std::vector<Found>& heap, const Found& f, int top) {
+  heap.push_back(f);
+  std::push_heap(heap.begin(), heap.end(), better);
+  if (static_cast<int>(heap.size()) <= top) return;
+  std::pop_heap(heap.begin(), heap.end(), better);
+  heap.pop_back();
+}
+
+using Fronts = std::map<std::uint64_t, Front<Found>>;  // by devices
+
+void add_to(Fronts& fronts, const Found& f) {
+  const Estimate& e = f.estimate;
+  fronts[static_cast<std::uint64_t>(e.devices)].add(e.step.value, e.memory.total().value, f.order,
+                                                    f);
+}
+
+/// More devices must buy time or memory.
+std::vector<Found> pareto_of(const Fronts& fronts) {
+  std::vector<Found> all;
+  Front<Found> fewer;
+  for (const auto& [devices, front] : fronts) {
+    for (const auto& e : front.entries()) {
+      if (fewer.takes(e.x, e.y, e.order)) all.push_back(e.point);
+    }
+    fewer.add(front);
+  }
+  return all;
 }
 
 /// An even sample of at most so many: points whose scattered place ends in zeros, ever more of them
@@ -59,8 +92,7 @@ class Sample {
 /// What one thread has found.
 class Findings {
  public:
-  Findings(const SearchAim& options, Bytes memory)
-      : options_(options), memory_(memory), sample_(options.sample) {}
+  Findings(const SearchAim& aim, Bytes memory) : aim_(aim), memory_(memory), sample_(aim.sample) {}
 
   void reject(Verdict verdict, std::uint64_t points) { rejected[verdict] += points; }
 
@@ -73,10 +105,10 @@ class Findings {
       return;
     }
     ++feasible;
-    const double score = score_of(options_.objective, e);
-    // Best last, so that the worst is at hand.
-    if (static_cast<int>(best_.size()) < options_.top || score < best_.front().score) {
-      keep({s, e, score, order});
+    const double score = score_of(aim_.objective, e);
+    // The heap's front is the worst that is kept.
+    if (static_cast<int>(best_.size()) < aim_.top || score <= best_.front().score) {
+      keep_best(best_, {s, e, score, order}, aim_.top);
     }
     Front<Found>& front = fronts_[static_cast<std::uint64_t>(e.devices)];
     if (front.takes(e.step.value, total.value, order)) {
@@ -90,7 +122,7 @@ class Findings {
     feasible += other.feasible;
     over_limit += other.over_limit;
     for (std::size_t i = 0; i < rejected.size; ++i) rejected.values[i] += other.rejected.values[i];
-    for (const Found& f : other.best_) keep(f);
+    for (const Found& f : other.best_) keep_best(best_, f, aim_.top);
     for (const auto& [devices, front] : other.fronts_) fronts_[devices].add(front);
     sample_.add(other.sample_);
   }
@@ -103,7 +135,7 @@ class Findings {
     r.rejected = rejected;
     std::sort(best_.begin(), best_.end(), better);
     r.best = std::move(best_);
-    r.pareto = pareto();
+    r.pareto = pareto_of(fronts_);
     r.sample = std::move(sample_).sorted();
     return r;
   }
@@ -114,46 +146,23 @@ class Findings {
   Table<std::uint64_t, Verdict> rejected;
 
  private:
-  // A heap whose front is the worst that is kept.
-  void keep(const Found& f) {
-    best_.push_back(f);
-    std::push_heap(best_.begin(), best_.end(), better);
-    if (static_cast<int>(best_.size()) <= options_.top) return;
-    std::pop_heap(best_.begin(), best_.end(), better);
-    best_.pop_back();
-  }
-
-  /// More devices must buy time or memory.
-  std::vector<Found> pareto() const {
-    std::vector<Found> all;
-    Front<Found> fewer;
-    for (const auto& [devices, front] : fronts_) {
-      for (const auto& e : front.entries()) {
-        if (!fewer.takes(e.x, e.y, e.order)) continue;
-        all.push_back(e.point);
-      }
-      fewer.add(front);
-    }
-    return all;
-  }
-
-  const SearchAim& options_;
+  const SearchAim& aim_;
   Bytes memory_;
   std::vector<Found> best_;
-  std::map<std::uint64_t, Front<Found>> fronts_;  // by devices
+  Fronts fronts_;
   Sample sample_;
 };
 
 /// One thread: takes units, keeps the mappings of the cut it is at.
 class Worker {
  public:
-  Worker(const Problem& p, const SearchSpace& space, const SearchPlan& plan,
-         const SearchAim& options, Bytes memory)
-      : findings(options, memory), p_(p), space_(space), plan_(plan) {}
+  Worker(const Problem& p, const SearchSpace& space, const SearchPlan& plan, const SearchAim& aim,
+         Bytes memory)
+      : findings(aim, memory), p_(p), space_(space), plan_(plan) {}
 
   /// Returns the points passed.
   std::uint64_t run(std::size_t index) {
-    const SearchUnit& unit = plan_.units[index];
+    const SearchUnit unit = unit_of(space_, plan_, index);
     load(unit.cut);
     std::optional<Block> block;
     std::uint64_t place = 0;
@@ -188,7 +197,7 @@ class Worker {
   Findings findings;
 
  private:
-  void load(std::uint32_t cut) {
+  void load(std::size_t cut) {
     if (cut_ == cut) return;
     cut_ = cut;
     mappings_of(p_, space_, plan_.cuts[cut], mappings_);
@@ -210,7 +219,7 @@ class Worker {
   const Problem& p_;
   const SearchSpace& space_;
   const SearchPlan& plan_;
-  std::optional<std::uint32_t> cut_;
+  std::optional<std::size_t> cut_;
   std::vector<Strategy> mappings_;
   std::vector<Mapping> prepared_;
   std::vector<bool> ready_;
@@ -219,33 +228,51 @@ class Worker {
 
 }  // namespace
 
-double score_of(Objective objective, const Estimate& e) {
+double score_of(TrainingObjective objective, const Estimate& e) {
   switch (objective) {
-    case Objective::throughput:
-    case Objective::step_time:
+    case TrainingObjective::throughput:
+    case TrainingObjective::step_time:
       break;
-    case Objective::throughput_per_device:
-    case Objective::cost:  // a price a device and hour is the same for all
+    case TrainingObjective::throughput_per_device:
+    case TrainingObjective::cost:  // a price a device and hour is the same for all
       return e.step.value * e.devices;
-    case Objective::memory:
+    case TrainingObjective::memory:
       return e.memory.total().value;
-    case Objective::energy:
+    case TrainingObjective::energy:
       return e.step.value;
   }
   return e.step.value;
 }
 
+void merge(SearchResult& into, const SearchResult& more, int top) {
+  into.evaluated += more.evaluated;
+  into.feasible += more.feasible;
+  into.over_limit += more.over_limit;
+  into.stopped = into.stopped || more.stopped;
+  for (std::size_t i = 0; i < more.rejected.size; ++i) {
+    into.rejected.values[i] += more.rejected.values[i];
+  }
+  std::make_heap(into.best.begin(), into.best.end(), better);
+  for (const Found& f : more.best) keep_best(into.best, f, top);
+  std::sort(into.best.begin(), into.best.end(), better);
+  Fronts fronts;
+  for (const Found& f : into.pareto) add_to(fronts, f);
+  for (const Found& f : more.pareto) add_to(fronts, f);
+  into.pareto = pareto_of(fronts);
+  into.sample.insert(into.sample.end(), more.sample.begin(), more.sample.end());
+}
+
 SearchResult search(const Problem& problem, const SearchSpace& space, const SearchPlan& plan,
-                    const SearchAim& options, SearchProgress& progress) {
-  const Bytes memory = options.max_memory.value > 0 ? options.max_memory : problem.capacity;
-  const int threads = std::max(1, options.threads);
+                    const SearchAim& aim, SearchProgress& progress) {
+  const Bytes memory = aim.max_memory.value > 0 ? aim.max_memory : problem.capacity;
+  const int threads = std::max(1, aim.threads);
   std::vector<Worker> workers;
   workers.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) workers.emplace_back(problem, space, plan, options, memory);
-  for_each_unit(threads, plan.units.size(), progress.stop, [&](int thread, std::size_t unit) {
+  for (int i = 0; i < threads; ++i) workers.emplace_back(problem, space, plan, aim, memory);
+  for_each_unit(threads, plan.units, progress.stop, [&](int thread, std::size_t unit) {
     progress.done += workers[static_cast<std::size_t>(thread)].run(unit);
   });
-  Findings all(options, memory);
+  Findings all(aim, memory);
   for (Worker& w : workers) all.add(w.findings);
   SearchResult result = all.result();
   result.stopped = progress.stop;

@@ -15,7 +15,7 @@ namespace sextant {
 
 /// What is sought. Where device counts differ, throughput and step time favour more devices, the
 /// others do not.
-enum class Objective : std::uint8_t {
+enum class TrainingObjective : std::uint8_t {
   throughput,  ///< tokens a second
   step_time,
   throughput_per_device,
@@ -23,13 +23,13 @@ enum class Objective : std::uint8_t {
   energy,  ///< the least a token
   cost,    ///< the least a token, at a price of a device and hour
 };
-constexpr auto names_of(Objective) {
+constexpr auto names_of(TrainingObjective) {
   return std::array<std::string_view, 6>{
       "tokens-per-second", "step-time", "tokens-per-second-per-gpu", "memory", "energy", "cost"};
 }
 
 struct SearchAim {
-  Objective objective = Objective::throughput;
+  TrainingObjective objective = TrainingObjective::throughput;
   int top = 10;
   int threads = 1;
   Bytes max_memory{0};        ///< 0: what the device has
@@ -47,6 +47,7 @@ struct Found {
   Estimate estimate;
   double score = 0;         ///< the smaller the better
   std::uint64_t order = 0;  ///< place in the space, which settles ties
+  int variant = 0;          ///< of whoever searches several problems
 };
 
 struct SearchResult {
@@ -61,10 +62,13 @@ struct SearchResult {
 };
 
 /// Devices, time and memory of an estimate as one number, the smaller the better.
-double score_of(Objective objective, const Estimate& estimate);
+double score_of(TrainingObjective objective, const Estimate& estimate);
 
 /// The same result for any number of threads.
 SearchResult search(const Problem& problem, const SearchSpace& space, const SearchPlan& plan,
-                    const SearchAim& options, SearchProgress& progress);
+                    const SearchAim& aim, SearchProgress& progress);
+
+/// Adds what another search of the same aim found.
+void merge(SearchResult& into, const SearchResult& more, int top);
 
 }  // namespace sextant

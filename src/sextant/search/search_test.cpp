@@ -21,7 +21,8 @@ template <class Visit>
 void brute_force(const Problem& p, const SearchSpace& space, const Visit& visit) {
   const SearchPlan plan = lay_out(p, space);
   std::vector<Strategy> mappings;
-  for (const SearchUnit& unit : plan.units) {
+  for (std::uint64_t i = 0; i < plan.units; ++i) {
+    const SearchUnit unit = unit_of(space, plan, i);
     mappings_of(p, space, plan.cuts[unit.cut], mappings);
     for (Strategy s : mappings) {
       s.microbatch = unit.strategy.microbatch;
@@ -51,8 +52,9 @@ TEST(Search, FindsTheOptimumThatBruteForceFinds) {
     space.ep.least = std::min(4, std::max(1, p.model.experts.count));
     space.ep.most = 8;
     space.etp.most = 1;
-    for (const Objective objective :
-         {Objective::throughput, Objective::memory, Objective::throughput_per_device}) {
+    for (const TrainingObjective objective :
+         {TrainingObjective::throughput, TrainingObjective::memory,
+          TrainingObjective::throughput_per_device}) {
       const SearchResult r = run(p, space, {.objective = objective});
       std::uint64_t evaluated = 0;
       std::uint64_t feasible = 0;

@@ -75,28 +75,14 @@ std::vector<int> interleaves(const Problem& p, const SearchSpace& space, int pp)
   return values_of(space.interleave, even ? divisors(layers / pp) : std::vector<int>{1});
 }
 
-/// Adds the units of a cut.
-void add_units(const Problem& p, const SearchSpace& space, const Cut& cut, std::uint32_t index,
-               SearchPlan& plan) {
-  Strategy s{.tp = cut.tp, .cp = cut.cp, .ep = cut.ep, .etp = cut.etp, .precision = cut.precision};
-  for (const int microbatch : values_of(space.microbatch, divisors(p.work.batch))) {
-    s.microbatch = microbatch;
-    for (const bool sp : space.sp) {
-      s.sp = sp;
-      for (const ContextKind context : space.context) {
-        // Without context parallelism there is nothing to move.
-        if (cut.cp == 1 && context != space.context.front()) continue;
-        s.context = context;
-        for (const Recompute recompute : space.recompute) {
-          s.recompute = recompute;
-          for (const RecomputeModules& modules : space.modules) {
-            s.modules = modules;
-            plan.units.push_back({index, s});
-          }
-        }
-      }
-    }
-  }
+/// Without context parallelism there is nothing to move, one way or the other.
+std::size_t context_kinds(const SearchSpace& space, const Cut& cut) {
+  return cut.cp == 1 ? 1 : space.context.size();
+}
+
+std::uint64_t units_of(const SearchSpace& space, const SearchPlan& plan, const Cut& cut) {
+  return plan.microbatches.size() * space.sp.size() * context_kinds(space, cut) *
+         space.recompute.size() * space.modules.size();
 }
 
 /// Points of a mapping in one unit of its cut, averaged over the units: their recomputations
@@ -134,6 +120,8 @@ void mappings_of(const Problem& p, const SearchSpace& space, const Cut& cut,
           std::find(space.dp.only.begin(), space.dp.only.end(), s.dp) != space.dp.only.end();
       if (!given || !space.dp.allows(s.dp)) continue;
       const bool replicas = static_cast<std::int64_t>(s.dp) * s.cp * s.tp > s.ep;
+      // Which of stages and replicas are neighbours matters where a node has room for both.
+      const bool ordered = s.pp > 1 && s.dp > 1 && inner < p.network.devices_per_node;
       for (const int interleave : interleaves(p, space, pp)) {
         s.interleave = interleave;
         for (const int zero : values_of(space.zero, {0, 1, 2, 3})) {
@@ -145,7 +133,7 @@ void mappings_of(const Problem& p, const SearchSpace& space, const Cut& cut,
             for (const bool offload : space.offload) {
               s.offload = offload;
               for (const Order order : space.order) {
-                if ((s.pp == 1 || s.dp == 1) && order != space.order.front()) continue;
+                if (!ordered && order != space.order.front()) continue;
                 s.order = order;
                 found.push_back(s);
               }
@@ -174,20 +162,51 @@ SearchPlan lay_out(const Problem& p, const SearchSpace& space) {
   plan.cuts = cuts_of(p, space);
   require(!plan.cuts.empty(), "tp or cp", "their products must divide the devices");
   require(!values_of(space.zero, {0, 1, 2, 3}).empty(), "zero", "0 to 3");
-  require(!values_of(space.microbatch, divisors(p.work.batch)).empty(), "microbatch",
-          "divisors of the batch");
+  plan.microbatches = values_of(space.microbatch, divisors(p.work.batch));
+  require(!plan.microbatches.empty(), "microbatch", "divisors of the batch");
   std::vector<Strategy> mappings;
-  for (std::uint32_t i = 0; i < plan.cuts.size(); ++i) {
-    mappings_of(p, space, plan.cuts[i], mappings);
+  std::vector<Cut> used;
+  for (Cut& cut : plan.cuts) {
+    mappings_of(p, space, cut, mappings);
     if (mappings.empty()) continue;
-    const std::size_t before = plan.units.size();
-    add_units(p, space, plan.cuts[i], i, plan);
+    cut.first_unit = plan.units;
+    const std::uint64_t units = units_of(space, plan, cut);
+    plan.units += units;
     double each = 0;
     for (const Strategy& m : mappings) each += points_of(p, space, m);
-    plan.points += each * static_cast<double>(plan.units.size() - before);
+    plan.points += each * static_cast<double>(units);
+    used.push_back(cut);
   }
+  plan.cuts = std::move(used);
   require(plan.points > 0, "pp or dp", "tp x cp x pp x dp must be the devices");
   return plan;
+}
+
+SearchUnit unit_of(const SearchSpace& space, const SearchPlan& plan, std::uint64_t index) {
+  const auto after =
+      std::upper_bound(plan.cuts.begin(), plan.cuts.end(), index,
+                       [](std::uint64_t i, const Cut& c) { return i < c.first_unit; });
+  const Cut& cut = *(after - 1);
+  std::uint64_t rest = index - cut.first_unit;
+  const auto next = [&](std::size_t count) {
+    const std::size_t digit = rest % count;
+    rest /= count;
+    return digit;
+  };
+  SearchUnit unit;
+  unit.cut = static_cast<std::size_t>(after - 1 - plan.cuts.begin());
+  Strategy& s = unit.strategy;
+  s.tp = cut.tp;
+  s.cp = cut.cp;
+  s.ep = cut.ep;
+  s.etp = cut.etp;
+  s.precision = cut.precision;
+  s.modules = space.modules[next(space.modules.size())];
+  s.recompute = space.recompute[next(space.recompute.size())];
+  s.context = space.context[next(context_kinds(space, cut))];
+  s.sp = space.sp[next(space.sp.size())];
+  s.microbatch = plan.microbatches[next(plan.microbatches.size())];
+  return unit;
 }
 
 }  // namespace sextant

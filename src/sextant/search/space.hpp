@@ -43,29 +43,32 @@ struct SearchSpace {
   std::vector<Precision> precision{Precision::bf16};
 };
 
-/// Strategies that share a block but for their recomputation and microbatch.
+/// Strategies that cut a layer alike, whatever their microbatch and recomputation.
 struct Cut {
   int tp = 1;
   int cp = 1;
   int ep = 1;
   int etp = 1;
   Precision precision = Precision::bf16;
+  std::uint64_t first_unit = 0;
 };
 
-/// All that share one block: a search takes these one at a time.
-struct SearchUnit {
-  std::uint32_t cut = 0;  ///< in SearchPlan::cuts
-  Strategy strategy;      ///< its block's axes are set, the others are not
-};
-
-/// A space laid out: units, in an order that is always the same, and how many points they have.
+/// A space laid out as units, each of strategies that share one block: a search takes these one at
+/// a time. Their order is always the same.
 struct SearchPlan {
-  std::vector<Cut> cuts;
-  std::vector<SearchUnit> units;
+  std::vector<Cut> cuts;  ///< by rising first_unit
+  std::vector<int> microbatches;
+  std::uint64_t units = 0;
   double points = 0;
 };
 /// Throws InputError where no value of an axis is left, or none of the devices can be used.
 SearchPlan lay_out(const Problem& problem, const SearchSpace& space);
+
+struct SearchUnit {
+  std::size_t cut = 0;  ///< in SearchPlan::cuts
+  Strategy strategy;    ///< its block's axes are set, the others are not
+};
+SearchUnit unit_of(const SearchSpace& space, const SearchPlan& plan, std::uint64_t index);
 
 /// The strategies of a cut that differ in how stages and replicas lie on the devices.
 void mappings_of(const Problem& problem, const SearchSpace& space, const Cut& cut,

@@ -28,7 +28,8 @@ TEST(Space, HasEveryPointOnceAndUsesAllDevices) {
     const SearchPlan plan = lay_out(p, space);
     std::set<decltype(as_tuple({}))> seen;
     std::vector<Strategy> mappings;
-    for (const SearchUnit& unit : plan.units) {
+    for (std::uint64_t i = 0; i < plan.units; ++i) {
+      const SearchUnit unit = unit_of(space, plan, i);
       mappings_of(p, space, plan.cuts[unit.cut], mappings);
       for (const Strategy& m : mappings) {
         EXPECT_EQ(m.tp * m.cp * m.pp * m.dp, 16);
@@ -55,7 +56,8 @@ TEST(Space, HoldsToWhatIsGiven) {
   space.microbatch.least = 2;
   const SearchPlan plan = lay_out(p, space);
   std::vector<Strategy> mappings;
-  for (const SearchUnit& unit : plan.units) {
+  for (std::uint64_t i = 0; i < plan.units; ++i) {
+    const SearchUnit unit = unit_of(space, plan, i);
     EXPECT_EQ(unit.strategy.tp, 4);
     EXPECT_GE(unit.strategy.microbatch, 2);
     mappings_of(p, space, plan.cuts[unit.cut], mappings);
