@@ -15,6 +15,7 @@
 #include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/validate/calibrate.hpp"
+#include "sextant/validate/ranking.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -50,6 +51,19 @@ Node to_node(const std::vector<Accuracy>& groups, const std::vector<CaseResult>&
   return root;
 }
 
+Node to_node(const std::vector<Ranking>& rankings) {
+  Node root = Node::table();
+  Node& list = root.set("rankings", Node::array());
+  for (const Ranking& r : rankings) {
+    Node& n = list.push(Node::table());
+    n.set("name", Node::of(r.name));
+    n.set("cases", Node::of(r.cases));
+    n.set("spearman", Node::of(r.spearman));
+    n.set("best_predicted_of_best_measured", Node::of(r.chosen));
+  }
+  return root;
+}
+
 TextTable accuracy_table(const std::vector<Accuracy>& groups) {
   using enum Align;
   TextTable t;
@@ -65,6 +79,28 @@ TextTable accuracy_table(const std::vector<Accuracy>& groups) {
                       a.unsupported > 0 ? std::to_string(a.unsupported) : ""});
   }
   return t;
+}
+
+TextTable ranking_table(const std::vector<Ranking>& rankings) {
+  using enum Align;
+  TextTable t;
+  t.columns = {{"runs of"},
+               {"number", right},
+               {"rank correlation", right},
+               {"best predicted, of the best measured", right}};
+  for (const Ranking& r : rankings) {
+    t.rows.push_back({r.name, std::to_string(r.cases), fmt::format("{:+.2f}", r.spearman),
+                      format_percent(r.chosen)});
+  }
+  return t;
+}
+
+std::string ranking_text(const std::vector<Ranking>& rankings) {
+  const auto right = std::count_if(rankings.begin(), rankings.end(),
+                                   [](const Ranking& r) { return r.chosen >= 0.95; });
+  return render_text(ranking_table(rankings)) +
+         fmt::format("\nthe best predicted is within 5 % of the best measured in {} of {} groups\n",
+                     right, rankings.size());
 }
 
 TextTable row_table(const std::vector<CaseResult>& results) {
@@ -220,6 +256,12 @@ std::string run_validate(const ValidateOptions& options, const Common& common) {
     results = options.leave_devices_out    ? leave_devices_out(cases, catalogue, fitting)
               : options.leave_families_out ? leave_families_out(cases, catalogue, fitting)
                                            : validate(cases, catalogue, progress_of(bar));
+  }
+  if (options.ranking) {
+    const std::vector<Ranking> rankings = rank_runs(cases, results);
+    if (common.format == Format::json) return to_json(to_node(rankings)) + "\n";
+    if (common.format == Format::csv) return render_csv(ranking_table(rankings));
+    return ranking_text(rankings);
   }
   if (options.by_device) {
     for (CaseResult& r : results) r.group += " " + r.device;

@@ -11,6 +11,7 @@ struct ValidateOptions {
   std::string plot;                ///< .svg or .html
   bool by_device = false;
   bool by_metric = false;
+  bool ranking = false;
   bool leave_families_out = false;
   bool leave_devices_out = false;
 };
@@ -25,6 +26,8 @@ void describe(V& v, ValidateOptions& o) {
     {.help = "write a figure: out.svg or out.html", .placeholder = "FILE", .local = true});
   v("by_device", o.by_device, {.help = "a line for each device of a file"});
   v("by_metric", o.by_metric, {.help = "a line for each metric of a file"});
+  v("ranking", o.ranking,
+    {.help = "whether the best predicted strategy of a model is the best measured"});
   // Minutes of work: not for a server to be asked.
   v("leave_families_out", o.leave_families_out,
     {.help = "refit without each family of shapes, and predict it (minutes)", .local = true});

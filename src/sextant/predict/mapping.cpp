@@ -32,19 +32,19 @@ void send_states(const Problem& p, const Strategy& s, const RankParameters& n, M
   const double dense = n.total() - n.experts;
   const double gradient = element_bytes(p.runtime.reduction);
   const Collective reduce = s.zero >= 1 ? Collective::reduce_scatter : Collective::all_reduce;
-  m.reduce = collect(p, reduce, g.data, Bytes(dense * gradient)) +
-             collect(p, reduce, g.expert_data, Bytes(n.experts * gradient));
+  const int each = p.runtime.communication.messages_per_layer;
+  const double messages = each > 0 ? each * m.stages.kinds[0].layers : 1;
+  const auto in_parts = [&](Collective op, double bytes) {
+    return messages * (collect(p, op, g.data, Bytes(dense * bytes / messages)) +
+                       collect(p, op, g.expert_data, Bytes(n.experts * bytes / messages)));
+  };
+  m.reduce = in_parts(reduce, gradient);
   // Tied embeddings of the first and last stage are summed.
   if (p.model.tied && s.pp > 1) {
     const Bytes table(n.embedding * gradient);
     m.reduce += collect(p, Collective::all_reduce, {2, g.pipeline.per_node}, table);
   }
-  if (s.zero == 0) return;
-  const int parts = p.runtime.communication.gather_parts;
-  const double messages = parts > 0 ? parts * m.stages.kinds[0].layers : 1;
-  m.gather = messages *
-             (collect(p, Collective::all_gather, g.data, Bytes(dense * 2 / messages)) +
-              collect(p, Collective::all_gather, g.expert_data, Bytes(n.experts * 2 / messages)));
+  if (s.zero > 0) m.gather = in_parts(Collective::all_gather, 2);
 }
 
 /// ZeRO-2 and 3 (FSDP): parameters are gathered for each pass and gradients reduced after it, layer

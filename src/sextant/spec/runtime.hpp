@@ -85,8 +85,8 @@ struct Communication {
   /// on different nodes are pending.
   Seconds pending{0};
   Seconds crossing{0};  ///< the same where the collective itself spans nodes, nothing pending
-  int gather_parts =
-      0;  ///< messages a layer in which sharded parameters are gathered; 0: one for all
+  /// In which gradients are summed over replicas and parameters gathered; 0: one for all layers.
+  int messages_per_layer = 0;
   bool one_copy_a_node = false;   ///< tokens for several experts of a node are sent there once
   bool scatter_transfers = true;  ///< tensor-parallel ranks send a stage's output in parts
 };
@@ -102,8 +102,8 @@ void describe(V& v, Communication& c) {
      .max = 1});
   v("crossing", c.crossing,
     {.help = "host time of a tensor-parallel collective that spans nodes, a rank", .max = 1});
-  v("gather_parts", c.gather_parts,
-    {.help = "messages a layer in which parameters are gathered; 0: one for all", .max = 1e4});
+  v("messages_per_layer", c.messages_per_layer,
+    {.help = "in which gradients are summed and parameters gathered; 0: one for all", .max = 1e4});
   v("one_copy_a_node", c.one_copy_a_node,
     {.help = "tokens for several experts of a node are sent there once"});
   v("scatter_transfers", c.scatter_transfers,
