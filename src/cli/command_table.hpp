@@ -35,8 +35,28 @@ struct Command {
   std::unique_ptr<Invocation> (*prepare)();
 };
 
+template <class Options, auto run_command>
+class InvocationOf : public Invocation {
+ public:
+  std::vector<Option> options() override { return options_of(options_); }
+  std::string run() const override { return run_command(options_, common); }
+
+ private:
+  Options options_;
+};
+
+/// A line of the table: the options, the function that takes them, and what help says.
+template <class Options, auto run_command>
+Command command(std::string_view name, std::string_view help, std::string_view example) {
+  return {name, help, example, []() -> std::unique_ptr<Invocation> {
+            return std::make_unique<InvocationOf<Options, run_command>>();
+          }};
+}
+
 /// All commands, in the order of help.
 std::span<const Command> commands();
+/// For those of parts that not every program has; before anyone asks for the others.
+void add_command(const Command& command);
 /// Null when there is none.
 const Command* find_command(std::string_view name);
 

@@ -11,6 +11,7 @@
 
 #include "cli/command_table.hpp"
 #include "cli/terminal.hpp"
+#include "server/serve.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
@@ -198,6 +199,7 @@ int answer(const Invocation& invocation) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  add_command(server::serve_command());
   Program p;
   try {
     p.app.parse(argc, argv);

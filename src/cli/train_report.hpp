@@ -8,6 +8,7 @@
 #include "cli/neighbours.hpp"
 #include "cli/scenario.hpp"
 #include "cli/sensitivity.hpp"
+#include "sextant/io/node.hpp"
 #include "sextant/predict/train.hpp"
 #include "sextant/report/breakdown.hpp"
 
@@ -19,6 +20,7 @@ struct TrainAnswer {
   std::vector<Operator> operators;    ///< of the slowest stage, with --explain
   std::vector<Neighbour> neighbours;  ///< that fit, where this does not
   Sensitivity sensitivity;            ///< with --sensitivity
+  Node extras;                        ///< of JSON alone: what programs asked for
 };
 
 /// The step's time by what it goes to: parts sum to the whole.

@@ -26,6 +26,9 @@ struct InferOptions {
   bool curve = false;       ///< all batch sizes that fit
   bool sensitivity = false;
   bool explain = false;
+  // In JSON, for programs.
+  bool choices = false;
+  bool nearest = false;
   std::string plot;  ///< figure of the curve, or the roofline: .svg or .html
 };
 
@@ -68,6 +71,8 @@ void describe(V& v, InferOptions& o) {
   v("curve", o.curve, {.help = "batch sizes from 1 to the largest that fits"});
   v("sensitivity", o.sensitivity, {.help = "what a tenth more of each resource changes"});
   v("explain", o.explain, {.help = "every operator of a prefill and a decode pass"});
+  v("choices", o.choices, {.help = "in JSON, the legal values of each axis, the others held"});
+  v("nearest", o.nearest, {.help = "in JSON, how far off the nearest measured cases are"});
   v("plot", o.plot,
     {.help = "write a figure of the curve: out.svg or out.html",
      .placeholder = "FILE",

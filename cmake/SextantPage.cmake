@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# sextant_embed_page(TARGET): builds ui/ with npm and compiles its one file, gzipped, into TARGET
+# (server/page.hpp). Without npm, or without SEXTANT_UI, a page that says so takes its place.
+find_program(NPM npm)
+find_program(GZIP gzip REQUIRED)
+set(has_ui OFF)
+if(NPM AND EXISTS ${PROJECT_SOURCE_DIR}/ui/package.json)
+  set(has_ui ON)
+endif()
+option(SEXTANT_UI "build the web page (needs npm)" ${has_ui})
+set(SEXTANT_PAGE_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/page.cmake)
+
+# Where npm's packages are fetched: beside the build, so that the sources stay as they are.
+function(sextant_build_page page)
+  set(ui ${PROJECT_SOURCE_DIR}/ui)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ui}/src/* ${ui}/public/*)
+  file(GLOB settings CONFIGURE_DEPENDS ${ui}/*.json ${ui}/*.mjs ${ui}/*.js ${ui}/*.ts ${ui}/*.html)
+  list(FILTER settings EXCLUDE REGEX "playwright|vitest")
+  add_custom_command(
+    OUTPUT ${ui}/node_modules/.package-lock.json
+    COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error
+    DEPENDS ${ui}/package.json ${ui}/package-lock.json
+    WORKING_DIRECTORY ${ui}
+    COMMENT "Fetching the page's packages"
+    VERBATIM)
+  add_custom_command(
+    OUTPUT ${page}
+    COMMAND ${NPM} run --silent build
+    COMMAND ${CMAKE_COMMAND} -E copy ${ui}/dist/index.html ${page}
+    DEPENDS ${ui}/node_modules/.package-lock.json ${sources} ${settings}
+    WORKING_DIRECTORY ${ui}
+    COMMENT "Building the page"
+    VERBATIM)
+endfunction()
+
+function(sextant_embed_page target)
+  set(page ${CMAKE_CURRENT_BINARY_DIR}/index.html)
+  if(SEXTANT_UI)
+    sextant_build_page(${page})
+  else()
+    set(page ${PROJECT_SOURCE_DIR}/cmake/no-page.html)
+  endif()
+  set(packed ${CMAKE_CURRENT_BINARY_DIR}/page.html.gz)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded_page.cpp)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DGZIP=${GZIP} -DPAGE=${page} -DPACKED=${packed} -DOUTPUT=${output}
+            -P ${SEXTANT_PAGE_SCRIPT}
+    DEPENDS ${page} ${SEXTANT_PAGE_SCRIPT}
+    COMMENT "Embedding the page"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
