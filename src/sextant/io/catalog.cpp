@@ -231,6 +231,8 @@ std::vector<ModelSlice> scan_models(std::string_view text) {
   return slices;
 }
 
+bool presets_overridden() { return !search_path().empty(); }
+
 std::optional<PresetSource> find_preset(const CatalogQuery& query) {
   if (query.lookup == Lookup::anywhere) {
     if (std::optional<PresetSource> found = from_path(query)) return found;
