@@ -10,7 +10,7 @@ endif()
 option(SEXTANT_UI "build the web page (needs npm)" ${has_ui})
 set(SEXTANT_PAGE_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/page.cmake)
 
-# Where npm's packages are fetched: beside the build, so that the sources stay as they are.
+# In ui/ itself, which all builds share: packages are fetched once.
 function(sextant_build_page page)
   set(ui ${PROJECT_SOURCE_DIR}/ui)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ui}/src/* ${ui}/public/*)
@@ -18,7 +18,9 @@ function(sextant_build_page page)
   list(FILTER settings EXCLUDE REGEX "playwright|vitest")
   add_custom_command(
     OUTPUT ${ui}/node_modules/.package-lock.json
-    COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error
+    COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error || ${CMAKE_COMMAND} -E
+            cmake_echo_color --red "Without these packages: -DSEXTANT_UI=OFF builds a program without the page"
+            && false
     DEPENDS ${ui}/package.json ${ui}/package-lock.json
     WORKING_DIRECTORY ${ui}
     COMMENT "Fetching the page's packages"
@@ -35,9 +37,11 @@ endfunction()
 
 function(sextant_embed_page target)
   set(page ${CMAKE_CURRENT_BINARY_DIR}/index.html)
+  set(built true)
   if(SEXTANT_UI)
     sextant_build_page(${page})
   else()
+    set(built false)
     set(page ${PROJECT_SOURCE_DIR}/cmake/no-page.html)
   endif()
   set(packed ${CMAKE_CURRENT_BINARY_DIR}/page.html.gz)
@@ -45,6 +49,7 @@ function(sextant_embed_page target)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DGZIP=${GZIP} -DPAGE=${page} -DPACKED=${packed} -DOUTPUT=${output}
+            -DBUILT=${built}
             -P ${SEXTANT_PAGE_SCRIPT}
     DEPENDS ${page} ${SEXTANT_PAGE_SCRIPT}
     COMMENT "Embedding the page"

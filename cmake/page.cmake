@@ -17,7 +17,7 @@ ${bytes}
 }  // namespace
 
 const Page& the_page() {
-  static const Page page{{reinterpret_cast<const char*>(bytes), sizeof bytes}, \"\\\"${hash}\\\"\"};
+  static const Page page{{reinterpret_cast<const char*>(bytes), sizeof bytes}, \"\\\"${hash}\\\"\", ${BUILT}};
   return page;
 }
 }  // namespace sextant::server

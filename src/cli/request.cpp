@@ -197,7 +197,38 @@ class RequestReader {
   const RequestRules& rules_;
 };
 
+struct ValueWriter {
+  Node operator()(const std::string* v) const { return Node::of(*v); }
+  Node operator()(const bool* v) const { return Node::of(*v); }
+  Node operator()(const int* v) const { return Node::of(*v); }
+  Node operator()(const double* v) const { return Node::of(*v); }
+  template <class T>
+  Node operator()(const std::optional<T>* v) const {
+    return *v ? Node::of(**v) : Node{};
+  }
+  Node operator()(const std::vector<std::string>* v) const {
+    Node list = Node::array();
+    for (const std::string& s : *v) list.push(Node::of(s));
+    return list;
+  }
+  Node operator()(const PresetRef* v) const {
+    return v->object != nullptr ? *v->object : Node::of(v->name);
+  }
+  Node operator()(const EnumRef& v) const { return Node::of(v.names[v.get(v.value)]); }
+};
+
 }  // namespace
+
+Node write_request(const std::vector<Option>& options, const std::vector<Option>& defaults) {
+  Node request = Node::table();
+  for (std::size_t i = 0; i < options.size() && i < defaults.size(); ++i) {
+    if (options[i].info.local) continue;
+    Node value = std::visit(ValueWriter{}, options[i].value);
+    if (to_json(value) == to_json(std::visit(ValueWriter{}, defaults[i].value))) continue;
+    request.set(std::string(options[i].name), std::move(value));
+  }
+  return request;
+}
 
 void read_request(const Document& document, const Node& table, const std::vector<Option>& options,
                   std::vector<Diagnostic>& problems, const RequestRules& rules) {

@@ -59,6 +59,19 @@ TEST(Request, FilesAreForProgramsOfThisMachine) {
   EXPECT_EQ(read(json, Asker::program).options.trace, "/etc/passwd");
 }
 
+TEST(Request, IsWrittenAsItWasRead) {
+  const std::string json = R"({"model": "a", "system": "b", "tp": 8, "sp": false, "offload": true,
+                               "recompute_modules": ["mlp"]})";
+  Read r = read(json);
+  TrainOptions fresh;
+  const Node written = write_request(options_of(r.options), options_of(fresh));
+  const Read again = read(to_json(written));
+  EXPECT_TRUE(again.problems.empty());
+  EXPECT_EQ(written.members.size(), 6U);
+  EXPECT_EQ(again.options.tp, 8);
+  EXPECT_EQ(again.options.sp, false);
+}
+
 TEST(Request, IsAnObject) {
   EXPECT_EQ(read("[1, 2]").problems.size(), 1U);
   EXPECT_EQ(read("{}").problems.size(), 2U);

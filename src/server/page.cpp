@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace sextant::server {
@@ -55,9 +56,8 @@ std::string page_with_answer(std::string_view view, std::string_view request,
                            std::string(view) + "\",\"request\":" + inside_script(request) +
                            ",\"answer\":" + inside_script(answer) + "}</script>\n";
   std::string page(page_text());
-  // Before the page's own script, which looks for it when it starts.
-  std::size_t at = page.find("<script");
-  if (at == std::string::npos) at = page.find("</body>");
+  // Before the page's own script, the last one, which looks for it when it starts.
+  const std::size_t at = page.rfind("<script>", page.rfind("</body>"));
   page.insert(std::min(at, page.size()), data);
   return page;
 }

@@ -10,6 +10,7 @@ namespace sextant::server {
 struct Page {
   std::string_view gzip;
   std::string_view etag;  ///< in quotes
+  bool built = false;     ///< else it only says that the program was built without
 };
 const Page& the_page();
 
