@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # sextant_embed_page(TARGET): builds ui/ with npm and compiles its one file, gzipped, into TARGET
-# (server/page.hpp). Without npm, or without SEXTANT_UI, a page that says so takes its place.
+# (server/page.hpp). Without npm, or with SEXTANT_UI=OFF, a page that says so takes its place.
 find_program(NPM npm)
 find_program(GZIP gzip REQUIRED)
-set(has_ui OFF)
-if(NPM AND EXISTS ${PROJECT_SOURCE_DIR}/ui/package.json)
-  set(has_ui ON)
-endif()
-option(SEXTANT_UI "build the web page (needs npm)" ${has_ui})
+set(SEXTANT_UI AUTO CACHE STRING "build the web page with npm: ON, OFF, or AUTO where there is npm")
+set_property(CACHE SEXTANT_UI PROPERTY STRINGS AUTO ON OFF)
 set(SEXTANT_PAGE_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/page.cmake)
 
 # In ui/ itself, which all builds share: packages are fetched once.
@@ -18,9 +15,8 @@ function(sextant_build_page page)
   list(FILTER settings EXCLUDE REGEX "playwright|vitest")
   add_custom_command(
     OUTPUT ${ui}/node_modules/.package-lock.json
-    COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error || ${CMAKE_COMMAND} -E
-            cmake_echo_color --red "Without these packages: -DSEXTANT_UI=OFF builds a program without the page"
-            && false
+    COMMAND sh -c "${NPM} ci --no-audit --no-fund --loglevel=error || { echo 'Without these packages: \
+-DSEXTANT_UI=OFF builds a program without the page' >&2; exit 1; }"
     DEPENDS ${ui}/package.json ${ui}/package-lock.json
     WORKING_DIRECTORY ${ui}
     COMMENT "Fetching the page's packages"
@@ -38,7 +34,14 @@ endfunction()
 function(sextant_embed_page target)
   set(page ${CMAKE_CURRENT_BINARY_DIR}/index.html)
   set(built true)
-  if(SEXTANT_UI)
+  set(wanted ${SEXTANT_UI})
+  if(wanted STREQUAL AUTO)
+    set(wanted OFF)
+    if(NPM AND EXISTS ${PROJECT_SOURCE_DIR}/ui/package.json)
+      set(wanted ON)
+    endif()
+  endif()
+  if(wanted)
     sextant_build_page(${page})
   else()
     set(built false)

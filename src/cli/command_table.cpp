@@ -2,6 +2,7 @@
 #include "cli/command_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/commands.hpp"
 #include "sextant/units/format.hpp"
@@ -155,6 +156,8 @@ OptionDescription describe_option(const Option& option) {
   d.choices.assign(info.choices.begin(), info.choices.end());
   if (info.preset) d.preset = name_of(*info.preset);
   d.object = std::holds_alternative<PresetRef*>(option.value);
+  if (const double most = std::min(info.max, info.max_remote); std::isfinite(most))
+    d.maximum = most;
   d.required = info.required;
   d.positional = info.positional;
   d.commas = info.commas;

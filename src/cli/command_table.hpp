@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,8 +78,9 @@ struct OptionDescription {
   std::string placeholder;
   std::string default_text;  ///< empty where there is none
   std::vector<std::string> choices;
-  std::string preset;   ///< the kind of preset that it names, or empty
-  bool object = false;  ///< in a request an object may stand for the preset
+  std::string preset;             ///< the kind of preset that it names, or empty
+  bool object = false;            ///< in a request an object may stand for the preset
+  std::optional<double> maximum;  ///< that a request over a network may give
   bool required = false;
   bool positional = false;
   bool commas = false;

@@ -38,9 +38,9 @@ std::string found(const Node& node) {
 /// Reads one field; wrong values become problems and leave the option as it was.
 class FieldReader {
  public:
-  FieldReader(const Document& document, const Option& option, const Node& node,
+  FieldReader(const Document& document, const Option& option, const Node& node, Asker asker,
               std::vector<Diagnostic>& problems)
-      : document_(document), option_(option), node_(node), problems_(problems) {}
+      : document_(document), option_(option), node_(node), asker_(asker), problems_(problems) {}
 
   void operator()(std::string* out) { text(*out, node_, "a text in quotes"); }
   void operator()(bool* out) {
@@ -118,6 +118,11 @@ class FieldReader {
           ", not " + found(node_));
       return std::nullopt;
     }
+    if (asker_ == Asker::network && value > option_.info.max_remote) {
+      add("expected " + write_number(option_.info.max_remote) + " at most, not " + found(node_),
+          "the command line takes more");
+      return std::nullopt;
+    }
     return value;
   }
 
@@ -136,6 +141,7 @@ class FieldReader {
   const Document& document_;
   const Option& option_;
   const Node& node_;
+  const Asker asker_;
   std::vector<Diagnostic>& problems_;
 };
 
@@ -180,7 +186,8 @@ class RequestReader {
       return add(member.place, printable(member.key), "not for requests over a network");
     }
     if (member.value.kind == Node::Kind::null) return;
-    std::visit(FieldReader(document_, *option, member.value, problems_), option->value);
+    std::visit(FieldReader(document_, *option, member.value, rules_.asker, problems_),
+               option->value);
   }
 
   bool allowed(const Option& o) const { return !(o.info.local && rules_.asker == Asker::network); }

@@ -59,6 +59,19 @@ TEST(Request, FilesAreForProgramsOfThisMachine) {
   EXPECT_EQ(read(json, Asker::program).options.trace, "/etc/passwd");
 }
 
+TEST(Request, ANetworkMayNotAskForHoursOfWork) {
+  const auto problems_of = [](Asker asker) {
+    InferOptions o;
+    std::vector<Diagnostic> problems;
+    const Document d =
+        parse_json(R"({"model": "a", "system": "b", "output": 10000000})", "request");
+    read_request(d, d.root, options_of(o), problems, {.asker = asker});
+    return problems.size();
+  };
+  EXPECT_EQ(problems_of(Asker::network), 1U);
+  EXPECT_EQ(problems_of(Asker::program), 0U);
+}
+
 TEST(Request, IsWrittenAsItWasRead) {
   const std::string json = R"({"model": "a", "system": "b", "tp": 8, "sp": false, "offload": true,
                                "recompute_modules": ["mlp"]})";

@@ -145,6 +145,10 @@ std::string run_command(std::string_view command, const Document& document, cons
   return invocation->run();
 }
 
+std::vector<std::string> slow_paths() {
+  return {base + "/tech", base + "/compare", base + "/validate"};
+}
+
 std::vector<JobRoute> job_routes() { return {}; }
 
 Api::Api(ApiOptions options) : options_(std::move(options)), jobs_(options_.limits) {

@@ -25,6 +25,9 @@ struct JobRoute {
 /// Commands that run as jobs: one line each.
 std::vector<JobRoute> job_routes();
 
+/// Paths whose answers may take seconds.
+std::vector<std::string> slow_paths();
+
 struct ApiOptions {
   std::string host = "127.0.0.1";  ///< that the server listens on
   std::vector<JobRoute> jobs = {};

@@ -303,7 +303,8 @@ class Connections::Loop {
     c.framer.reset();
     c.phase = Phase::working;
     want(id, c, 0);
-    workers_.add({id, [this, r = std::move(request)] { return exchange_.answer(r); }});
+    const bool slow = exchange_.slow(request);
+    workers_.add({id, [this, r = std::move(request)] { return exchange_.answer(r); }, slow});
   }
 
   void deliver(std::uint64_t id, Answer answer) {

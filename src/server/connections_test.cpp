@@ -52,7 +52,7 @@ class Client {
 
 struct Served {
   explicit Served(const ConnectionLimits& limits = {})
-      : exchange([](const Request& r) { return handle(r); }),
+      : exchange([](const Request& r) { return handle(r); }, false, {"/slow"}),
         connections("127.0.0.1", 0, exchange, limits),
         thread([this] { connections.run(false); }) {}
   ~Served() {
@@ -68,6 +68,7 @@ struct Served {
       };
       return stream;
     }
+    if (r.path == "/slow") std::this_thread::sleep_for(300ms);
     if (r.path == "/large") return {.body = std::string(4 << 20, 'x') + "the end"};
     return {.body = r.path + " " + r.body + "!"};
   }
@@ -110,6 +111,24 @@ TEST(Connections, SlowSendersAreToldSoAndHoldNobodyUp) {
   c.send(ask);
   EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
   EXPECT_NE(slow.front()->receive().find("408"), std::string::npos);
+}
+
+TEST(Connections, WhatTakesLongLeavesRoomForWhatDoesNot) {
+  const Served s({.workers = 2});
+  std::vector<std::unique_ptr<Client>> slow;
+  for (int i = 0; i < 4; ++i) {
+    slow.push_back(std::make_unique<Client>(s.connections.port()));
+    slow.back()->send("POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  }
+  std::this_thread::sleep_for(50ms);
+  const auto start = std::chrono::steady_clock::now();
+  const Client c(s.connections.port());
+  c.send(ask);
+  EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 200ms);
+  for (const auto& client : slow) {
+    EXPECT_NE(client->receive("!").find("200 OK"), std::string::npos);
+  }
 }
 
 TEST(Connections, WhatIsTooLargeIsRefusedBeforeItIsRead) {

@@ -125,6 +125,7 @@ struct Exchange::Library : httplib::Server {
       response.set_header("Content-Type", std::string(json_type));
     });
     set_keep_alive_max_count(1000000);
+    set_keep_alive_timeout(60);  // as connections do; only said here
     if (log) set_logger(log_line);
   }
 
@@ -150,11 +151,20 @@ struct Exchange::Library : httplib::Server {
   }
 };
 
-Exchange::Exchange(Handler handler, bool log)
-    : library_(std::make_unique<Library>(std::move(handler), log)) {}
+Exchange::Exchange(Handler handler, bool log, std::vector<std::string> slow_paths)
+    : library_(std::make_unique<Library>(std::move(handler), log)),
+      slow_paths_(std::move(slow_paths)) {}
 Exchange::~Exchange() = default;
 
 Answer Exchange::answer(std::string_view request) const { return library_->run(request); }
+
+bool Exchange::slow(std::string_view request) const {
+  constexpr std::string_view post = "POST ";
+  return request.starts_with(post) &&
+         std::any_of(slow_paths_.begin(), slow_paths_.end(), [&](const std::string& path) {
+           return request.substr(post.size()).starts_with(path);
+         });
+}
 
 Answer Exchange::refuse(int status, const std::string& message) const {
   const std::string body = error_body(message);

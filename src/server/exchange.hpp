@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/http.hpp"
 
@@ -18,20 +19,24 @@ struct Answer {
 
 class Exchange {
  public:
-  /// With `log`, a line on standard error for each request.
-  explicit Exchange(Handler handler, bool log = false);
+  /// With `log`, a line on standard error for each request. What is posted to `slow_paths` may take
+  /// long.
+  explicit Exchange(Handler handler, bool log = false, std::vector<std::string> slow_paths = {});
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
   /// From several threads at once.
   Answer answer(std::string_view request) const;
+  /// Whether an answer to this may take long.
+  bool slow(std::string_view request) const;
   /// To what is no request: too large, malformed.
   Answer refuse(int status, const std::string& message) const;
 
  private:
   struct Library;
   std::unique_ptr<Library> library_;
+  std::vector<std::string> slow_paths_;
 };
 
 /// One part of a body of unknown length, and its end.

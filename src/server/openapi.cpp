@@ -51,6 +51,7 @@ Node property(const OptionDescription& o) {
       scalar.set("default", Node::of(*number));
     }
   }
+  if (o.maximum) scalar.set("maximum", Node::of(*o.maximum));
   if (o.object) {
     Node either = Node::table();
     Node& of = either.set("oneOf", Node::array());

@@ -50,7 +50,8 @@ std::string run_serve(const ServeOptions& options, const cli::Common& common) {
   }
   hold_signals();
   Api api({.host = options.host, .jobs = job_routes()});
-  const Exchange exchange([&](const Request& r) { return api.handle(r); }, options.verbose);
+  const Exchange exchange([&](const Request& r) { return api.handle(r); }, options.verbose,
+                          slow_paths());
   Connections connections(options.host, options.port, exchange);
   const std::string address = address_of(options.host, connections.port());
   fmt::print("{}\n", address);

@@ -22,6 +22,7 @@ class Workers {
   struct Task {
     std::uint64_t id = 0;
     std::function<Answer()> run;
+    bool slow = false;  ///< takes long: such tasks get half of the threads at most
   };
   struct Done {
     std::uint64_t id = 0;
@@ -30,7 +31,9 @@ class Workers {
 
   /// `notify` is called, from any thread, when there is something done.
   Workers(std::size_t count, std::function<void()> notify) : notify_(std::move(notify)) {
-    if (count == 0) count = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 16);
+    // More than cores: what takes long must not keep what does not from being started.
+    if (count == 0) count = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 4, 16);
+    most_slow_ = std::max<std::size_t>(1, count / 2);
     for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
   }
   ~Workers() { stop(); }
@@ -40,7 +43,7 @@ class Workers {
   void add(Task task) {
     {
       const std::scoped_lock lock(mutex_);
-      tasks_.push_back(std::move(task));
+      (task.slow ? slow_tasks_ : tasks_).push_back(std::move(task));
     }
     ready_.notify_one();
   }
@@ -62,15 +65,19 @@ class Workers {
   }
 
  private:
+  bool may_start_slow() const { return !slow_tasks_.empty() && slow_running_ < most_slow_; }
+
   void work() {
     for (;;) {
       Task task;
       {
         std::unique_lock lock(mutex_);
-        ready_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
+        ready_.wait(lock, [&] { return stopping_ || !tasks_.empty() || may_start_slow(); });
         if (stopping_) return;
-        task = std::move(tasks_.front());
-        tasks_.pop_front();
+        std::deque<Task>& from = tasks_.empty() ? slow_tasks_ : tasks_;
+        task = std::move(from.front());
+        from.pop_front();
+        slow_running_ += task.slow ? 1 : 0;
       }
       Done done{task.id, task.run()};
       bool first = false;
@@ -78,8 +85,10 @@ class Workers {
         const std::scoped_lock lock(mutex_);
         first = done_.empty();
         done_.push_back(std::move(done));
+        slow_running_ -= task.slow ? 1 : 0;
       }
-      if (first) notify_();  // the others are taken with it
+      if (first) notify_();                // the others are taken with it
+      if (task.slow) ready_.notify_one();  // one that waited for a place
     }
   }
 
@@ -87,6 +96,9 @@ class Workers {
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<Task> tasks_;
+  std::deque<Task> slow_tasks_;
+  std::size_t slow_running_ = 0;
+  std::size_t most_slow_ = 1;
   std::vector<Done> done_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;

@@ -50,7 +50,8 @@ void describe_serving_options(V& v, InferOptions& o) {
   v("ep", o.ep, {.help = "expert-parallel degree, over the ranks of tp and dp"});
   v("batch", o.batch, {.help = "requests at a time"});
   v("input", o.input, {.help = "tokens of a prompt"});
-  v("output", o.output, {.help = "tokens generated"});
+  // The cost of every token is summed.
+  v("output", o.output, {.help = "tokens generated", .max_remote = 100000});
   v("batching", o.batching,
     {.help = "static, or closed-loop: what ends is replaced", .choices = choices_of<Batching>()});
   v("chunk", o.chunk, {.help = "prompt tokens that join a decode step; without, whole"});
