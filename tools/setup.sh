@@ -6,14 +6,17 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build
-  libcli11-dev libfmt-dev libnlopt-dev libnlopt-cxx-dev libtomlplusplus-dev
+  libcli11-dev libcpp-httplib-dev libfmt-dev libnlopt-dev libnlopt-cxx-dev libtomlplusplus-dev
+  pkgconf zlib1g-dev
 )
+# The web page; an npm from elsewhere does as well.
+command -v npm >/dev/null || packages+=(nodejs npm)
 case ${1-} in
   build) ;;
   test)
     packages+=(
       ccache clang clang-format clang-tidy libclang-rt-14-dev
-      libbenchmark-dev libgmock-dev libgtest-dev valgrind
+      libbenchmark-dev libgmock-dev libgtest-dev python3 valgrind
     )
     ;;
   *)

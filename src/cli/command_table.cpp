@@ -2,29 +2,13 @@
 #include "cli/command_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/commands.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant::cli {
 namespace {
-
-template <class Options, auto run_command>
-class InvocationOf : public Invocation {
- public:
-  std::vector<Option> options() override { return options_of(options_); }
-  std::string run() const override { return run_command(options_, common); }
-
- private:
-  Options options_;
-};
-
-template <class Options, auto run_command>
-Command command(std::string_view name, std::string_view help, std::string_view example) {
-  return {name, help, example, []() -> std::unique_ptr<Invocation> {
-            return std::make_unique<InvocationOf<Options, run_command>>();
-          }};
-}
 
 std::string default_text(const OptionValue& value) {
   if (const auto* const* s = std::get_if<std::string*>(&value)) return **s;
@@ -80,9 +64,11 @@ std::span<const CommandGroup> command_groups() {
   return groups;
 }
 
+namespace {
+
 // One line a command: its options, its function, its name, what it is, an example.
-std::span<const Command> commands() {
-  static const Command table[] = {
+std::vector<Command>& table() {
+  static std::vector<Command> commands = {
       command<ListOptions, run_list>("list", "the presets", "sextant list devices"),
       command<ShowOptions, run_show>("show", "one preset, or what may be set",
                                      "sextant show h100-sxm --toml > mine.toml"),
@@ -136,8 +122,13 @@ std::span<const Command> commands() {
           "calibrate", "fit a device or a kernel library to measurements",
           "sextant calibrate --cases gemm.csv --device h200-sxm -o my.toml"),
   };
-  return table;
+  return commands;
 }
+
+}  // namespace
+
+std::span<const Command> commands() { return table(); }
+void add_command(const Command& command) { table().push_back(command); }
 
 const Command* find_command(std::string_view name) {
   const std::span<const Command> all = commands();
@@ -169,6 +160,8 @@ OptionDescription describe_option(const Option& option) {
   d.choices.assign(info.choices.begin(), info.choices.end());
   if (info.preset) d.preset = name_of(*info.preset);
   d.object = std::holds_alternative<PresetRef*>(option.value);
+  if (const double most = std::min(info.max, info.max_remote); std::isfinite(most))
+    d.maximum = most;
   d.required = info.required;
   d.positional = info.positional;
   d.commas = info.commas;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,8 +36,28 @@ struct Command {
   std::unique_ptr<Invocation> (*prepare)();
 };
 
+template <class Options, auto run_command>
+class InvocationOf : public Invocation {
+ public:
+  std::vector<Option> options() override { return options_of(options_); }
+  std::string run() const override { return run_command(options_, common); }
+
+ private:
+  Options options_;
+};
+
+/// A line of the table: the options, the function that takes them, and what help says.
+template <class Options, auto run_command>
+Command command(std::string_view name, std::string_view help, std::string_view example) {
+  return {name, help, example, []() -> std::unique_ptr<Invocation> {
+            return std::make_unique<InvocationOf<Options, run_command>>();
+          }};
+}
+
 /// All commands, in the order of help.
 std::span<const Command> commands();
+/// For those of parts that not every program has; before anyone asks for the others.
+void add_command(const Command& command);
 /// Null when there is none.
 const Command* find_command(std::string_view name);
 
@@ -57,8 +78,9 @@ struct OptionDescription {
   std::string placeholder;
   std::string default_text;  ///< empty where there is none
   std::vector<std::string> choices;
-  std::string preset;   ///< the kind of preset that it names, or empty
-  bool object = false;  ///< in a request an object may stand for the preset
+  std::string preset;             ///< the kind of preset that it names, or empty
+  bool object = false;            ///< in a request an object may stand for the preset
+  std::optional<double> maximum;  ///< that a request over a network may give
   bool required = false;
   bool positional = false;
   bool commas = false;

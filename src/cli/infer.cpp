@@ -8,8 +8,10 @@
 #include <cmath>
 
 #include "cli/answer.hpp"
+#include "cli/choices.hpp"
 #include "cli/flags.hpp"
 #include "cli/infer_report.hpp"
+#include "cli/track_record.hpp"
 #include "sextant/validate/infer_cases.hpp"
 
 namespace sextant::cli {
@@ -69,7 +71,8 @@ std::string run_infer(const InferOptions& options, const Common& common) {
                 .neighbours = {},
                 .curve = {},
                 .passes = {},
-                .sensitivity = {}};
+                .sensitivity = {},
+                .extras = Node::table()};
   if (a.estimate.verdict == Verdict::out_of_memory) a.neighbours = fitting_serving(x);
   if (options.curve || !options.plot.empty()) a.curve = batch_curve(x);
   if (options.sensitivity) a.sensitivity = sensitivity_of(x);
@@ -77,6 +80,11 @@ std::string run_infer(const InferOptions& options, const Common& common) {
     const Serving& w = x.problem.serving;
     a.passes.push_back(pass_operators(x, InferPhase::prefill, w.input));
     a.passes.push_back(pass_operators(x, InferPhase::decode, mean_context(w)));
+  }
+  if (options.choices) a.extras.set("choices", serving_choices(x));
+  if (options.nearest) {
+    a.extras.set("nearest_cases",
+                 track_record("infer", x.system.device.name, x.problem.runtime.name));
   }
   if (!options.plot.empty()) write_figure(options.plot, curve_figure(a));
   switch (common.format) {

@@ -281,6 +281,7 @@ std::string infer_json(const InferAnswer& a) {
   if (!a.neighbours.empty()) root.set("would_fit", neighbour_nodes(a.neighbours));
   if (!a.curve.empty()) root.set("curve", curve_nodes(a.curve));
   if (!a.sensitivity.empty()) set_sensitivity(root, a.sensitivity);
+  for (const Node::Member& m : a.extras.members) root.set(m.key, m.value);
   if (!a.passes.empty()) {
     Node& passes = root.set("passes", Node::array());
     for (const OperatorList& l : a.passes) passes.push(operators_node(l));

@@ -8,6 +8,7 @@
 #include "cli/infer_scenario.hpp"
 #include "cli/operators.hpp"
 #include "cli/sensitivity.hpp"
+#include "sextant/io/node.hpp"
 #include "sextant/report/breakdown.hpp"
 
 namespace sextant::cli {
@@ -19,6 +20,7 @@ struct InferAnswer {
   std::vector<CurvePoint> curve;             ///< with --curve
   std::vector<OperatorList> passes;          ///< prefill and decode, with --explain
   Sensitivity sensitivity;                   ///< with --sensitivity
+  Node extras;                               ///< of JSON alone: what programs asked for
 };
 
 /// A request's time by what it goes to: parts sum to the whole.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/flags.hpp"
+#include "cli/preset_list.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/report/table.hpp"
@@ -216,11 +217,15 @@ std::string run_list(const ListOptions& options, const Common& common) {
     return render(table_of(kind_named(options.kind)), common.format);
   }
   Node root = Node::table();
+  if (!options.kind.empty()) {
+    const PresetKind kind = kind_named(options.kind);
+    root.set(plural(kind), preset_entries(kind));
+    return to_json(root) + "\n";
+  }
   TextTable t;
   t.columns = {{"kind"}, {"count", Align::right}, {"names"}};
   for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
     const auto kind = static_cast<PresetKind>(i);
-    if (!options.kind.empty() && kind_named(options.kind) != kind) continue;
     const std::vector<std::string> names = preset_names(kind);
     root.set(plural(kind), names_node(names));
     std::string line;

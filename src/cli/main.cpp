@@ -11,6 +11,8 @@
 
 #include "cli/command_table.hpp"
 #include "cli/terminal.hpp"
+#include "server/answer_page.hpp"
+#include "server/serve.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
@@ -84,6 +86,7 @@ struct Program {
   std::vector<std::unique_ptr<Invocation>> invocations;  ///< one a command, at its defaults
   std::map<std::string, CLI::App*> groups;
   Invocation* chosen = nullptr;
+  const Command* chosen_command = nullptr;
 
   Program();
   void add(const Command& command);
@@ -110,7 +113,10 @@ void Program::add(const Command& command) {
   for (const Option& option : invocation->all_options()) {
     std::visit(Binder(*sub, option), option.value);
   }
-  sub->callback([this, invocation] { chosen = invocation; });
+  sub->callback([this, invocation, &command] {
+    chosen = invocation;
+    chosen_command = &command;
+  });
 }
 
 Program::Program() {
@@ -180,11 +186,17 @@ int fail(const std::string& message, int status) {
   return status;
 }
 
-int answer(const Invocation& invocation) {
+std::string answer_text(Invocation& invocation, const Command& command) {
+  if (invocation.common.format != Format::html) return invocation.run();
+  if (std::optional<std::string> view = server::answer_page(invocation, command)) return *view;
+  const std::string text = invocation.run();
+  return text.starts_with("<!") ? text : page(text);
+}
+
+int answer(Invocation& invocation, const Command& command) {
   const Common& common = invocation.common;
   if (!common.output.empty()) check_writable(common.output);
-  std::string text = invocation.run();
-  if (common.format == Format::html && !text.starts_with("<!")) text = page(text);
+  const std::string text = answer_text(invocation, command);
   if (!common.output.empty()) {
     write_file_atomically(common.output, text);
     return 0;
@@ -198,10 +210,11 @@ int answer(const Invocation& invocation) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  add_command(server::serve_command());
   Program p;
   try {
     p.app.parse(argc, argv);
-    return answer(*p.chosen);
+    return answer(*p.chosen, *p.chosen_command);
   } catch (const CLI::Success& e) {
     return p.app.exit(e);
   } catch (const CLI::ParseError& e) {

@@ -38,9 +38,9 @@ std::string found(const Node& node) {
 /// Reads one field; wrong values become problems and leave the option as it was.
 class FieldReader {
  public:
-  FieldReader(const Document& document, const Option& option, const Node& node,
+  FieldReader(const Document& document, const Option& option, const Node& node, Asker asker,
               std::vector<Diagnostic>& problems)
-      : document_(document), option_(option), node_(node), problems_(problems) {}
+      : document_(document), option_(option), node_(node), asker_(asker), problems_(problems) {}
 
   void operator()(std::string* out) { text(*out, node_, "a text in quotes"); }
   void operator()(bool* out) {
@@ -118,6 +118,11 @@ class FieldReader {
           ", not " + found(node_));
       return std::nullopt;
     }
+    if (asker_ == Asker::network && value > option_.info.max_remote) {
+      add("expected " + write_number(option_.info.max_remote) + " at most, not " + found(node_),
+          "the command line takes more");
+      return std::nullopt;
+    }
     return value;
   }
 
@@ -136,6 +141,7 @@ class FieldReader {
   const Document& document_;
   const Option& option_;
   const Node& node_;
+  const Asker asker_;
   std::vector<Diagnostic>& problems_;
 };
 
@@ -180,7 +186,8 @@ class RequestReader {
       return add(member.place, printable(member.key), "not for requests over a network");
     }
     if (member.value.kind == Node::Kind::null) return;
-    std::visit(FieldReader(document_, *option, member.value, problems_), option->value);
+    std::visit(FieldReader(document_, *option, member.value, rules_.asker, problems_),
+               option->value);
   }
 
   bool allowed(const Option& o) const { return !(o.info.local && rules_.asker == Asker::network); }
@@ -197,7 +204,38 @@ class RequestReader {
   const RequestRules& rules_;
 };
 
+struct ValueWriter {
+  Node operator()(const std::string* v) const { return Node::of(*v); }
+  Node operator()(const bool* v) const { return Node::of(*v); }
+  Node operator()(const int* v) const { return Node::of(*v); }
+  Node operator()(const double* v) const { return Node::of(*v); }
+  template <class T>
+  Node operator()(const std::optional<T>* v) const {
+    return *v ? Node::of(**v) : Node{};
+  }
+  Node operator()(const std::vector<std::string>* v) const {
+    Node list = Node::array();
+    for (const std::string& s : *v) list.push(Node::of(s));
+    return list;
+  }
+  Node operator()(const PresetRef* v) const {
+    return v->object != nullptr ? *v->object : Node::of(v->name);
+  }
+  Node operator()(const EnumRef& v) const { return Node::of(v.names[v.get(v.value)]); }
+};
+
 }  // namespace
+
+Node write_request(const std::vector<Option>& options, const std::vector<Option>& defaults) {
+  Node request = Node::table();
+  for (std::size_t i = 0; i < options.size() && i < defaults.size(); ++i) {
+    if (options[i].info.local) continue;
+    Node value = std::visit(ValueWriter{}, options[i].value);
+    if (to_json(value) == to_json(std::visit(ValueWriter{}, defaults[i].value))) continue;
+    request.set(std::string(options[i].name), std::move(value));
+  }
+  return request;
+}
 
 void read_request(const Document& document, const Node& table, const std::vector<Option>& options,
                   std::vector<Diagnostic>& problems, const RequestRules& rules) {

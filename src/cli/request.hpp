@@ -24,4 +24,7 @@ struct RequestRules {
 void read_request(const Document& document, const Node& table, const std::vector<Option>& options,
                   std::vector<Diagnostic>& problems, const RequestRules& rules = {});
 
+/// The request that would give these values: what differs from `defaults`, the same options as new.
+Node write_request(const std::vector<Option>& options, const std::vector<Option>& defaults);
+
 }  // namespace sextant::cli

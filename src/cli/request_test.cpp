@@ -59,6 +59,32 @@ TEST(Request, FilesAreForProgramsOfThisMachine) {
   EXPECT_EQ(read(json, Asker::program).options.trace, "/etc/passwd");
 }
 
+TEST(Request, ANetworkMayNotAskForHoursOfWork) {
+  const auto problems_of = [](Asker asker) {
+    InferOptions o;
+    std::vector<Diagnostic> problems;
+    const Document d =
+        parse_json(R"({"model": "a", "system": "b", "output": 10000000})", "request");
+    read_request(d, d.root, options_of(o), problems, {.asker = asker});
+    return problems.size();
+  };
+  EXPECT_EQ(problems_of(Asker::network), 1U);
+  EXPECT_EQ(problems_of(Asker::program), 0U);
+}
+
+TEST(Request, IsWrittenAsItWasRead) {
+  const std::string json = R"({"model": "a", "system": "b", "tp": 8, "sp": false, "offload": true,
+                               "recompute_modules": ["mlp"]})";
+  Read r = read(json);
+  TrainOptions fresh;
+  const Node written = write_request(options_of(r.options), options_of(fresh));
+  const Read again = read(to_json(written));
+  EXPECT_TRUE(again.problems.empty());
+  EXPECT_EQ(written.members.size(), 6U);
+  EXPECT_EQ(again.options.tp, 8);
+  EXPECT_EQ(again.options.sp, false);
+}
+
 TEST(Request, IsAnObject) {
   EXPECT_EQ(read("[1, 2]").problems.size(), 1U);
   EXPECT_EQ(read("{}").problems.size(), 2U);

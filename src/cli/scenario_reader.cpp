@@ -8,9 +8,18 @@ namespace sextant::cli {
 
 void ScenarioReader::load(const PresetRef& wanted_system, const PresetRef& wanted_model,
                           const PresetRef& wanted_runtime) {
-  attempt([&] { scenario.system = load_system(wanted_system, settings, lookup); });
-  attempt([&] { model = load_model(wanted_model, settings, lookup); });
-  attempt([&] { runtime = load_runtime(wanted_runtime, settings, lookup); });
+  const auto named = [&](const char* flag, const std::function<void()>& work) {
+    const std::size_t before = flags.problems.size();
+    attempt(work);
+    // A name that leads nowhere has no place but the flag that gave it.
+    for (std::size_t i = before; i < flags.problems.size(); ++i) {
+      Diagnostic& d = flags.problems[i];
+      if (d.file.empty() && d.field.empty()) d.file = flag;
+    }
+  };
+  named("--system", [&] { scenario.system = load_system(wanted_system, settings, lookup); });
+  named("--model", [&] { model = load_model(wanted_model, settings, lookup); });
+  named("--runtime", [&] { runtime = load_runtime(wanted_runtime, settings, lookup); });
 }
 
 Kernels ScenarioReader::kernels() const {

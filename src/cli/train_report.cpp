@@ -300,6 +300,7 @@ std::string train_json(const TrainAnswer& a) {
   if (!a.neighbours.empty()) root.set("would_fit", neighbour_nodes(a.neighbours));
   if (!a.operators.empty()) root.set("operators", operator_nodes(a));
   if (!a.sensitivity.empty()) set_sensitivity(root, a.sensitivity);
+  for (const Node::Member& m : a.extras.members) root.set(m.key, m.value);
   set_assumptions(root, x.assumptions);
   return to_json(root) + "\n";
 }

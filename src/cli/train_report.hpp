@@ -20,6 +20,7 @@ struct TrainAnswer {
   std::vector<Operator> operators;    ///< of the slowest stage, with --explain
   std::vector<Neighbour> neighbours;  ///< that fit, where this does not
   Sensitivity sensitivity;            ///< with --sensitivity
+  Node extras;                        ///< of JSON alone: what programs asked for
 };
 
 /// The step's time by what it goes to: parts sum to the whole.

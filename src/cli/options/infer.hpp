@@ -26,6 +26,9 @@ struct InferOptions {
   bool curve = false;       ///< all batch sizes that fit
   bool sensitivity = false;
   bool explain = false;
+  // In JSON, for programs.
+  bool choices = false;
+  bool nearest = false;
   std::string plot;  ///< figure of the curve, or the roofline: .svg or .html
 };
 
@@ -47,7 +50,8 @@ void describe_serving_options(V& v, InferOptions& o) {
   v("ep", o.ep, {.help = "expert-parallel degree, over the ranks of tp and dp"});
   v("batch", o.batch, {.help = "requests at a time"});
   v("input", o.input, {.help = "tokens of a prompt"});
-  v("output", o.output, {.help = "tokens generated"});
+  // The cost of every token is summed.
+  v("output", o.output, {.help = "tokens generated", .max_remote = 100000});
   v("batching", o.batching,
     {.help = "static, or closed-loop: what ends is replaced", .choices = choices_of<Batching>()});
   v("chunk", o.chunk, {.help = "prompt tokens that join a decode step; without, whole"});
@@ -68,6 +72,8 @@ void describe(V& v, InferOptions& o) {
   v("curve", o.curve, {.help = "batch sizes from 1 to the largest that fits"});
   v("sensitivity", o.sensitivity, {.help = "what a tenth more of each resource changes"});
   v("explain", o.explain, {.help = "every operator of a prefill and a decode pass"});
+  v("choices", o.choices, {.help = "in JSON, the legal values of each axis, the others held"});
+  v("nearest", o.nearest, {.help = "in JSON, how far off the nearest measured cases are"});
   v("plot", o.plot,
     {.help = "write a figure of the curve: out.svg or out.html",
      .placeholder = "FILE",

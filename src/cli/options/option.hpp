@@ -40,6 +40,8 @@ struct OptionInfo {
   bool local = false;  ///< a file of this machine, or its terminal: never from a network
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  /// The most that a network may ask for, where work grows with it.
+  double max_remote = std::numeric_limits<double>::infinity();
 };
 
 /// Where an option's value is.

@@ -70,7 +70,7 @@ void describe(V& v, TechOptions& o) {
   v("batch", o.batch, {.help = "sequences; to train 512"});
   v("seq", o.seq, {.help = "tokens a sequence, to train"});
   v("input", o.input, {.help = "tokens of a prompt, to serve"});
-  v("output_tokens", o.output_tokens, {.help = "tokens generated, to serve"});
+  v("output_tokens", o.output_tokens, {.help = "tokens generated, to serve", .max_remote = 10000});
 }
 
 }  // namespace sextant::cli

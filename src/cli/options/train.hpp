@@ -29,6 +29,10 @@ struct TrainOptions {
   bool offload = false;
   bool explain = false;
   bool sensitivity = false;
+  // In JSON, for programs.
+  bool timeline = false;
+  bool choices = false;
+  bool nearest = false;
   std::string trace;  ///< file for a Chrome trace of the pipeline
 };
 
@@ -86,6 +90,9 @@ void describe(V& v, TrainOptions& o) {
   describe_training(v, o);
   v("explain", o.explain, {.help = "every operator of the slowest stage"});
   v("sensitivity", o.sensitivity, {.help = "what a tenth more of each resource changes"});
+  v("timeline", o.timeline, {.help = "in JSON, what each stage does when"});
+  v("choices", o.choices, {.help = "in JSON, the legal values of each axis, the others held"});
+  v("nearest", o.nearest, {.help = "in JSON, how far off the nearest measured cases are"});
   v("trace", o.trace,
     {.help = "write a timeline for ui.perfetto.dev: out.json",
      .placeholder = "FILE",

@@ -173,13 +173,17 @@ std::optional<PresetSource> from_folder(const CatalogQuery& query, const fs::pat
 
 std::string stem_of(const EmbeddedFile& file) { return fs::path(file.path).stem().string(); }
 
-bool of_kind(const EmbeddedFile& file, PresetKind kind) {
-  return file.path.starts_with(folder_of(kind) + "/");
+/// The files of one kind: they follow one another.
+std::span<const EmbeddedFile> embedded_of(PresetKind kind) {
+  const std::string folder = folder_of(kind) + "/";
+  const std::span<const EmbeddedFile> all = embedded_presets();
+  const auto inside = [&](const EmbeddedFile& f) { return f.path.starts_with(folder); };
+  const auto first = std::find_if(all.begin(), all.end(), inside);
+  return {first, std::find_if_not(first, all.end(), inside)};
 }
 
 std::optional<PresetSource> from_embedded(const CatalogQuery& query) {
-  for (const EmbeddedFile& file : embedded_presets()) {
-    if (!of_kind(file, query.kind)) continue;
+  for (const EmbeddedFile& file : embedded_of(query.kind)) {
     PresetSource source{.identity = "embedded:" + std::string(file.path),
                         .file = "presets/" + std::string(file.path),
                         .embedded = true,
@@ -231,6 +235,8 @@ std::vector<ModelSlice> scan_models(std::string_view text) {
   return slices;
 }
 
+bool presets_overridden() { return !search_path().empty(); }
+
 std::optional<PresetSource> find_preset(const CatalogQuery& query) {
   if (query.lookup == Lookup::anywhere) {
     if (std::optional<PresetSource> found = from_path(query)) return found;
@@ -244,8 +250,9 @@ std::optional<PresetSource> find_preset(const CatalogQuery& query) {
 
 std::vector<std::string> preset_names(PresetKind kind) {
   std::set<std::string> names;
-  for (const EmbeddedFile& file : embedded_presets()) {
-    if (of_kind(file, kind)) add_names(stem_of(file), file.text(), kind, names);
+  for (const EmbeddedFile& file : embedded_of(kind)) {
+    // Of other kinds the file's name is enough.
+    add_names(stem_of(file), kind == PresetKind::model ? file.text() : "", kind, names);
   }
   for (const fs::path& folder : search_path()) {
     for (const fs::path& path : toml_files(folder / folder_of(kind))) {

@@ -42,6 +42,9 @@ struct CatalogQuery {
   Lookup lookup = Lookup::anywhere;
 };
 
+/// Whether $SEXTANT_PATH names folders whose files may stand in for what is compiled in.
+bool presets_overridden();
+
 /// A path, then the folders of $SEXTANT_PATH, then what is compiled in. Throws std::system_error
 /// for a path that cannot be read.
 std::optional<PresetSource> find_preset(const CatalogQuery& query);

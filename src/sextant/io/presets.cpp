@@ -4,7 +4,11 @@
 
 #include <concepts>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <utility>
 
 #include "sextant/io/catalog.hpp"
@@ -113,16 +117,8 @@ class Loader {
 
   /// A preset or file named by the user, outside any document.
   void load(std::string_view name, const std::vector<Setting>& settings) {
-    const std::optional<PresetSource> source =
-        find_preset({.kind = kind_of<T>, .name = name, .excluded = seen_, .lookup = lookup_});
-    if (!source) {
-      const Unknown u = unknown(kind_of<T>, name);
-      throw InputError(u.message, u.hint);
-    }
-    seen_.push_back(source->identity);
-    const Document document = parse(*source);
-    const Node& table = overlay_source(document, *source);
-    finish(document, table, settings);
+    load_base(name);
+    if (problems.empty()) finish_settings(settings);
   }
 
   /// A value in a document: a preset's name, or a table.
@@ -151,6 +147,19 @@ class Loader {
     finish(document, document.root, settings);
   }
 
+  /// A preset as its files describe it, without settings; `value` is not completed yet.
+  void load_base(std::string_view name) {
+    const PresetSource source = source_named(name);
+    const Document document = parse(source);
+    finish_base(document, overlay_source(document, source));
+  }
+
+  /// On from a base that load_base() found in order.
+  void resume(const T& base, const std::vector<Setting>& settings) {
+    value = base;
+    finish_settings(settings);
+  }
+
   /// What was read before, by others, is complete.
   void start_from(const T& base) {
     value = base;
@@ -158,6 +167,17 @@ class Loader {
   }
 
  private:
+  PresetSource source_named(std::string_view name) {
+    std::optional<PresetSource> source =
+        find_preset({.kind = kind_of<T>, .name = name, .excluded = seen_, .lookup = lookup_});
+    if (!source) {
+      const Unknown u = unknown(kind_of<T>, name);
+      throw InputError(u.message, u.hint);
+    }
+    seen_.push_back(source->identity);
+    return std::move(*source);
+  }
+
   const Node& overlay_source(const Document& document, const PresetSource& source) {
     if constexpr (std::same_as<T, Model>) {
       if (is_json(source)) {
@@ -244,6 +264,11 @@ class Loader {
   // Required fields, then contradictions: first of the files alone, then with the settings, so that
   // each is blamed for its own.
   void finish(const Document& document, const Node& table, const std::vector<Setting>& settings) {
+    finish_base(document, table);
+    if (problems.empty()) finish_settings(settings);
+  }
+
+  void finish_base(const Document& document, const Node& table) {
     if (!complete_) {
       std::vector<std::string_view> skip;
       if (given_.contains("device")) skip.emplace_back("device");
@@ -254,7 +279,9 @@ class Loader {
     std::vector<Diagnostic> found = checked(T(value));
     locate(document, table, found, prefix_);
     problems = std::move(found);
-    if (!problems.empty()) return;
+  }
+
+  void finish_settings(const std::vector<Setting>& settings) {
     apply_all(settings);
     if (!problems.empty()) return;
     if constexpr (requires { complete(value); }) complete(value);
@@ -299,9 +326,54 @@ class Loader {
   bool complete_ = false;  ///< nothing can be missing, or has been reported already
 };
 
+/// What is compiled in does not change: it is read once, whoever asks, and stays as it is.
+template <class T>
+class ReadPresets {
+ public:
+  struct Entry {
+    T base;      ///< for settings to be applied to
+    T finished;  ///< without any
+  };
+
+  /// Throws InputError where there is no such preset, or something wrong with it.
+  const Entry& get(const std::string& name) {
+    {
+      const std::shared_lock lock(mutex_);
+      const auto found = entries_.find(name);
+      if (found != entries_.end()) return *found->second;
+    }
+    Loader<T> loader(Lookup::presets);
+    loader.load_base(name);
+    throw_if_any(std::move(loader.problems));
+    auto entry = std::make_unique<Entry>();
+    entry->base = loader.value;
+    loader.resume(entry->base, {});
+    throw_if_any(std::move(loader.problems));
+    entry->finished = std::move(loader.value);
+    const std::unique_lock lock(mutex_);
+    return *entries_.try_emplace(name, std::move(entry)).first->second;
+  }
+
+  static ReadPresets& all() {
+    static ReadPresets presets;
+    return presets;
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  std::map<std::string, std::unique_ptr<const Entry>, std::less<>> entries_;
+};
+
 template <class T>
 T load_named(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
   Loader<T> loader(lookup);
+  if (lookup == Lookup::presets && !presets_overridden()) {
+    const auto& known = ReadPresets<T>::all().get(std::string(name));
+    if (settings.empty()) return known.finished;
+    loader.resume(known.base, settings);
+    throw_if_any(std::move(loader.problems));
+    return std::move(loader.value);
+  }
   loader.load(name, settings);
   throw_if_any(std::move(loader.problems));
   return std::move(loader.value);

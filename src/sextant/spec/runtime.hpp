@@ -166,6 +166,8 @@ void describe(V& v, Footprint& f) {
 struct Runtime {
   std::string name;
   std::string notes;
+  bool trains = true;  ///< what the stack is for
+  bool serves = true;
   AttentionBackend attention = AttentionBackend::flash;
   Launch launch;
   Fusion fusion;
@@ -191,6 +193,8 @@ template <class V>
 void describe(V& v, Runtime& r) {
   v("name", r.name, {.help = "preset name"});
   v("notes", r.notes, {.help = "remarks"});
+  v("trains", r.trains, {.help = "models are trained with it"});
+  v("serves", r.serves, {.help = "models are served with it"});
   v("attention", r.attention, {.help = "attention kernels"});
   v("launch", r.launch, {.help = "how kernels reach the device"});
   v("fusion", r.fusion, {.help = "what is one kernel instead of several"});

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/answer_page.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/request.hpp"
+#include "server/page.hpp"
+
+namespace sextant::server {
+namespace {
+
+/// Which part of the page shows a command's answer, and what that part asks for beside it.
+struct View {
+  std::string_view command;
+  std::string_view view;
+  std::vector<std::string_view> flags;
+};
+
+const std::vector<View>& views() {
+  static const std::vector<View> all = {
+      {"train", "predict", {"sensitivity", "choices", "nearest"}},
+      {"infer", "predict", {"sensitivity", "choices", "nearest"}},
+      {"search", "search", {}},
+      {"validate", "accuracy", {}},
+  };
+  return all;
+}
+
+}  // namespace
+
+std::optional<std::string> answer_page(cli::Invocation& invocation, const cli::Command& command) {
+  const auto view = std::find_if(views().begin(), views().end(),
+                                 [&](const View& v) { return v.command == command.name; });
+  if (view == views().end() || !the_page().built) return std::nullopt;
+  const std::unique_ptr<cli::Invocation> fresh = command.prepare();
+  const Node request = cli::write_request(invocation.all_options(), fresh->all_options());
+  for (const cli::Option& o : invocation.options()) {
+    if (std::find(view->flags.begin(), view->flags.end(), o.name) == view->flags.end()) continue;
+    if (bool* const* flag = std::get_if<bool*>(&o.value)) **flag = true;
+  }
+  invocation.common.format = cli::Format::json;
+  return page_with_answer(view->view, to_json(request), invocation.run());
+}
+
+}  // namespace sextant::server

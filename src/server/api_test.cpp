@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/api.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "server/exchange.hpp"
+#include "server/page.hpp"
+
+namespace sextant::server {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Key;
+
+Request post(const std::string& path, const std::string& body) {
+  return {.method = "POST",
+          .path = "/api/v1/" + path,
+          .body = body,
+          .content_type = "application/json",
+          .host = "localhost:8080"};
+}
+Request get(const std::string& path) {
+  return {.method = "GET", .path = "/api/v1/" + path, .host = "127.0.0.1:8080"};
+}
+
+Node body_of(const Response& r) { return parse_json(r.body, "answer").root; }
+
+const char* const small = R"({"model": "llama3.1-8b", "system": "dgx-h100", "gpus": 8, "tp": 2)";
+
+TEST(Api, AnswersAsTheCommandLineDoes) {
+  Api api({});
+  const Response r = api.handle(post("train", std::string(small) + "}"));
+  ASSERT_EQ(r.status, 200) << r.body;
+  const std::unique_ptr<cli::Invocation> train = cli::find_command("train")->prepare();
+  for (const cli::Option& o : train->options()) {
+    if (o.name == "model") std::get<PresetRef*>(o.value)->name = "llama3.1-8b";
+    if (o.name == "system") std::get<PresetRef*>(o.value)->name = "dgx-h100";
+    if (o.name == "gpus") *std::get<std::optional<int>*>(o.value) = 8;
+    if (o.name == "tp") *std::get<std::optional<int>*>(o.value) = 2;
+  }
+  train->common.format = cli::Format::json;
+  EXPECT_EQ(r.body, train->run());
+}
+
+struct AskedCase {
+  const char* name;
+  const char* path;
+  std::string body;
+  const char* holds;  ///< a member of the answer
+};
+class Asked : public testing::TestWithParam<AskedCase> {};
+TEST_P(Asked, IsAnswered) {
+  Api api({});
+  const Response r = api.handle(post(GetParam().path, GetParam().body));
+  ASSERT_EQ(r.status, 200) << r.body;
+  EXPECT_NE(body_of(r).find(GetParam().holds), nullptr) << r.body;
+}
+INSTANTIATE_TEST_SUITE_P(
+    Api, Asked,
+    testing::Values(
+        AskedCase{"Timeline", "train", std::string(small) + R"(, "pp": 2, "timeline": true})",
+                  "timeline"},
+        AskedCase{"Choices", "train", std::string(small) + R"(, "choices": true})", "choices"},
+        AskedCase{"Nearest", "train", std::string(small) + R"(, "nearest": true})",
+                  "nearest_cases"},
+        AskedCase{"Explain", "train", std::string(small) + R"(, "explain": true})", "operators"},
+        AskedCase{"Infer", "infer", R"({"model": "llama2-13b", "system": "dgx-h100", "tp": 2,
+                  "output": 50, "choices": true, "nearest": true})",
+                  "tpot_seconds"},
+        AskedCase{"Gemm", "ops", R"({"kernel": "gemm", "m": 128})", "seconds"},
+        AskedCase{"OpsTrain", "ops", std::string(small) + R"(, "kernel": "train"})", "operators"},
+        AskedCase{"Collective", "ops", R"({"kernel": "collective", "bytes": "1 MiB"})", "seconds"},
+        AskedCase{"Tech", "tech", R"({"node": "n3", "dram": "hbm4", "area": "814 mm2"})",
+                  "area_m2"},
+        AskedCase{"Validate", "validate", "{}", "groups"},
+        AskedCase{"System", "train", R"({"model": "llama3.1-8b", "gpus": 8, "tp": 2, "system":
+                  {"extends": "dgx-h100", "device": {"extends": "h200-sxm"}}})",
+                  "step_seconds"},
+        AskedCase{"Config", "infer", R"({"system": "dgx-h100", "model": {"model_type": "llama",
+                  "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+                  "intermediate_size": 11008, "vocab_size": 32000,
+                  "max_position_embeddings": 4096}})",
+                  "tpot_seconds"}),
+    [](const auto& p) { return std::string(p.param.name); });
+
+TEST(Api, ComparisonsAreProductsOfFactors) {
+  Api api({});
+  const Response r = api.handle(post("compare", R"({"kind": "infer", "scenarios": [
+    {"model": "llama2-13b", "system": "dgx-a100"}, {"model": "llama2-13b", "system": "dgx-h100"},
+    {"model": "llama2-13b", "system": "dgx-h100", "batch": 8}]})"));
+  ASSERT_EQ(r.status, 200) << r.body;
+  const Node root = body_of(r);
+  EXPECT_EQ(root.find("answers")->items.size(), 3U);
+  for (const Node& d : root.find("differences")->items) {
+    double product = 1;
+    for (const Node& f : d.find("factors")->items) product *= f.find("ratio")->number;
+    EXPECT_NEAR(product, d.find("ratio")->number, 1e-9);
+  }
+  // Decoding is bound by memory, and so is what a new device brings.
+  EXPECT_EQ(root.find("differences")->items[0].find("factors")->items[0].find("name")->string,
+            "memory");
+}
+
+struct RefusedCase {
+  const char* name;
+  Request request;
+  int status;
+  const char* says;
+};
+class Refused : public testing::TestWithParam<RefusedCase> {};
+TEST_P(Refused, WithStatusAndReason) {
+  Api api({});
+  const Response r = api.handle(GetParam().request);
+  EXPECT_EQ(r.status, GetParam().status) << r.body;
+  EXPECT_THAT(r.body, HasSubstr(GetParam().says));
+  EXPECT_NE(body_of(r).find("errors"), nullptr);
+}
+Request with(Request r, std::string Request::*member, const char* value) {
+  r.*member = value;
+  return r;
+}
+INSTANTIATE_TEST_SUITE_P(
+    Api, Refused,
+    testing::Values(
+        RefusedCase{"Path", get("nothing"), 404, "nothing at this path"},
+        RefusedCase{"Method", get("train"), 405, "POST"},
+        RefusedCase{"Put", with(get("presets"), &Request::method, "PUT"), 405, "GET, HEAD"},
+        RefusedCase{"Type", with(post("train", "{}"), &Request::content_type, "text/plain"), 415,
+                    "application/json"},
+        RefusedCase{"Rebinding", with(get("presets"), &Request::host, "evil.example"), 421, "evil"},
+        RefusedCase{"NoHost", with(get("presets"), &Request::host, ""), 421, "host"},
+        RefusedCase{"Origin", with(post("train", "{}"), &Request::origin, "https://evil.example"),
+                    403, "other sites"},
+        RefusedCase{"Syntax", post("train", "{\"model\": }"), 400, "expected a value"},
+        RefusedCase{"Empty", post("train", ""), 400, "errors"},
+        RefusedCase{"Utf8", post("train", "{\"model\": \"\xff\"}"), 400, "UTF-8"},
+        RefusedCase{"Deep", post("train", std::string(5000, '[')), 400, "nested"},
+        RefusedCase{"Missing", post("train", "{}"), 400, "\"field\": \"system\""},
+        RefusedCase{"Unknown", post("infer", R"({"model": "llama2-13b", "sistem": "dgx-h100"})"),
+                    400, "did you mean 'system'"},
+        RefusedCase{"File", post("train", R"({"model": "/etc/passwd", "system": "dgx-h100"})"), 400,
+                    "no model is called"},
+        RefusedCase{"FileSet",
+                    post("train", std::string(small) + R"(, "set": ["device=/x.toml"]})"), 400,
+                    "no device is called"},
+        RefusedCase{"FileInside", post("train", R"({"model": "llama3.1-8b", "gpus": 8, "system":
+                    {"extends": "../secret.toml"}})"),
+                    400, "no system is called"},
+        RefusedCase{"Writes", post("train", std::string(small) + R"(, "trace": "/tmp/x"})"), 400,
+                    "not for requests"},
+        RefusedCase{"Rule", post("train", std::string(small) + R"(, "pp": 3})"), 400,
+                    "\"field\": \"gpus\""},
+        RefusedCase{"Kernel", post("ops", R"({"kernel": "gem"})"), 400, "did you mean 'gemm'"},
+        RefusedCase{"Compare", post("compare", R"({"kind": "train", "scenarios": [1]})"), 400,
+                    "two to six"},
+        RefusedCase{"Preset", get("presets/devices/h100"), 404, "did you mean"},
+        RefusedCase{"Kind", get("presets/gadgets/x"), 404, "gadgets"},
+        RefusedCase{"Traversal", get("presets/devices/..%2f..%2fetc"), 404, "no device"},
+        RefusedCase{"Job", get("jobs/0123"), 404, "no such job"}),
+    [](const auto& p) { return std::string(p.param.name); });
+
+TEST(Api, ListsPresets) {
+  Api api({});
+  const Node root = body_of(api.handle(get("presets")));
+  for (const char* kind :
+       {"devices", "systems", "models", "runtimes", "nodes", "drams", "links", "cores"}) {
+    ASSERT_NE(root.find(kind), nullptr) << kind;
+    EXPECT_FALSE(root.find(kind)->items.empty()) << kind;
+  }
+  for (const Node& r : root.find("runtimes")->items) {
+    if (r.find("name")->string == "vllm") {
+      EXPECT_FALSE(r.find("trains")->boolean);
+    }
+    EXPECT_TRUE(r.find("trains")->boolean || r.find("serves")->boolean);
+  }
+  const Response one = api.handle(get("presets/devices/h100-sxm"));
+  EXPECT_EQ(body_of(one).find("name")->string, "h100-sxm");
+}
+
+TEST(Api, WildcardHostsAnswerToAddressesNotToNames) {
+  Api api({.host = "0.0.0.0"});
+  EXPECT_EQ(api.handle(with(get("presets"), &Request::host, "192.168.1.7:80")).status, 200);
+  EXPECT_EQ(api.handle(with(get("presets"), &Request::host, "evil.example")).status, 421);
+}
+
+TEST(Api, DescribesItself) {
+  Api api({});
+  const Node root = body_of(api.handle(get("openapi.json")));
+  EXPECT_EQ(root.find("openapi")->string, "3.0.3");
+  const Node* train = root.find("components")->find("schemas")->find("train");
+  ASSERT_NE(train, nullptr);
+  EXPECT_NE(train->find("properties")->find("recompute_modules"), nullptr);
+  EXPECT_EQ(train->find("properties")->find("trace"), nullptr);  // writes a file
+  EXPECT_NE(root.find("paths")->find("/train"), nullptr);
+}
+
+TEST(Api, JobsRunByTheirRoutes) {
+  const JobRoute count{"count",
+                       [](const Document& d) {
+                         if (d.root.find("to") == nullptr) throw InputError("to: missing");
+                       },
+                       [](const Node&, Progress& p) {
+                         while (!p.cancelled()) std::this_thread::yield();
+                         return std::string("42");
+                       }};
+  Api api({.jobs = {count}, .limits = {.running = 1}});
+  EXPECT_EQ(api.handle(post("count", "{}")).status, 400);
+  const Response started = api.handle(post("count", R"({"to": 3})"));
+  ASSERT_EQ(started.status, 202);
+  EXPECT_EQ(api.handle(post("count", R"({"to": 3})")).status, 429);
+  const std::string path = "jobs/" + body_of(started).find("id")->string;
+  EXPECT_THAT(api.handle(get(path)).body, HasSubstr("running"));
+  EXPECT_TRUE(api.handle(get(path + "/events")).events);
+  Request cancel = get(path);
+  cancel.method = "DELETE";
+  EXPECT_EQ(api.handle(cancel).status, 200);
+}
+
+TEST(Api, ThePageIsPackedOnce) {
+  Api api({});
+  Request r = get("");
+  r.path = "/";
+  EXPECT_EQ(api.handle(r).constant, page_text());
+  r.accepts_gzip = true;
+  const Response packed = api.handle(r);
+  EXPECT_TRUE(packed.constant.starts_with("\x1f\x8b"));
+  r.if_none_match = the_page().etag;
+  EXPECT_EQ(api.handle(r).status, 304);
+}
+
+TEST(Page, CarriesAnAnswerThatCannotEndTheScript) {
+  const std::string page = page_with_answer("predict", R"({"a": 1})", R"({"b": "</script>"})");
+  EXPECT_THAT(page, HasSubstr("id=\"sextant-answer\""));
+  EXPECT_THAT(page, HasSubstr("\\u003c/script>"));
+}
+
+TEST(Exchange, ReadsRequestsAndWritesAnswers) {
+  Api api({});
+  const Exchange exchange([&](const Request& r) { return api.handle(r); });
+  const Answer ok = exchange.answer(
+      "GET /api/v1/presets/devices/h100-sxm?x=1 HTTP/1.1\r\nHost: localhost\r\n"
+      "Accept-Encoding: gzip, br\r\nRange: bytes=0-1,0-1,0-1\r\n\r\n");
+  EXPECT_THAT(ok.bytes, testing::StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(ok.bytes, testing::Not(HasSubstr("Content-Encoding")));
+  EXPECT_FALSE(ok.close);
+  const Answer bad = exchange.answer("BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(bad.bytes, testing::StartsWith("HTTP/1.1 400"));
+  const Answer last =
+      exchange.answer("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(last.close);
+}
+
+}  // namespace
+}  // namespace sextant::server

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real sockets: many idle connections, slow senders, pipelined requests, event streams.
+#include "server/connections.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace sextant::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Client {
+ public:
+  explicit Client(int port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    timeval patience{5, 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~Client() { ::close(fd_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  bool connected() const { return connected_; }
+
+  void send(const std::string& text) const { ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL); }
+  /// Until `end` was seen, or all has been said.
+  std::string receive(const std::string& end = "") const {
+    std::string all;
+    char buffer[4096];
+    while (end.empty() || all.find(end) == std::string::npos) {
+      const ssize_t n = ::recv(fd_, buffer, sizeof buffer, 0);
+      if (n <= 0) break;
+      all.append(buffer, static_cast<std::size_t>(n));
+    }
+    return all;
+  }
+
+ private:
+  int fd_;
+  bool connected_ = false;
+};
+
+struct Served {
+  explicit Served(const ConnectionLimits& limits = {})
+      : exchange([](const Request& r) { return handle(r); }, false, {"/slow"}),
+        connections("127.0.0.1", 0, exchange, limits),
+        thread([this] { connections.run(false); }) {}
+  ~Served() {
+    connections.stop();
+    thread.join();
+  }
+  static Response handle(const Request& r) {
+    if (r.path == "/events") {
+      Response stream{.type = "text/event-stream"};
+      stream.events = [n = std::make_shared<int>(0)]() -> std::optional<std::string> {
+        if (++*n > 3) return std::nullopt;
+        return "data: " + std::to_string(*n) + "\n\n";
+      };
+      return stream;
+    }
+    if (r.path == "/slow") std::this_thread::sleep_for(300ms);
+    if (r.path == "/large") return {.body = std::string(4 << 20, 'x') + "the end"};
+    return {.body = r.path + " " + r.body + "!"};
+  }
+
+  Exchange exchange;
+  Connections connections;
+  std::thread thread;
+};
+
+const std::string ask = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+
+TEST(Connections, AnswerOneAfterAnother) {
+  const Served s;
+  const Client c(s.connections.port());
+  c.send(ask);
+  EXPECT_NE(c.receive("!").find("/a !"), std::string::npos);
+  c.send(ask + "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi");
+  const std::string both = c.receive("hi!");
+  EXPECT_NE(both.find("/a !"), std::string::npos);
+  EXPECT_NE(both.find("/b hi!"), std::string::npos);
+}
+
+TEST(Connections, IdleOnesGiveWay) {
+  const Served s({.connections = 20});
+  std::vector<std::unique_ptr<Client>> idle;
+  for (int i = 0; i < 60; ++i) idle.push_back(std::make_unique<Client>(s.connections.port()));
+  const Client c(s.connections.port());
+  c.send(ask);
+  EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
+}
+
+TEST(Connections, SlowSendersAreToldSoAndHoldNobodyUp) {
+  const Served s({.workers = 1, .request = 300ms});
+  std::vector<std::unique_ptr<Client>> slow;
+  for (int i = 0; i < 30; ++i) {
+    slow.push_back(std::make_unique<Client>(s.connections.port()));
+    slow.back()->send("POST /b HTTP/1.1\r\nContent-Length: 1000\r\n\r\nabc");
+  }
+  const Client c(s.connections.port());
+  c.send(ask);
+  EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
+  EXPECT_NE(slow.front()->receive().find("408"), std::string::npos);
+}
+
+TEST(Connections, WhatTakesLongLeavesRoomForWhatDoesNot) {
+  const Served s({.workers = 2});
+  std::vector<std::unique_ptr<Client>> slow;
+  for (int i = 0; i < 4; ++i) {
+    slow.push_back(std::make_unique<Client>(s.connections.port()));
+    slow.back()->send("POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  }
+  std::this_thread::sleep_for(50ms);
+  const auto start = std::chrono::steady_clock::now();
+  const Client c(s.connections.port());
+  c.send(ask);
+  EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 200ms);
+  for (const auto& client : slow) {
+    EXPECT_NE(client->receive("!").find("200 OK"), std::string::npos);
+  }
+}
+
+TEST(Connections, WhatIsTooLargeIsRefusedBeforeItIsRead) {
+  const Served s;
+  const Client c(s.connections.port());
+  c.send("POST /b HTTP/1.1\r\nContent-Length: 10000000\r\n\r\n" + std::string(100000, 'x'));
+  EXPECT_NE(c.receive().find("413"), std::string::npos);
+}
+
+TEST(Connections, LargeAnswersArriveWhole) {
+  const Served s;
+  const Client c(s.connections.port());
+  c.send("GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  std::this_thread::sleep_for(100ms);  // while the answer fills the socket
+  const std::string all = c.receive();
+  EXPECT_GT(all.size(), std::size_t{4} << 20);
+  EXPECT_TRUE(all.ends_with("the end"));
+}
+
+TEST(Connections, EventsComeInChunksAndEnd) {
+  const Served s;
+  const Client c(s.connections.port());
+  c.send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string all = c.receive();
+  EXPECT_NE(all.find("Transfer-Encoding: chunked"), std::string::npos);
+  EXPECT_NE(all.find("9\r\ndata: 1\n\n\r\n"), std::string::npos);
+  EXPECT_TRUE(all.ends_with("0\r\n\r\n"));
+}
+
+TEST(Connections, APortInUseIsAnError) {
+  const Served s;
+  EXPECT_THROW(Connections("127.0.0.1", s.connections.port(), s.exchange), std::system_error);
+}
+
+}  // namespace
+}  // namespace sextant::server

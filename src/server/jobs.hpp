@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that takes longer than a request should: started, watched, cancelled by id.
+//
+// A job is a function (request, progress) → JSON text. It reports how far it is, looks now and then
+// whether it is cancelled, and then returns the best it has.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "server/http.hpp"
+#include "sextant/io/node.hpp"
+
+namespace sextant::server {
+
+/// Between a job and whoever watches it; both from any thread.
+class Progress {
+ public:
+  void report(double done, double total) {
+    total_ = total;
+    done_ = done;
+  }
+  bool cancelled() const { return cancelled_; }
+
+  void cancel() { cancelled_ = true; }
+  double done() const { return done_; }
+  double total() const { return total_; }
+
+ private:
+  std::atomic<double> done_ = 0;
+  std::atomic<double> total_ = 0;
+  std::atomic<bool> cancelled_ = false;
+};
+
+using Job = std::function<std::string(const Node& request, Progress&)>;
+
+struct JobLimits {
+  std::size_t running = 2;
+  std::size_t kept = 32;                            ///< finished ones; the oldest is forgotten
+  std::size_t result_bytes = std::size_t{8} << 20;  ///< larger ones fail
+};
+
+class Jobs {
+ public:
+  explicit Jobs(JobLimits limits = {}) : limits_(limits) {}
+  /// Cancels what runs and waits for it.
+  ~Jobs();
+  Jobs(const Jobs&) = delete;
+  Jobs& operator=(const Jobs&) = delete;
+
+  /// Its id, or nothing when too many run.
+  std::optional<std::string> start(Job job, Node request);
+  /// {"id", "state", "progress": {…}, "result"} as JSON text, or nothing for an unknown id.
+  std::optional<std::string> status(const std::string& id) const;
+  /// False for an unknown id. What the job returns stays its result.
+  bool cancel(const std::string& id);
+  /// Server-sent events: "progress" where something changed, then one "done".
+  std::optional<EventSource> events(const std::string& id) const;
+
+ private:
+  struct Entry;
+  std::shared_ptr<Entry> find(const std::string& id) const;
+  void forget_old();
+
+  const JobLimits limits_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Entry>> entries_;
+  std::size_t started_ = 0;
+};
+
+}  // namespace sextant::server

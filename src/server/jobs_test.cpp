@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/jobs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant::server {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Counts to a hundred, slowly enough to be watched.
+std::string slow(const Node& request, Progress& progress) {
+  int i = 0;
+  for (; i < 100 && !progress.cancelled(); ++i) {
+    progress.report(i, 100);
+    std::this_thread::sleep_for(5ms);
+  }
+  return "{\"asked\": " + std::to_string(request.integer) + ", \"counted\": " + std::to_string(i) +
+         "}";
+}
+
+std::string wait(const Jobs& jobs, const std::string& id) {
+  for (int i = 0; i < 2000; ++i) {
+    const std::string status = jobs.status(id).value();
+    if (status.find("\"running\"") == std::string::npos) return status;
+    std::this_thread::sleep_for(5ms);
+  }
+  return "never ended";
+}
+
+TEST(Jobs, RunToTheEndWithTheirResult) {
+  Jobs jobs;
+  const std::string id = jobs.start(slow, Node::of(7)).value();
+  EXPECT_THAT(jobs.status(id).value(), HasSubstr("\"state\": \"running\""));
+  const std::string status = wait(jobs, id);
+  EXPECT_THAT(status, HasSubstr("\"state\": \"done\""));
+  EXPECT_THAT(status, HasSubstr("\"asked\": 7, \"counted\": 100"));
+  EXPECT_NO_THROW(parse_json(status, "status"));
+}
+
+TEST(Jobs, CancelledOnesKeepTheBestSoFar) {
+  Jobs jobs;
+  const std::string id = jobs.start(slow, Node::of(1)).value();
+  EXPECT_TRUE(jobs.cancel(id));
+  const std::string status = wait(jobs, id);
+  EXPECT_THAT(status, HasSubstr("\"state\": \"cancelled\""));
+  EXPECT_THAT(status, HasSubstr("\"counted\""));
+  EXPECT_FALSE(jobs.cancel("no such"));
+  EXPECT_FALSE(jobs.status("no such"));
+}
+
+TEST(Jobs, AreLimitedInNumberSizeAndMemory) {
+  Jobs jobs({.running = 2, .kept = 3, .result_bytes = 10});
+  const Job at_once = [](const Node&, Progress&) { return std::string("1"); };
+  const Job large = [](const Node&, Progress&) { return std::string(11, '1'); };
+  const std::string first = jobs.start(slow, {}).value();
+  const std::string second = jobs.start(slow, {}).value();
+  EXPECT_FALSE(jobs.start(slow, {}));
+  jobs.cancel(first);
+  jobs.cancel(second);
+  wait(jobs, first);
+  wait(jobs, second);
+  const std::string third = jobs.start(large, {}).value();
+  EXPECT_THAT(wait(jobs, third), HasSubstr("\"state\": \"failed\""));
+  const std::string fourth = jobs.start(at_once, {}).value();
+  EXPECT_THAT(wait(jobs, fourth), HasSubstr("\"result\": 1"));
+  EXPECT_FALSE(jobs.status(first));  // forgotten
+}
+
+TEST(Jobs, FailuresAreDiagnostics) {
+  Jobs jobs;
+  const Job wrong = [](const Node&, Progress&) -> std::string {
+    throw InputError("--tp: does not divide the heads", "use 8");
+  };
+  const std::string status = wait(jobs, jobs.start(wrong, {}).value());
+  EXPECT_THAT(status, HasSubstr("\"field\": \"tp\""));
+  EXPECT_THAT(status, HasSubstr("\"hint\": \"use 8\""));
+}
+
+TEST(Jobs, TellWatchersWhatChangesAndThatItIsOver) {
+  Jobs jobs;
+  const std::string id = jobs.start(slow, Node::of(1)).value();
+  const EventSource source = jobs.events(id).value();
+  int progress = 0;
+  int done = 0;
+  for (std::optional<std::string> text = source(); text; text = source()) {
+    if (text->starts_with("event: progress\ndata: {")) ++progress;
+    if (text->starts_with("event: done\ndata: {")) ++done;
+    if (!text->empty()) {
+      EXPECT_TRUE(text->ends_with("}\n\n")) << *text;
+    }
+    std::this_thread::sleep_for(2ms);
+  }
+  EXPECT_GT(progress, 5);
+  EXPECT_EQ(done, 1);
+  EXPECT_FALSE(jobs.events("no such"));
+}
+
+}  // namespace
+}  // namespace sextant::server

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that compute answers. There is at most one task a connection, so the queue is bounded.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "server/exchange.hpp"
+
+namespace sextant::server {
+
+class Workers {
+ public:
+  struct Task {
+    std::uint64_t id = 0;
+    std::function<Answer()> run;
+    bool slow = false;  ///< takes long: such tasks get half of the threads at most
+  };
+  struct Done {
+    std::uint64_t id = 0;
+    Answer answer;
+  };
+
+  /// `notify` is called, from any thread, when there is something done.
+  Workers(std::size_t count, std::function<void()> notify) : notify_(std::move(notify)) {
+    // More than cores: what takes long must not keep what does not from being started.
+    if (count == 0) count = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 4, 16);
+    most_slow_ = std::max<std::size_t>(1, count / 2);
+    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  }
+  ~Workers() { stop(); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  void add(Task task) {
+    {
+      const std::scoped_lock lock(mutex_);
+      (task.slow ? slow_tasks_ : tasks_).push_back(std::move(task));
+    }
+    ready_.notify_one();
+  }
+
+  std::vector<Done> take_done() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(done_, {});
+  }
+
+  /// What was not begun is left.
+  void stop() {
+    {
+      const std::scoped_lock lock(mutex_);
+      stopping_ = true;
+    }
+    ready_.notify_all();
+    for (std::thread& t : threads_) t.join();
+    threads_.clear();
+  }
+
+ private:
+  bool may_start_slow() const { return !slow_tasks_.empty() && slow_running_ < most_slow_; }
+
+  void work() {
+    for (;;) {
+      Task task;
+      {
+        std::unique_lock lock(mutex_);
+        ready_.wait(lock, [&] { return stopping_ || !tasks_.empty() || may_start_slow(); });
+        if (stopping_) return;
+        std::deque<Task>& from = tasks_.empty() ? slow_tasks_ : tasks_;
+        task = std::move(from.front());
+        from.pop_front();
+        slow_running_ += task.slow ? 1 : 0;
+      }
+      Done done{task.id, task.run()};
+      bool first = false;
+      {
+        const std::scoped_lock lock(mutex_);
+        first = done_.empty();
+        done_.push_back(std::move(done));
+        slow_running_ -= task.slow ? 1 : 0;
+      }
+      if (first) notify_();                // the others are taken with it
+      if (task.slow) ready_.notify_one();  // one that waited for a place
+    }
+  }
+
+  std::function<void()> notify_;
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<Task> tasks_;
+  std::deque<Task> slow_tasks_;
+  std::size_t slow_running_ = 0;
+  std::size_t most_slow_ = 1;
+  std::vector<Done> done_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace sextant::server
