@@ -6,7 +6,8 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build
-  libcli11-dev libfmt-dev libnlopt-dev libnlopt-cxx-dev libtomlplusplus-dev
+  libcli11-dev libfmt-dev libnlopt-dev libnlopt-cxx-dev libopenmpi-dev libsqlite3-dev libtomlplusplus-dev
+  openmpi-bin
 )
 case ${1-} in
   build) ;;
