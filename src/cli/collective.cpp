@@ -30,14 +30,15 @@ Bytes bytes_of(const std::string& text, Flags& flags) {
   return {};
 }
 
-Question read(const CollectiveOptions& o, const std::vector<Setting>& settings) {
+Question read(const CollectiveOptions& o, const Common& common,
+              const std::vector<Setting>& settings) {
   Question q;
   Flags flags;
   q.what.op = flags.choice<Collective>("--collective", o.collective);
   q.what.provider = flags.choice<CollectiveLibrary>("--library", o.provider);
   q.what.bytes = bytes_of(o.bytes, flags);
   try {
-    q.system = load_system(o.system, settings);
+    q.system = load_system(o.system, settings, common.lookup);
   } catch (const InputError& e) {
     flags.add(e);
     throw_if_any(std::move(flags.problems));
@@ -129,7 +130,7 @@ std::string to_text(const Question& q, const CollectiveCost& c) {
 
 std::string run_collective(const CollectiveOptions& o, const Common& common) {
   const std::vector<Setting> settings = settings_of(common, {"system", "device", "collective"});
-  const Question q = read(o, settings);
+  const Question q = read(o, common, settings);
   CollectiveKernels kernels;
   apply(settings, kernels, "collective");
   const CollectiveCost c = evaluate_collective(q.what, lower(q.system), kernels);

@@ -114,7 +114,7 @@ std::string answer(const OperatorList& list, const std::vector<std::string>& ass
 
 }  // namespace
 
-std::string run_ops_infer(const InferOptions& options, const Common& common) {
+std::string run_ops_infer(const OpsInferOptions& options, const Common& common) {
   check_figure_path(options.plot);
   Flags flags;
   const auto phase = flags.choice<InferPhase>("--phase", options.phase);
@@ -134,9 +134,8 @@ std::string run_ops_infer(const InferOptions& options, const Common& common) {
   return answer(pass_operators(x, phase, context), x.assumptions, options.plot, common.format);
 }
 
-std::string run_ops_train(const TrainOptions& options, const std::string& plot,
-                          const Common& common) {
-  check_figure_path(plot);
+std::string run_ops_train(const OpsTrainOptions& options, const Common& common) {
+  check_figure_path(options.plot);
   const Scenario x = read_scenario(options, common);
   Explained e = explain(x.problem, x.strategy);
   OperatorList list =
@@ -145,7 +144,7 @@ std::string run_ops_train(const TrainOptions& options, const std::string& plot,
   list.title =
       fmt::format("{} x {}: {} a step, operators of stage {}, the slowest", list.heading,
                   e.estimate.devices, format(e.estimate.step, 4), e.estimate.slowest_stage);
-  return answer(list, x.assumptions, plot, common.format);
+  return answer(list, x.assumptions, options.plot, common.format);
 }
 
 }  // namespace sextant::cli

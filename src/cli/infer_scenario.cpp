@@ -15,7 +15,7 @@ class Reader : ScenarioReader {
   Reader(const InferOptions& options, const Common& common) : ScenarioReader(common), o_(options) {}
 
   Scenario run() {
-    load(o_.system, o_.model, o_.runtime.empty() ? "trtllm" : o_.runtime);
+    load(o_.system, o_.model, o_.runtime.empty() ? PresetRef{"trtllm"} : o_.runtime);
     if (o_.runtime.empty()) assume("runtime trtllm");
     read_strategy();
     read_requests();

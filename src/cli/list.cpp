@@ -139,26 +139,26 @@ Node names_node(const std::vector<std::string>& names) {
 }
 
 Node struct_node(PresetKind kind, const std::string& name, const std::vector<Setting>& settings,
-                 Quantities quantities) {
+                 Quantities quantities, Lookup lookup) {
   switch (kind) {
     case PresetKind::device:
-      return write(load_device(name, settings), quantities);
+      return write(load_device(name, settings, lookup), quantities);
     case PresetKind::system:
-      return write(load_system(name, settings), quantities);
+      return write(load_system(name, settings, lookup), quantities);
     case PresetKind::model:
-      return write(load_model(name, settings), quantities);
+      return write(load_model(name, settings, lookup), quantities);
     case PresetKind::runtime:
-      return write(load_runtime(name, settings), quantities);
+      return write(load_runtime(name, settings, lookup), quantities);
     case PresetKind::kernel:
-      return write(load_kernels(name, settings), quantities);
+      return write(load_kernels(name, settings, lookup), quantities);
     case PresetKind::node:
-      return write(load_node(name, settings), quantities);
+      return write(load_node(name, settings, lookup), quantities);
     case PresetKind::dram:
-      return write(load_dram(name, settings), quantities);
+      return write(load_dram(name, settings, lookup), quantities);
     case PresetKind::link:
-      return write(load_link(name, settings), quantities);
+      return write(load_link(name, settings, lookup), quantities);
     case PresetKind::core:
-      return write(load_core(name, settings), quantities);
+      return write(load_core(name, settings, lookup), quantities);
   }
   return {};
 }
@@ -201,8 +201,9 @@ std::string show_fields(PresetKind kind, const Common& common) {
 }
 
 // A model that was counted says more than its fields do.
-std::string model_facts(const std::string& name, const std::vector<Setting>& settings) {
-  const Model m = load_model(name, settings);
+std::string model_facts(const std::string& name, const std::vector<Setting>& settings,
+                        Lookup lookup) {
+  const Model m = load_model(name, settings, lookup);
   const ParameterCount p = count_parameters(m);
   return fmt::format("# {:.4g} B parameters, {:.4g} B of them used by a token\n", p.total() / 1e9,
                      active_parameters(m) / 1e9);
@@ -280,14 +281,15 @@ std::string run_show(const ShowOptions& options, const Common& common) {
   const std::vector<Setting> settings = settings_of(
       common, {"device", "system", "model", "runtime", "kernel", "node", "dram", "link", "core"});
   if (options.json || common.format == Format::json) {
-    return to_json(struct_node(kind, options.name, settings, Quantities::si)) + "\n";
+    return to_json(struct_node(kind, options.name, settings, Quantities::si, common.lookup)) + "\n";
   }
   const bool as_written = settings.empty() && !preset_kinds(options.name).empty();
   const std::string facts = kind == PresetKind::model && !options.toml
-                                ? model_facts(options.name, settings)
+                                ? model_facts(options.name, settings, common.lookup)
                                 : std::string();
   if (as_written) return facts + preset_text(kind, options.name);
-  return facts + to_toml(struct_node(kind, options.name, settings, Quantities::text));
+  return facts +
+         to_toml(struct_node(kind, options.name, settings, Quantities::text, common.lookup));
 }
 
 }  // namespace sextant::cli

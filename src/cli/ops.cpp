@@ -292,7 +292,7 @@ std::string run_ops(const OpsOptions& o, const Common& common) {
   const Load load = load_of(o, flags);
   Answer a;
   try {
-    a.device = load_device(o.device, settings);
+    a.device = load_device(o.device, settings, common.lookup);
   } catch (const InputError& e) {
     flags.add(e);
   }

@@ -17,7 +17,7 @@ class Reader : ScenarioReader {
   Reader(const TrainOptions& options, const Common& common) : ScenarioReader(common), o_(options) {}
 
   Scenario run() {
-    load(o_.system, o_.model, o_.runtime.empty() ? "megatron-core" : o_.runtime);
+    load(o_.system, o_.model, o_.runtime.empty() ? PresetRef{"megatron-core"} : o_.runtime);
     if (o_.runtime.empty()) assume("runtime megatron-core");
     read_degrees();
     read_choices();

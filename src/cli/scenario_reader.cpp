@@ -6,11 +6,11 @@
 
 namespace sextant::cli {
 
-void ScenarioReader::load(const std::string& system_name, const std::string& model_name,
-                          const std::string& runtime_name) {
-  attempt([&] { scenario.system = load_system(system_name, settings); });
-  attempt([&] { model = load_model(model_name, settings); });
-  attempt([&] { runtime = load_runtime(runtime_name, settings); });
+void ScenarioReader::load(const PresetRef& wanted_system, const PresetRef& wanted_model,
+                          const PresetRef& wanted_runtime) {
+  attempt([&] { scenario.system = load_system(wanted_system, settings, lookup); });
+  attempt([&] { model = load_model(wanted_model, settings, lookup); });
+  attempt([&] { runtime = load_runtime(wanted_runtime, settings, lookup); });
 }
 
 Kernels ScenarioReader::kernels() const {

@@ -20,8 +20,8 @@ class ScenarioReader {
  protected:
   explicit ScenarioReader(const Common& common)
       : settings(settings_of(
-            common, {"system", "device", "model", "runtime", "strategy", "kernel", "collective"})) {
-  }
+            common, {"system", "device", "model", "runtime", "strategy", "kernel", "collective"})),
+        lookup(common.lookup) {}
 
   int whole(const char* flag, const std::optional<int>& given, int otherwise, int low, int high) {
     if (!given) return otherwise;
@@ -53,14 +53,15 @@ class ScenarioReader {
   }
 
   /// System, model and runtime; problems are collected.
-  void load(const std::string& system_name, const std::string& model_name,
-            const std::string& runtime_name);
+  void load(const PresetRef& wanted_system, const PresetRef& wanted_model,
+            const PresetRef& wanted_runtime);
   /// The kernel library that the runtime calls on this device.
   Kernels kernels() const;
   /// What the device cannot do, and whether it was measured.
   void say_device();
 
   const std::vector<Setting> settings;
+  const Lookup lookup;
   Flags flags;
   Runtime runtime;
   Model model;

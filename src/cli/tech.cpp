@@ -24,23 +24,24 @@
 
 namespace sextant::cli {
 
-Technology load_technology(const TechnologyNames& names, const std::vector<Setting>& settings) {
+Technology load_technology(const TechnologyNames& names, const std::vector<Setting>& settings,
+                           Lookup lookup) {
   Technology t;
-  t.node = load_node(names.node, settings);
+  t.node = load_node(names.node, settings, lookup);
   const UsualParts usual = usual_parts(t.node);
-  t.memory = load_dram(names.dram, settings);
-  t.link = load_link(names.link.empty() ? usual.link : names.link, settings);
+  t.memory = load_dram(names.dram, settings, lookup);
+  t.link = load_link(names.link.empty() ? usual.link : names.link, settings, lookup);
   t.bridge = load_link("d2d");
-  t.core = load_core(names.core.empty() ? usual.core : names.core, settings);
-  t.core_node = load_node(t.core.node);
+  t.core = load_core(names.core.empty() ? usual.core : names.core, settings, lookup);
+  t.core_node = load_node(t.core.node, {}, lookup);
   return t;
 }
 
 Problem problem_of(const System& system, const char* runtime_name, const Model& model,
                    const Training& work) {
-  // Searches ask for the same runtime thousands of times.
-  static Catalogue catalogue;
-  static std::map<std::string, Runtime> runtimes;
+  // Searches ask for the same runtime thousands of times; a server does so from several threads.
+  thread_local Catalogue catalogue;
+  thread_local std::map<std::string, Runtime> runtimes;
   auto at = runtimes.find(runtime_name);
   if (at == runtimes.end()) at = runtimes.emplace(runtime_name, load_runtime(runtime_name)).first;
   const Runtime& runtime = at->second;
@@ -90,8 +91,8 @@ Answer read(const TechOptions& o, const Common& common) {
   const std::vector<Setting> settings = settings_of(common, {"node", "dram", "link", "core"});
   Answer a;
   Flags flags;
-  a.technology = load_technology({o.node, o.dram, o.link_gen, o.core}, settings);
-  a.network = load_link(o.network);
+  a.technology = load_technology({o.node, o.dram, o.link_gen, o.core}, settings, common.lookup);
+  a.network = load_link(o.network, {}, common.lookup);
   Budget& b = a.budget;
   const UsualParts usual = usual_parts(a.technology.node);
   constexpr Dimension area{.length = 2};
@@ -174,7 +175,7 @@ double worth(const Workload& w, const Technology& t, const Blueprint& d) {
   return per_token * (w.goal == Goal::energy ? energy.value : cost_of(d, time, energy).value);
 }
 
-Workload workload_of(const TechOptions& o, const Answer& a) {
+Workload workload_of(const TechOptions& o, const Answer& a, Lookup lookup) {
   Flags flags;
   Workload w;
   if (o.optimise != "train" && o.optimise != "infer") {
@@ -182,7 +183,8 @@ Workload workload_of(const TechOptions& o, const Answer& a) {
   }
   w.goal = flags.choice<Goal>("--objective", o.objective);
   w.trains = o.optimise == "train";
-  w.model = load_model(o.model.empty() ? (w.trains ? "gpt3-6.7b" : "llama2-13b") : o.model);
+  const PresetRef usual = {w.trains ? "gpt3-6.7b" : "llama2-13b"};
+  w.model = load_model(o.model.empty() ? usual : o.model, {}, lookup);
   Strategy& s = w.strategy;
   s.tp = whole(flags, "--tp", o.tp, w.trains ? 4 : 1, 1, 100000);
   s.pp = whole(flags, "--pp", o.pp, w.trains ? 4 : 1, 1, 100000);
@@ -203,8 +205,8 @@ Workload workload_of(const TechOptions& o, const Answer& a) {
   return w;
 }
 
-void optimise(const TechOptions& o, Answer& a) {
-  const Workload w = workload_of(o, a);
+void optimise(const TechOptions& o, Answer& a, Lookup lookup) {
+  const Workload w = workload_of(o, a, lookup);
   const Objective objective = [&](const Blueprint& d) { return worth(w, a.technology, d); };
   a.unoptimised = worth(w, a.technology, a.blueprint);
   AllocationSpace space;
@@ -435,7 +437,7 @@ std::string run_tech(const TechOptions& options, const Common& common) {
   check_figure_path(options.plot);
   Answer a = read(options, common);
   a.blueprint = generate(a.technology, a.budget);
-  if (!options.optimise.empty()) optimise(options, a);
+  if (!options.optimise.empty()) optimise(options, a, common.lookup);
   write_figure(options.plot, options.plot.empty() ? plot::Figure{} : figure_of(a));
   if (common.output.ends_with(".toml")) {
     const System system = system_of(a.blueprint, a.technology, {.network = a.network});

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/io/presets.hpp"
 #include "sextant/io/settings.hpp"
 #include "sextant/predict/problem.hpp"
 #include "sextant/tech/generate.hpp"
@@ -18,7 +19,8 @@ struct TechnologyNames {
   std::string link = {};
   std::string core = {};
 };
-Technology load_technology(const TechnologyNames& names, const std::vector<Setting>& settings = {});
+Technology load_technology(const TechnologyNames& names, const std::vector<Setting>& settings = {},
+                           Lookup lookup = Lookup::anywhere);
 
 /// A training problem with the runtime's kernel library for the system's device.
 Problem problem_of(const System& system, const char* runtime, const Model& model,

@@ -137,6 +137,20 @@ class Loader {
     finish(document, node, settings);
   }
 
+  /// A preset that is written out in place; it has no other name than the one it gives itself.
+  void load_object(const Node& object, const std::vector<Setting>& settings) {
+    const std::string noun(name_of(kind_of<T>));
+    const Document document{.file = noun, .text = {}, .root = object};
+    if constexpr (std::same_as<T, Model>) {
+      value = model_from_hugging_face(document);
+      complete_ = true;
+    } else {
+      overlay(document, document.root, {.folder = {}, .lookup = lookup_}, "");
+    }
+    if (value.name.empty()) value.name = "custom";
+    finish(document, document.root, settings);
+  }
+
   /// What was read before, by others, is complete.
   void start_from(const T& base) {
     value = base;
@@ -294,6 +308,15 @@ T load_named(std::string_view name, const std::vector<Setting>& settings, Lookup
 }
 
 template <class T>
+T load_ref(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
+  if (preset.object == nullptr) return load_named<T>(preset.name, settings, lookup);
+  Loader<T> loader(lookup);
+  loader.load_object(*preset.object, settings);
+  throw_if_any(std::move(loader.problems));
+  return std::move(loader.value);
+}
+
+template <class T>
 T load_inside(const Document& document, const Node& node, const std::vector<Setting>& settings,
               Lookup lookup) {
   Loader<T> loader(lookup);
@@ -340,6 +363,19 @@ LinkPart load_link(std::string_view name, const std::vector<Setting>& settings, 
 }
 CoreTemplate load_core(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
   return load_named<CoreTemplate>(name, settings, lookup);
+}
+
+Device load_device(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_ref<Device>(preset, settings, lookup);
+}
+System load_system(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_ref<System>(preset, settings, lookup);
+}
+Model load_model(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_ref<Model>(preset, settings, lookup);
+}
+Runtime load_runtime(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
+  return load_ref<Runtime>(preset, settings, lookup);
 }
 
 Device load_device(const Document& document, const Node& node, const std::vector<Setting>& settings,

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,13 @@ constexpr auto names_of(PresetKind) {
 
 /// Where names may lead: `presets` keeps out paths, for names that come over a network.
 enum class Lookup : std::uint8_t { anywhere, presets };
+
+/// A preset as someone asks for it: by name or path, or written out in place, as a request may.
+struct PresetRef {
+  std::string name = {};
+  std::shared_ptr<const Node> object = {};
+  bool empty() const { return name.empty() && object == nullptr; }
+};
 
 /// All names of a kind, compiled in and in $SEXTANT_PATH, sorted.
 std::vector<std::string> preset_names(PresetKind kind);
@@ -82,5 +90,16 @@ Model load_model(const Document& document, const Node& node,
                  const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
 Runtime load_runtime(const Document& document, const Node& node,
                      const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
+
+/// However it was asked for. A model's object is a Hugging Face config.json; the others are tables
+/// as in a file.
+Device load_device(const PresetRef& preset, const std::vector<Setting>& settings = {},
+                   Lookup lookup = Lookup::anywhere);
+System load_system(const PresetRef& preset, const std::vector<Setting>& settings = {},
+                   Lookup lookup = Lookup::anywhere);
+Model load_model(const PresetRef& preset, const std::vector<Setting>& settings = {},
+                 Lookup lookup = Lookup::anywhere);
+Runtime load_runtime(const PresetRef& preset, const std::vector<Setting>& settings = {},
+                     Lookup lookup = Lookup::anywhere);
 
 }  // namespace sextant

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_table.hpp"
+
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant::cli {
+namespace {
+
+template <class Options, auto run_command>
+class InvocationOf : public Invocation {
+ public:
+  std::vector<Option> options() override { return options_of(options_); }
+  std::string run() const override { return run_command(options_, common); }
+
+ private:
+  Options options_;
+};
+
+template <class Options, auto run_command>
+Command command(std::string_view name, std::string_view help, std::string_view example) {
+  return {name, help, example, []() -> std::unique_ptr<Invocation> {
+            return std::make_unique<InvocationOf<Options, run_command>>();
+          }};
+}
+
+std::string default_text(const OptionValue& value) {
+  if (const auto* const* s = std::get_if<std::string*>(&value)) return **s;
+  if (const auto* const* p = std::get_if<PresetRef*>(&value)) return (*p)->name;
+  if (const auto* const* i = std::get_if<int*>(&value)) return std::to_string(**i);
+  if (const auto* const* d = std::get_if<double*>(&value)) return write_number(**d);
+  if (const auto* e = std::get_if<EnumRef>(&value)) return std::string(e->names[e->get(e->value)]);
+  return "";
+}
+
+struct JsonType {
+  std::string operator()(const std::string*) const { return "string"; }
+  std::string operator()(const PresetRef*) const { return "string"; }
+  std::string operator()(const EnumRef&) const { return "string"; }
+  std::string operator()(const bool*) const { return "boolean"; }
+  std::string operator()(const std::optional<bool>*) const { return "boolean"; }
+  std::string operator()(const int*) const { return "integer"; }
+  std::string operator()(const std::optional<int>*) const { return "integer"; }
+  std::string operator()(const double*) const { return "number"; }
+  std::string operator()(const std::optional<double>*) const { return "number"; }
+  std::string operator()(const std::vector<std::string>*) const { return "array"; }
+};
+
+}  // namespace
+
+std::vector<Option> Invocation::all_options() {
+  std::vector<Option> own = options();
+  bool file = true;
+  bool long_name = true;
+  for (const Option& o : own) {
+    file = file && o.info.letter != 'o';
+    long_name = long_name && o.name != "output";
+  }
+  std::vector<Option> all;
+  for (Option& o : options_of(common)) {
+    if (o.name == "output") {
+      if (!file) continue;
+      if (!long_name) {
+        o.name = "o";
+        o.info.letter = 0;
+      }
+    }
+    all.push_back(std::move(o));
+  }
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+std::span<const CommandGroup> command_groups() {
+  static constexpr CommandGroup groups[] = {
+      {"ops", "kernels, one or all of a scenario: time, traffic, what bounds it"},
+  };
+  return groups;
+}
+
+// One line a command: its options, its function, its name, what it is, an example.
+std::span<const Command> commands() {
+  static const Command table[] = {
+      command<ListOptions, run_list>("list", "the presets", "sextant list devices"),
+      command<ShowOptions, run_show>("show", "one preset, or what may be set",
+                                     "sextant show h100-sxm --toml > mine.toml"),
+      command<TrainOptions, run_train>(
+          "train", "a training step: its time, its memory, and why",
+          "sextant train --model gpt3-175b --system dgx-a100 --gpus 64 --tp 8 --pp 8 "
+          "--interleave 3 --sp --recompute selective --batch 64 --seq 2048"),
+      command<InferOptions, run_infer>(
+          "infer", "requests served: latency, throughput, memory, and why",
+          "sextant infer --model llama2-13b --system dgx-h100 --tp 2 --batch 1 "
+          "--input 200 --output 200"),
+      command<TechOptions, run_tech>(
+          "tech", "a device from technology and budgets, and where they go",
+          "sextant tech --node n3 --dram hbm4 --area '814 mm2' --power '1000 W' -o dev.toml"),
+      command<StudyOptions, run_study>("study",
+                                       "a published analysis, reproduced: a table and a figure",
+                                       "sextant study training-validation -o studies"),
+      command<GemmOptions, run_ops>(
+          "ops gemm", "a matrix multiply y[m,n] = x[m,k] W^T",
+          "sextant ops gemm --device h100-sxm --dtype bf16 -m 4096 -n 4096 -k 4096"),
+      command<AttentionOptions, run_ops>(
+          "ops attention", "an attention kernel",
+          "sextant ops attention --device h100-sxm --backend trtllm --phase decode "
+          "--batch 64 --heads 64 --kv-heads 8 --q-len 1 --kv-len 4096"),
+      command<ExpertsOptions, run_ops>(
+          "ops experts", "a mixture-of-experts layer of one rank",
+          "sextant ops experts --device h200-sxm --dtype fp8 --tokens 4096 --hidden 7168 "
+          "--ffn 2048 --experts 256 --topk 8 --ep 8"),
+      command<StreamOptions, run_ops>(
+          "ops stream", "an operator that only streams",
+          "sextant ops stream --device h200-sxm --op rmsnorm --rows 8192 --cols 8192"),
+      command<CollectiveOptions, run_collective>(
+          "ops collective", "communication between devices",
+          "sextant ops collective --system dgx-h100 --collective all_reduce "
+          "--gpus 8 --bytes '64 MiB'"),
+      command<OpsInferOptions, run_ops_infer>(
+          "ops infer", "every operator of one pass of serving, and its roofline",
+          "sextant ops infer --model llama2-13b --system dgx-h100 --tp 2 "
+          "--phase decode --plot roofline.svg"),
+      command<OpsTrainOptions, run_ops_train>(
+          "ops train", "every operator of a training step, and its roofline",
+          "sextant ops train --model llama3.1-8b --system dgx-h100 --gpus 8 --tp 2"),
+      command<ValidateOptions, run_validate>(
+          "validate", "predicted against measured, by source",
+          "sextant validate --cases gemm.csv --plot accuracy.svg"),
+      command<CalibrateOptions, run_calibrate>(
+          "calibrate", "fit a device or a kernel library to measurements",
+          "sextant calibrate --cases gemm.csv --device h200-sxm -o my.toml"),
+  };
+  return table;
+}
+
+const Command* find_command(std::string_view name) {
+  const std::span<const Command> all = commands();
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::string flag_of(std::string_view name) {
+  std::string flag = (name.size() == 1 ? "-" : "--") + std::string(name);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+OptionDescription describe_option(const Option& option) {
+  const OptionInfo& info = option.info;
+  OptionDescription d;
+  d.name = option.name;
+  if (!info.positional) {
+    if (info.letter != 0) d.flags.push_back(std::string("-") + info.letter);
+    d.flags.push_back(flag_of(option.name));
+    if (!info.alias.empty()) d.flags.push_back(flag_of(info.alias));
+    if (!info.no.empty()) d.no_flag = flag_of(info.no);
+  }
+  d.help = info.help;
+  d.type = std::visit(JsonType{}, option.value);
+  d.placeholder = info.placeholder;
+  d.default_text = default_text(option.value);
+  d.choices.assign(info.choices.begin(), info.choices.end());
+  if (info.preset) d.preset = name_of(*info.preset);
+  d.object = std::holds_alternative<PresetRef*>(option.value);
+  d.required = info.required;
+  d.positional = info.positional;
+  d.commas = info.commas;
+  d.local = info.local;
+  return d;
+}
+
+std::vector<CommandDescription> describe_commands() {
+  std::vector<CommandDescription> all;
+  for (const Command& c : commands()) {
+    CommandDescription d{std::string(c.name), std::string(c.help), std::string(c.example), {}};
+    const std::unique_ptr<Invocation> invocation = c.prepare();
+    for (const Option& o : invocation->all_options()) d.options.push_back(describe_option(o));
+    all.push_back(std::move(d));
+  }
+  return all;
+}
+
+}  // namespace sextant::cli

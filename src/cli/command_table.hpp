@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of commands, and what can be derived from it: an invocation that flags or a request
+// fill in, and a list of every command and option for help, OpenAPI, completion and manual pages.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options/common.hpp"
+
+namespace sextant::cli {
+
+/// One use of a command: options at their defaults until someone writes through options().
+class Invocation {
+ public:
+  virtual ~Invocation() = default;
+  /// The command's own options.
+  virtual std::vector<Option> options() = 0;
+  virtual std::string run() const = 0;
+
+  /// Own options and the common ones. Where a command uses the name "output" for something else,
+  /// the file keeps only -o; where it uses -o as well, there is no such file.
+  std::vector<Option> all_options();
+
+  Common common;
+};
+
+struct Command {
+  std::string_view name;  ///< "train", "ops gemm"
+  std::string_view help;
+  std::string_view example;
+  std::unique_ptr<Invocation> (*prepare)();
+};
+
+/// All commands, in the order of help.
+std::span<const Command> commands();
+/// Null when there is none.
+const Command* find_command(std::string_view name);
+
+/// Words that only lead to commands: {"ops", help}.
+struct CommandGroup {
+  std::string_view name;
+  std::string_view help;
+};
+std::span<const CommandGroup> command_groups();
+
+/// An option as a program may want to know it.
+struct OptionDescription {
+  std::string name;                ///< of a request's field: "kv_precision"
+  std::vector<std::string> flags;  ///< "-o", "--output"; empty for a positional
+  std::string no_flag;             ///< "--no-sp", or empty
+  std::string help;
+  std::string type;  ///< of JSON: "string", "boolean", "integer", "number" or "array" (of strings)
+  std::string placeholder;
+  std::string default_text;  ///< empty where there is none
+  std::vector<std::string> choices;
+  std::string preset;   ///< the kind of preset that it names, or empty
+  bool object = false;  ///< in a request an object may stand for the preset
+  bool required = false;
+  bool positional = false;
+  bool commas = false;
+  bool local = false;
+};
+
+struct CommandDescription {
+  std::string name;
+  std::string help;
+  std::string example;
+  std::vector<OptionDescription> options;
+};
+
+std::vector<CommandDescription> describe_commands();
+OptionDescription describe_option(const Option& option);
+
+/// "--kv-precision", "-m".
+std::string flag_of(std::string_view name);
+
+}  // namespace sextant::cli

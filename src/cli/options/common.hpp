@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every command has.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/options/option.hpp"
+
+namespace sextant::cli {
+
+enum class Format : std::uint8_t { text, json, csv, html };
+constexpr auto names_of(Format) {
+  return std::array<std::string_view, 4>{"text", "json", "csv", "html"};
+}
+
+struct Common {
+  Format format = Format::text;
+  std::string output;            ///< -o; empty: standard output
+  std::vector<std::string> set;  ///< --set path=value
+  /// Where names of presets may lead. Not an option: whoever takes requests from a network says it.
+  Lookup lookup = Lookup::anywhere;
+};
+
+template <class V>
+void describe(V& v, Common& o) {
+  v("format", o.format, {.help = "text, json, csv or html", .local = true});
+  v("output", o.output,
+    {.help = "write to this file instead of standard output",
+     .letter = 'o',
+     .placeholder = "FILE",
+     .local = true});
+  v("set", o.set,
+    {.help = "override a field: device.memory.bandwidth='8 TB/s'", .placeholder = "PATH=VALUE"});
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of `tech`.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "cli/options/option.hpp"
+#include "sextant/spec/device.hpp"
+
+namespace sextant::cli {
+
+/// A device from technology and budgets. What is empty is derived, and listed as an assumption.
+struct TechOptions {
+  std::string node;
+  std::string dram;
+  std::string core;
+  std::string link_gen;
+  std::string network = "ib-ndr";  ///< between nodes, for --system and --optimise
+  std::string area;                ///< "814 mm2", of one die
+  std::string power;
+  std::string l2;
+  std::optional<int> dies, stacks, spare_stacks, links;
+  bool system = false;  ///< -o out.toml is a system of eight, not the device alone
+  std::string plot;
+  // The workload that area and power are split for.
+  std::string optimise;  ///< train or infer; empty: the usual split
+  std::string objective = "time";
+  PresetRef model;
+  std::string precision;
+  std::optional<int> gpus, tp, pp, batch, seq, input, output_tokens;
+};
+
+inline constexpr std::array<std::string_view, 2> optimised_workloads = {"train", "infer"};
+inline constexpr std::array<std::string_view, 3> split_objectives = {"time", "energy", "cost"};
+
+template <class V>
+void describe(V& v, TechOptions& o) {
+  v("node", o.node,
+    {.help = "logic process: 'sextant list nodes'", .required = true, .preset = PresetKind::node});
+  v("dram", o.dram,
+    {.help = "memory: 'sextant list drams'", .required = true, .preset = PresetKind::dram});
+  v("core", o.core,
+    {.help = "core template: 'sextant list cores'; without, by node", .preset = PresetKind::core});
+  v("area", o.area, {.help = "of one die, such as '814 mm2'"});
+  v("dies", o.dies, {.help = "dies of the package"});
+  v("power", o.power, {.help = "board limit, such as '700 W'; without, what it needs"});
+  v("stacks", o.stacks, {.help = "parts of memory; without, as many as the edge holds"});
+  v("spare_stacks", o.spare_stacks, {.help = "places for memory left empty"});
+  v("links", o.links, {.help = "links between devices"});
+  v("link_gen", o.link_gen,
+    {.help = "their kind: 'sextant list links'", .preset = PresetKind::link});
+  v("network", o.network, {.help = "link between nodes", .preset = PresetKind::link});
+  v("l2", o.l2, {.help = "last-level cache as sold, such as '50 MiB'"});
+  v("plot", o.plot,
+    {.help = "write a figure: out.svg or out.html", .placeholder = "FILE", .local = true});
+  v("system", o.system, {.help = "with -o out.toml: nodes of eight, not the device alone"});
+  v("optimise", o.optimise,
+    {.help = "split for a workload: train or infer",
+     .alias = "optimize",
+     .choices = optimised_workloads});
+  v("objective", o.objective,
+    {.help = "time, or energy or cost of a token", .choices = split_objectives});
+  v("model", o.model,
+    {.help = "of that workload: gpt3-6.7b, or llama2-13b to serve", .preset = PresetKind::model});
+  v("precision", o.precision, {.help = "of the multiplies", .choices = choices_of<Precision>()});
+  v("gpus", o.gpus, {.help = "devices; to train 1024"});
+  v("tp", o.tp, {.help = "tensor-parallel degree; to train 4"});
+  v("pp", o.pp, {.help = "pipeline stages; to train 4"});
+  v("batch", o.batch, {.help = "sequences; to train 512"});
+  v("seq", o.seq, {.help = "tokens a sequence, to train"});
+  v("input", o.input, {.help = "tokens of a prompt, to serve"});
+  v("output_tokens", o.output_tokens, {.help = "tokens generated, to serve"});
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/request.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sextant/io/text.hpp"
+#include "sextant/units/format.hpp"
+#include "sextant/units/parse.hpp"
+
+namespace sextant::cli {
+namespace {
+
+/// More elements than anyone types.
+constexpr std::size_t most_elements = 1000;
+
+std::string found(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return "null";
+    case Node::Kind::boolean:
+      return node.boolean ? "true" : "false";
+    case Node::Kind::integer:
+      return std::to_string(node.integer);
+    case Node::Kind::number:
+      return write_number(node.number);
+    case Node::Kind::string:
+      return in_quotes(node.string);
+    case Node::Kind::array:
+      return "an array";
+    case Node::Kind::table:
+      return "an object";
+  }
+  return "";
+}
+
+/// Reads one field; wrong values become problems and leave the option as it was.
+class FieldReader {
+ public:
+  FieldReader(const Document& document, const Option& option, const Node& node,
+              std::vector<Diagnostic>& problems)
+      : document_(document), option_(option), node_(node), problems_(problems) {}
+
+  void operator()(std::string* out) { text(*out, node_, "a text in quotes"); }
+  void operator()(bool* out) {
+    if (node_.kind != Node::Kind::boolean) return expected("true or false");
+    *out = node_.boolean;
+  }
+  void operator()(std::optional<bool>* out) {
+    bool value = false;
+    if (node_.kind != Node::Kind::boolean) return expected("true or false");
+    operator()(&value);
+    *out = value;
+  }
+  void operator()(int* out) {
+    if (const std::optional<double> value = number(true)) *out = static_cast<int>(*value);
+  }
+  void operator()(std::optional<int>* out) {
+    if (const std::optional<double> value = number(true)) *out = static_cast<int>(*value);
+  }
+  void operator()(double* out) {
+    if (const std::optional<double> value = number(false)) *out = *value;
+  }
+  void operator()(std::optional<double>* out) {
+    if (const std::optional<double> value = number(false)) *out = *value;
+  }
+  void operator()(std::vector<std::string>* out) {
+    if (node_.kind != Node::Kind::array) return expected("an array of texts");
+    if (node_.items.size() > most_elements) {
+      return add("more than " + std::to_string(most_elements) + " elements");
+    }
+    std::vector<std::string> list(node_.items.size());
+    const std::size_t before = problems_.size();
+    for (std::size_t i = 0; i < list.size(); ++i) text(list[i], node_.items[i], "texts in quotes");
+    if (problems_.size() == before) *out = std::move(list);
+  }
+  void operator()(PresetRef* out) {
+    if (node_.kind == Node::Kind::table) {
+      *out = {.name = {}, .object = std::make_shared<const Node>(node_)};
+      return;
+    }
+    std::string name;
+    if (text(name, node_, "the name of a preset, or an object")) *out = {.name = std::move(name)};
+  }
+  void operator()(const EnumRef& out) {
+    std::string name;
+    if (!text(name, node_, "a text in quotes")) return;
+    const auto at = std::find(out.names.begin(), out.names.end(), name);
+    if (at != out.names.end()) {
+      return out.set(out.value, static_cast<std::size_t>(at - out.names.begin()));
+    }
+    add("unknown value " + in_quotes(name),
+        did_you_mean(name, {out.names.begin(), out.names.end()}));
+  }
+
+ private:
+  bool text(std::string& out, const Node& node, const char* what) {
+    if (node.kind != Node::Kind::string) return expected(what, node), false;
+    out = node.string;
+    return true;
+  }
+
+  std::optional<double> number(bool whole) {
+    if (node_.kind != Node::Kind::integer && node_.kind != Node::Kind::number) {
+      expected(whole ? "a whole number" : "a number");
+      return std::nullopt;
+    }
+    const double value = node_.number;
+    const bool fits = std::abs(value) <= std::numeric_limits<int>::max();
+    if (whole && (!fits || value != std::trunc(value))) {
+      expected("a whole number");
+      return std::nullopt;
+    }
+    if (!std::isfinite(value)) return add("must be finite"), std::nullopt;
+    if (value < option_.info.min || value > option_.info.max) {
+      add("expected " + write_number(option_.info.min) + " to " + write_number(option_.info.max) +
+          ", not " + found(node_));
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  void expected(const std::string& what) { expected(what, node_); }
+  void expected(const std::string& what, const Node& node) {
+    const bool quoted = node.kind == Node::Kind::string && parse_number(node.string) &&
+                        what.find("number") != std::string::npos;
+    add("expected " + what + ", not " + found(node), quoted ? "remove the quotes" : "");
+  }
+  void add(std::string message, std::string hint = "") {
+    if (problems_.size() >= max_collected) return;
+    problems_.push_back(problem_at(document_, node_.place, std::string(option_.name),
+                                   std::move(message), std::move(hint)));
+  }
+
+  const Document& document_;
+  const Option& option_;
+  const Node& node_;
+  std::vector<Diagnostic>& problems_;
+};
+
+class RequestReader {
+ public:
+  RequestReader(const Document& document, const std::vector<Option>& options,
+                std::vector<Diagnostic>& problems, const RequestRules& rules)
+      : document_(document), options_(options), problems_(problems), rules_(rules) {}
+
+  void run(const Node& table) {
+    if (table.kind != Node::Kind::table) {
+      return add(table.place, "", "expected an object, not " + found(table));
+    }
+    for (const Node::Member& member : table.members) {
+      if (std::find(rules_.skip.begin(), rules_.skip.end(), member.key) == rules_.skip.end()) {
+        field(member);
+      }
+    }
+    for (const Option& o : options_) {
+      if (!o.info.required) continue;
+      const Node* given = table.find(o.name);
+      if (given == nullptr || given->kind == Node::Kind::null) {
+        add({}, std::string(o.name), "missing (" + std::string(o.info.help) + ")");
+      }
+    }
+  }
+
+ private:
+  void field(const Node::Member& member) {
+    const auto option = std::find_if(options_.begin(), options_.end(), [&](const Option& o) {
+      return o.name == member.key || (!o.info.alias.empty() && o.info.alias == member.key);
+    });
+    if (option == options_.end()) {
+      std::vector<std::string> names;
+      for (const Option& o : options_) {
+        if (allowed(o)) names.emplace_back(o.name);
+      }
+      return add(member.place, printable(member.key), "unknown field",
+                 did_you_mean(member.key, names));
+    }
+    if (!allowed(*option)) {
+      return add(member.place, printable(member.key), "not for requests over a network");
+    }
+    if (member.value.kind == Node::Kind::null) return;
+    std::visit(FieldReader(document_, *option, member.value, problems_), option->value);
+  }
+
+  bool allowed(const Option& o) const { return !(o.info.local && rules_.asker == Asker::network); }
+
+  void add(Place place, std::string name, std::string message, std::string hint = "") {
+    if (problems_.size() >= max_collected) return;
+    problems_.push_back(
+        problem_at(document_, place, std::move(name), std::move(message), std::move(hint)));
+  }
+
+  const Document& document_;
+  const std::vector<Option>& options_;
+  std::vector<Diagnostic>& problems_;
+  const RequestRules& rules_;
+};
+
+}  // namespace
+
+void read_request(const Document& document, const Node& table, const std::vector<Option>& options,
+                  std::vector<Diagnostic>& problems, const RequestRules& rules) {
+  RequestReader(document, options, problems, rules).run(table);
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command's options from JSON: the names of its flags with '_' for '-'.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "cli/options/option.hpp"
+#include "sextant/io/node.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant::cli {
+
+/// Who asks: a program on this machine may name files, a network may not.
+enum class Asker : std::uint8_t { program, network };
+
+struct RequestRules {
+  Asker asker = Asker::program;
+  std::vector<std::string_view> skip = {};  ///< members that someone else reads
+};
+
+/// Overlays what `table` gives on the options. Null leaves an option as it is. Unknown names,
+/// values of another type and what is required but missing become problems, all at once.
+void read_request(const Document& document, const Node& table, const std::vector<Option>& options,
+                  std::vector<Diagnostic>& problems, const RequestRules& rules = {});
+
+}  // namespace sextant::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/request.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/commands.hpp"
+
+namespace sextant::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Read {
+  TrainOptions options;
+  std::vector<Diagnostic> problems;
+};
+
+Read read(const std::string& json, Asker asker = Asker::network) {
+  Read r;
+  const Document document = parse_json(json, "request");
+  read_request(document, document.root, options_of(r.options), r.problems, {.asker = asker});
+  return r;
+}
+
+TEST(Request, FillsInOptions) {
+  const Read r = read(R"({"model": "gpt3-175b", "system": {"extends": "dgx-h100"}, "tp": 8,
+                          "sp": false, "recompute_modules": ["norms", "mlp"], "offload": true,
+                          "gpus": 64.0, "pp": null})");
+  ASSERT_TRUE(r.problems.empty()) << to_text(r.problems.front());
+  EXPECT_EQ(r.options.model.name, "gpt3-175b");
+  ASSERT_NE(r.options.system.object, nullptr);
+  EXPECT_EQ(r.options.tp, 8);
+  EXPECT_EQ(r.options.gpus, 64);
+  EXPECT_EQ(r.options.sp, false);
+  EXPECT_FALSE(r.options.pp);
+  EXPECT_TRUE(r.options.offload);
+  EXPECT_THAT(r.options.recompute_modules, ElementsAre("norms", "mlp"));
+}
+
+TEST(Request, FindsEveryProblemAtOnce) {
+  const Read r = read(R"({"model": 3, "tp": "8", "pp": 1.5, "sp": 1, "recompute_modules": "mlp",
+                          "microbach": 2, "gpus": 1e300})");
+  std::vector<std::string> fields;
+  for (const Diagnostic& d : r.problems) fields.push_back(d.field);
+  EXPECT_THAT(fields, ElementsAre("model", "tp", "pp", "sp", "recompute_modules", "microbach",
+                                  "gpus", "system"));
+  EXPECT_THAT(r.problems[0].message, HasSubstr("expected the name of a preset"));
+  EXPECT_EQ(r.problems[1].hint, "remove the quotes");
+  EXPECT_EQ(r.problems[5].hint, "did you mean 'microbatch'?");
+  EXPECT_THAT(r.problems[7].message, HasSubstr("missing"));
+}
+
+// A network must not make the program write files.
+TEST(Request, FilesAreForProgramsOfThisMachine) {
+  const std::string json = R"({"model": "a", "system": "b", "trace": "/etc/passwd"})";
+  EXPECT_EQ(read(json).problems.size(), 1U);
+  EXPECT_EQ(read(json, Asker::program).options.trace, "/etc/passwd");
+}
+
+TEST(Request, IsAnObject) {
+  EXPECT_EQ(read("[1, 2]").problems.size(), 1U);
+  EXPECT_EQ(read("{}").problems.size(), 2U);
+}
+
+}  // namespace
+}  // namespace sextant::cli
