@@ -11,6 +11,7 @@
 #include "cli/options/ops.hpp"
 #include "cli/options/presets.hpp"
 #include "cli/options/study.hpp"
+#include "cli/options/sweep.hpp"
 #include "cli/options/tech.hpp"
 #include "cli/options/train.hpp"
 #include "cli/options/validate.hpp"
@@ -27,6 +28,8 @@ std::string run_ops_train(const OpsTrainOptions& options, const Common& common);
 std::string run_infer(const InferOptions& options, const Common& common);
 std::string run_ops_infer(const OpsInferOptions& options, const Common& common);
 std::string run_tech(const TechOptions& options, const Common& common);
+std::string run_sweep(const SweepOptions& options, const Common& common);
+std::string run_report(const ReportOptions& options, const Common& common);
 std::string run_study(const StudyOptions& options, const Common& common);
 std::string run_validate(const ValidateOptions& options, const Common& common);
 std::string run_calibrate(const CalibrateOptions& options, const Common& common);

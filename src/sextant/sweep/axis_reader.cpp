@@ -16,8 +16,9 @@ namespace sextant::sweep {
 namespace {
 
 // The roots of paths, for suggestions.
-constexpr std::array roots = {"device", "system", "runtime", "model", "kernel",   "collective",
-                              "node",   "dram",   "link",    "core",  "strategy", "technology"};
+constexpr std::array<std::string_view, 12> roots = {
+    "device", "system", "runtime", "model", "kernel",   "collective",
+    "node",   "dram",   "link",    "core",  "strategy", "technology"};
 
 /// Looks a preset up by the field that names it; throws InputError.
 void load_by_field(std::string_view canonical, const std::string& name) {
@@ -69,13 +70,13 @@ void load_sample(T& target, const std::string& name, const Load& load) {
 }
 
 std::string hint_for(Scene& scene, const std::string& field) {
-  if (field.find('.') == std::string::npos) return "";
-  for (const char* root : roots) {
+  const std::string root = field.substr(0, field.find('.'));
+  if (root == field || std::find(roots.begin(), roots.end(), root) != roots.end()) return "";
+  for (const std::string_view known : roots) {
     Diagnostic ignored;
-    const std::string candidate = std::string(root) + "." + field;
+    const std::string candidate = std::string(known) + "." + field;
     if (find_slot(scene, candidate, ignored)) return "did you mean '" + candidate + "'?";
   }
-  const std::string root = field.substr(0, field.find('.'));
   const std::string meant = closest(root, {roots.begin(), roots.end()});
   return meant.empty() ? "" : "did you mean '" + meant + field.substr(root.size()) + "'?";
 }

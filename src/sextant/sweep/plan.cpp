@@ -15,8 +15,12 @@
 namespace sextant::sweep {
 namespace {
 
+// "1,000,000".
 std::string counted(double number) {
-  return number < 1e15 ? fmt::format("{:.0f}", number) : fmt::format("{:.3g}", number);
+  if (number >= 1e18) return fmt::format("{:.3g}", number);
+  std::string digits = fmt::format("{:.0f}", number);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits;
 }
 
 class Reader {
@@ -234,6 +238,10 @@ void Reader::check_complete() {
     if (!plan_.gives(field)) add({}, std::string("base.") + field, "missing", hint);
   };
   needs("model", "a preset, or an axis over several: 'sextant list models'");
+  if (plan_.best && plan_.task == Task::train) {
+    needs("gpus", "a search needs to know how many devices there are");
+    needs("batch", "a search needs to know what all strategies do");
+  }
   const auto technology = std::find_if(given_.begin(), given_.end(), [](const auto& g) {
     return g.first.starts_with("technology.");
   });

@@ -65,7 +65,7 @@ std::vector<Diagnostic> changes(const Plan& plan, const StoreFacts& now, const S
   for (const std::string& text : differences(plan, old_plan->second)) add(text);
   for (const auto& [name, value] : now) {
     const auto old = then.find(name);
-    if (name == "plan" || name == "plan_hash") continue;
+    if (name == "plan" || name == "plan_hash" || name == "points" || name == "kind") continue;
     if (old != then.end() && old->second == value) continue;
     if (name == "version") {
       add(fmt::format("version: is {}, was {}", value,
