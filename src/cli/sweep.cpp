@@ -65,7 +65,8 @@ std::string dry_run_text(const sweep::Plan& plan, int threads) {
                      format_quantity(points * cells * bytes_per_cell, Bytes::dimension, 2));
 }
 
-void run_plan(const sweep::Plan& plan, sweep::Results& results, int threads) {
+/// False where it was asked to stop before the end.
+bool run_plan(const sweep::Plan& plan, sweep::Results& results, int threads) {
   const Interruption catching;
   const std::uint64_t left = results.worklist(threads).points();
   Progress progress("sweep", static_cast<std::int64_t>(left));
@@ -75,19 +76,18 @@ void run_plan(const sweep::Plan& plan, sweep::Results& results, int threads) {
        .search = inner_search(),
        .stopped = [] { return interrupted.load(); },
        .progress = [&](std::uint64_t done) { progress.set(static_cast<std::int64_t>(done)); }});
+  return results.written() == left;
 }
 
 }  // namespace
 
 sweep::InnerSearch inner_search() { return {}; }
 
-sweep::Plan load_plan(const std::string& path) {
-  sweep::Plan plan = sweep::read_plan(read_file(path), path);
+void check_supported(const sweep::Plan& plan) {
   if (plan.best && !inner_search()) {
     throw InputError("best: this program cannot search for a strategy at each point",
                      "give the strategy in [base] or on axes");
   }
-  return plan;
 }
 
 sweep::Target target_of(const SweepOptions& options) {
@@ -143,20 +143,20 @@ std::string run_sweep(const SweepOptions& options, const Common& common) {
     throw InputError("--set: a sweep is what its plan says", "write it in [base] of the plan");
   }
   const int threads = options.threads > 0 ? options.threads : sweep::usual_threads();
-  const sweep::Plan plan = load_plan(options.plan);
+  const sweep::Plan plan = sweep::read_plan(read_file(options.plan), options.plan);
+  check_supported(plan);
   if (options.dry_run) return dry_run_text(plan, threads);
   sweep::Results results(plan, target_of(options));
   const auto start = Clock::now();
   SweepSummary summary{plan, options, results};
+  std::error_code failure;
   try {
-    run_plan(plan, results, threads);
+    if (!run_plan(plan, results, threads)) failure = std::make_error_code(std::errc::interrupted);
   } catch (const std::system_error& e) {
-    throw std::system_error(e.code(), unfinished_text(summary));
+    failure = e.code();
   }
+  if (failure) throw std::system_error(failure, unfinished_text(summary));
   summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (interrupted) {
-    throw std::system_error(std::make_error_code(std::errc::interrupted), unfinished_text(summary));
-  }
   return summary_text(summary);
 }
 

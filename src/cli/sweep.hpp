@@ -12,8 +12,8 @@ namespace sextant::cli {
 /// Finds the best strategy at a point, for plans that ask for it; empty where the program cannot.
 sweep::InnerSearch inner_search();
 
-/// The plan of a file; throws InputError also where it asks for what this program cannot do.
-sweep::Plan load_plan(const std::string& path);
+/// Throws InputError where the plan asks for what this program cannot do.
+void check_supported(const sweep::Plan& plan);
 
 /// Where the options want results; throws InputError where they do not say.
 sweep::Target target_of(const SweepOptions& options);

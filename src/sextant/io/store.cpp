@@ -165,7 +165,7 @@ class SqliteStore : public Store {
               const StoreFacts& facts)
       : database_(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
     // A transaction that outgrows the cache would lock readers out before its end.
-    database_.execute("PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = -32768");
+    database_.execute("PRAGMA journal_mode = DELETE; PRAGMA cache_size = -32768");
     database_.execute("BEGIN IMMEDIATE");
     if (!has_table(database_, "results")) create(columns, facts);
     database_.execute("COMMIT");

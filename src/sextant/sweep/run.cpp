@@ -17,7 +17,7 @@ namespace {
 
 /// Rows between commits at most, and seconds: what a kill may cost.
 constexpr std::uint64_t commit_rows = 65'536;
-constexpr double commit_seconds = 1;
+constexpr double commit_seconds = 0.5;
 /// Points of a chunk at most: enough to forget the cost of handing it out.
 constexpr std::uint64_t most_chunk_points = 1024;
 
