@@ -98,6 +98,10 @@ std::span<const Command> commands() {
           "infer", "requests served: latency, throughput, memory, and why",
           "sextant infer --model llama2-13b --system dgx-h100 --tp 2 --batch 1 "
           "--input 200 --output 200"),
+      command<SearchOptions, run_search>(
+          "search", "the best strategies, the Pareto front, and why the rest fail",
+          "sextant search --model gpt3-175b --system dgx-a100 --gpus 512 --batch 512 "
+          "--fix tp=8 --limit 'pp<=16'"),
       command<TechOptions, run_tech>(
           "tech", "a device from technology and budgets, and where they go",
           "sextant tech --node n3 --dram hbm4 --area '814 mm2' --power '1000 W' -o dev.toml"),

@@ -10,6 +10,7 @@
 #include "cli/options/infer.hpp"
 #include "cli/options/ops.hpp"
 #include "cli/options/presets.hpp"
+#include "cli/options/search.hpp"
 #include "cli/options/study.hpp"
 #include "cli/options/sweep.hpp"
 #include "cli/options/tech.hpp"
@@ -27,6 +28,7 @@ std::string run_train(const TrainOptions& options, const Common& common);
 std::string run_ops_train(const OpsTrainOptions& options, const Common& common);
 std::string run_infer(const InferOptions& options, const Common& common);
 std::string run_ops_infer(const OpsInferOptions& options, const Common& common);
+std::string run_search(const SearchOptions& options, const Common& common);
 std::string run_tech(const TechOptions& options, const Common& common);
 std::string run_sweep(const SweepOptions& options, const Common& common);
 std::string run_report(const ReportOptions& options, const Common& common);

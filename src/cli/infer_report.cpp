@@ -260,13 +260,17 @@ std::string infer_text(const InferAnswer& a) {
   return out + assumptions_text(x.assumptions);
 }
 
+void set_prediction(Node& root, const ServingEstimate& e, const Serving& serving) {
+  set_rates(root, e);
+  root.set("memory", memory_node(e.memory));
+  root.set("breakdown", to_node(latency_breakdown(e, serving)));
+}
+
 std::string infer_json(const InferAnswer& a) {
   const ServingEstimate& e = a.estimate;
   const Scenario& x = a.scenario;
   Node root = scenario_node(x, e.devices);
-  set_rates(root, e);
-  root.set("memory", memory_node(e.memory));
-  root.set("breakdown", to_node(latency_breakdown(e, x.problem.serving)));
+  set_prediction(root, e, x.problem.serving);
   root.set("prefill", pass_node(e.prefill));
   root.set("decode", pass_node(e.decode));
   set_energy(root, energy_of(a));

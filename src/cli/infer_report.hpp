@@ -24,6 +24,9 @@ struct InferAnswer {
 /// A request's time by what it goes to: parts sum to the whole.
 Breakdown latency_breakdown(const ServingEstimate& estimate, const Serving& serving);
 
+/// What a prediction's JSON has in common: times, rates, memory, breakdown.
+void set_prediction(Node& root, const ServingEstimate& estimate, const Serving& serving);
+
 std::string infer_text(const InferAnswer& answer);
 std::string infer_json(const InferAnswer& answer);
 /// One line; with --curve one line a batch size, with --explain one an operator.

@@ -154,8 +154,7 @@ TextTable operator_csv(const TrainAnswer& a) {
   return t;
 }
 
-Node memory_node(const TrainAnswer& a) {
-  const Estimate& e = a.estimate;
+Node memory_node(const Estimate& e, Bytes capacity) {
   const StageMemory& m = e.memory;
   Node n = Node::table();
   n.set("weights_bytes", Node::of(m.parts[Space::weights].value));
@@ -164,7 +163,7 @@ Node memory_node(const TrainAnswer& a) {
   n.set("activation_bytes", Node::of(m.parts[Space::activations].value));
   n.set("other_bytes", Node::of(other_memory(m).value));
   n.set("total_bytes", Node::of(m.total().value));
-  n.set("capacity_bytes", Node::of(a.scenario.problem.capacity.value));
+  n.set("capacity_bytes", Node::of(capacity.value));
   n.set("fits", Node::of(e.verdict == Verdict::fits));
   n.set("stage", Node::of(e.fullest_stage));
   n.set("activation_bytes_after_forward", Node::of(m.after_forward.value));
@@ -254,6 +253,12 @@ EnergyAnswer energy_of(const TrainAnswer& a) {
 
 }  // namespace
 
+void set_prediction(Node& root, const Estimate& e, Bytes capacity) {
+  set_rates(root, e);
+  root.set("memory", memory_node(e, capacity));
+  root.set("breakdown", to_node(time_breakdown(e)));
+}
+
 std::string train_text(const TrainAnswer& a) {
   const Estimate& e = a.estimate;
   const Scenario& x = a.scenario;
@@ -284,9 +289,7 @@ std::string train_json(const TrainAnswer& a) {
   Node root = scenario_node(x, e.devices);
   root.set("batch", Node::of(x.problem.work.batch));
   root.set("seq", Node::of(x.problem.work.seq));
-  set_rates(root, e);
-  root.set("memory", memory_node(a));
-  root.set("breakdown", to_node(time_breakdown(e)));
+  set_prediction(root, e, x.problem.capacity);
   root.set("strategy", write(x.strategy, Quantities::si));
   root.set("slowest_stage", Node::of(e.slowest_stage));
   root.set("clock_hz", Node::of(e.clock.value));

@@ -8,6 +8,7 @@
 #include "cli/neighbours.hpp"
 #include "cli/scenario.hpp"
 #include "cli/sensitivity.hpp"
+#include "sextant/io/node.hpp"
 #include "sextant/predict/train.hpp"
 #include "sextant/report/breakdown.hpp"
 
@@ -23,6 +24,9 @@ struct TrainAnswer {
 
 /// The step's time by what it goes to: parts sum to the whole.
 Breakdown time_breakdown(const Estimate& estimate);
+
+/// What a prediction's JSON has in common: rates, memory, breakdown.
+void set_prediction(Node& root, const Estimate& estimate, Bytes capacity);
 
 std::string train_text(const TrainAnswer& answer);
 std::string train_json(const TrainAnswer& answer);

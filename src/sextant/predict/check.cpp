@@ -108,6 +108,10 @@ void Checker::pipeline() {
                                 "pp is 1",
                                 s_.interleave),
                     "leave interleave out, or take pp 2 or more");
+  problems_.require(
+      s_.interleave == 1 || s_.schedule != Schedule::zero_bubble, "schedule",
+      fmt::format("zero-bubble (ZB-H1) has one chunk a stage, and interleave is {}", s_.interleave),
+      "leave interleave out, or schedule 1f1b");
   problems_.require(s_.zero < 2 || s_.pp == 1, "zero",
                     fmt::format("zero {} shards gradients, which a pipeline (pp {}) must keep "
                                 "whole until its last microbatch",

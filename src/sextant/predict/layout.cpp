@@ -8,9 +8,14 @@
 namespace sextant {
 namespace {
 
-bool divides(double part, double whole) { return std::fmod(whole, part) == 0; }
+bool divides(std::int64_t part, std::int64_t whole) { return whole % part == 0; }
 
 double latent_query_dim(const Attention& a) { return a.nope_dim + a.rope_dim; }
+
+// Vocabularies are padded to a multiple of 128 a rank (Megatron's make-vocab-size-divisible-by).
+double padded_vocab(const Model& m, double tp) {
+  return tp > 1 ? std::ceil(m.vocab / (128 * tp)) * 128 : m.vocab;
+}
 
 // Ranks of a group whose neighbours are `stride` ranks apart.
 Group spread_out(const Network& net, double ranks, double stride) {
@@ -21,19 +26,28 @@ Group spread_out(const Network& net, double ranks, double stride) {
 
 // Nanotron deals blocks to stages by cost: a stage takes blocks until the sum reaches its share
 // (first stages of 131 runs tell). Attention and MLP weights are a layer's cost, the head's weights
-// the head's.
-double balanced_layers(const Model& m, int stages, int stage) {
+// the head's. So the stages before i hold the fewest layers whose cost reaches i shares.
+int layers_before(const Model& m, int stages, int stage) {
   const Attention& a = m.attention;
   const double halves = gated(m.mlp) ? 3 : 2;
   const double layer = m.hidden * (4.0 * a.heads * a.head_dim + halves * m.ffn);
   const double total = m.layers * layer + static_cast<double>(m.hidden) * m.vocab;
-  int at = 0;
-  double held = 0;
-  for (int i = 1; i <= m.layers; ++i) {
-    if (at == stage) ++held;
-    if (at + 1 < stages && i * layer >= total * (at + 1) / stages) ++at;
-  }
-  return held;
+  if (stage == 0) return 0;
+  if (stage == stages) return m.layers;
+  const int least = static_cast<int>(std::ceil(total * stage / stages / layer));
+  return std::clamp(least, stage, m.layers);
+}
+
+// Of n chunks, the middle ones get what is left over, since the first has the embedding and the
+// last the head (BLOOM: 70 layers on 12 stages, 5 on the outer two). Every pp-th chunk is a
+// stage's, so two numbers of layers occur.
+int dealt_layers(int layers, const Strategy& s, int stage) {
+  const int chunks = s.pp * s.interleave;
+  const int extra = layers % chunks;
+  const int first = (chunks - extra) / 2;
+  const int least = layers / chunks * s.interleave + extra / s.pp;
+  const int turn = ((stage - first) % s.pp + s.pp) % s.pp;
+  return least + (turn < extra % s.pp ? 1 : 0);
 }
 
 }  // namespace
@@ -42,39 +56,43 @@ Verdict legal(const Problem& p, const Strategy& s) noexcept {
   using enum Verdict;
   const Model& m = p.model;
   const Attention& a = m.attention;
+  const std::int64_t tp = s.tp;
+  const std::int64_t cp = s.cp;
+  const std::int64_t dp = s.dp;
   if (devices_of(s) > p.max_devices) return too_many_devices;
   if (s.sp && s.tp == 1) return needs_tensor_parallel;
-  if (p.layers.attention > 0 && !divides(s.tp, a.heads)) return heads_not_divisible;
-  if (p.layers.dense > 0 && !divides(s.tp, m.ffn)) return ffn_not_divisible;
-  const double pieces = (s.cp > 1 && s.context == ContextKind::ring ? 2.0 * s.cp : s.cp);
-  if (!divides(pieces * (s.sp ? s.tp : 1), p.work.seq)) return sequence_not_divisible;
-  if (s.cp > 1 && s.context == ContextKind::all_to_all &&
-      !divides(static_cast<double>(s.tp) * s.cp, a.heads)) {
+  if (p.layers.attention > 0 && !divides(tp, a.heads)) return heads_not_divisible;
+  if (p.layers.dense > 0 && !divides(tp, m.ffn)) return ffn_not_divisible;
+  const std::int64_t pieces = s.cp > 1 && s.context == ContextKind::ring ? 2 * cp : cp;
+  if (!divides(pieces * (s.sp ? tp : 1), p.work.seq)) return sequence_not_divisible;
+  if (s.cp > 1 && s.context == ContextKind::all_to_all && !divides(tp * cp, a.heads)) {
     return heads_not_divisible;
   }
-  if (static_cast<double>(s.pp) * s.interleave > m.layers) return layers_too_few;
-  if (!divides(static_cast<double>(s.dp) * s.microbatch, p.work.batch)) return batch_not_divisible;
-  if (s.interleave > 1 && s.pp == 1) return interleave_needs_pipeline;
-  const double microbatches = p.work.batch / (static_cast<double>(s.dp) * s.microbatch);
-  if (s.interleave > 1 && !divides(s.pp, microbatches)) return interleave_batch;
+  const std::int64_t chunks = static_cast<std::int64_t>(s.pp) * s.interleave;
+  if (chunks > m.layers) return layers_too_few;
+  if (!divides(dp * s.microbatch, p.work.batch)) return batch_not_divisible;
+  if (s.interleave > 1) {
+    if (s.pp == 1) return interleave_needs_pipeline;
+    if (!divides(s.pp, p.work.batch / (dp * s.microbatch))) return interleave_batch;
+    if (s.schedule == Schedule::zero_bubble) return zero_bubble_interleaved;
+  }
   if (m.experts.count > 0) {
     if (!divides(s.ep, m.experts.count)) return experts_not_divisible;
-    const double ranks = static_cast<double>(s.tp) * s.cp * s.dp;
-    if (!divides(static_cast<double>(s.ep) * s.etp, ranks)) return expert_ranks;
+    if (!divides(static_cast<std::int64_t>(s.ep) * s.etp, tp * cp * dp)) return expert_ranks;
     if (!divides(s.etp, m.experts.ffn)) return ffn_not_divisible;
   } else if (s.ep > 1 || s.etp > 1) {
     return experts_not_divisible;
   }
-  if (s.shard > 0 && !divides(s.shard, s.dp)) return shard_not_divisible;
+  if (s.shard > 0 && !divides(s.shard, dp)) return shard_not_divisible;
   if (s.zero >= 2 && s.pp > 1) return zero_with_pipeline;
   return fits;
 }
 
-Layout layout_of(const Problem& p, const Strategy& s) noexcept {
+Widths widths_of(const Problem& p, const Strategy& s) noexcept {
   const Model& m = p.model;
   const Attention& a = m.attention;
   const double tp = s.tp;
-  Layout l;
+  Widths l;
   l.seq = static_cast<double>(p.work.seq) / s.cp;
   l.tokens = s.microbatch * l.seq;
   l.norm_tokens = s.sp ? l.tokens / tp : l.tokens;
@@ -87,8 +105,7 @@ Layout layout_of(const Problem& p, const Strategy& s) noexcept {
   l.v = latent ? l.heads * a.value_dim : l.kv_heads * a.head_dim;
   l.gate = gated(m.mlp) ? 2 : 1;
   l.ffn = m.ffn / tp;
-  // Vocabularies are padded to a multiple of 128 a rank (Megatron's make-vocab-size-divisible-by).
-  l.vocab = tp > 1 ? std::ceil(m.vocab / (128 * tp)) * 128 : m.vocab;
+  l.vocab = padded_vocab(m, tp);
   if (m.experts.count > 0) {
     const Experts& e = m.experts;
     l.local_experts = static_cast<double>(e.count) / s.ep;
@@ -97,52 +114,61 @@ Layout layout_of(const Problem& p, const Strategy& s) noexcept {
     l.expert_tokens = l.tokens * e.topk * s.etp / tp;
     l.shared_ffn = (e.shared_ffn > 0 ? e.shared_ffn : static_cast<double>(e.shared) * e.ffn) / tp;
   }
-  const double cp = s.cp;
-  const double replicas = static_cast<double>(s.dp) * cp;
-  const bool pipeline_inside = s.order == Order::tp_cp_ep_pp_dp;
-  const double dp_stride = pipeline_inside ? tp * cp * s.pp : tp;
   l.tensor = spread_out(p.network, tp, 1);
-  l.context = spread_out(p.network, cp, tp);
-  l.data = spread_out(p.network, replicas, pipeline_inside && cp == 1 ? dp_stride : tp);
-  const double shard = s.shard > 0 ? s.shard * cp : replicas;
-  l.shard = spread_out(p.network, shard, pipeline_inside && cp == 1 ? dp_stride : tp);
+  l.context = spread_out(p.network, s.cp, tp);
   l.expert = spread_out(p.network, s.ep, s.etp);
-  const double expert_ranks = static_cast<double>(s.ep) * s.etp;
-  l.expert_data = spread_out(p.network, tp * replicas / expert_ranks, expert_ranks);
-  const double pp_stride = pipeline_inside ? tp * cp : tp * replicas;
-  l.pipeline = spread_out(p.network, std::min(2, s.pp), pp_stride);
-  l.microbatches = p.work.batch / (static_cast<double>(s.dp) * s.microbatch);
-  l.chunks = s.interleave;
   return l;
 }
 
-double stage_layers(const Problem& p, const Strategy& s, int stage) noexcept {
-  const int layers = p.model.layers;
-  if (s.pp == 1) return layers;
-  if (p.runtime.balanced_stages && s.interleave == 1) {
-    return balanced_layers(p.model, s.pp, stage);
-  }
-  // Chunks get the same number; what is left over goes to the middle ones, since the first has the
-  // embedding and the last the head (BLOOM: 70 layers on 12 stages, 5 on the outer two).
-  const int chunks = s.pp * s.interleave;
-  const int least = layers / chunks;
-  const int extra = layers - least * chunks;
-  const int first = (chunks - extra) / 2;
-  double held = 0;
-  for (int c = stage; c < chunks; c += s.pp) {
-    held += least + (c >= first && c < first + extra ? 1 : 0);
-  }
-  return held;
+Groups groups_of(const Problem& p, const Strategy& s) noexcept {
+  const double tp = s.tp;
+  const double cp = s.cp;
+  const double replicas = static_cast<double>(s.dp) * cp;
+  const bool pipeline_inside = s.order == Order::tp_cp_ep_pp_dp;
+  const double dp_stride = pipeline_inside && s.cp == 1 ? tp * s.pp : tp;
+  Groups g;
+  g.data = spread_out(p.network, replicas, dp_stride);
+  g.shard = spread_out(p.network, s.shard > 0 ? s.shard * cp : replicas, dp_stride);
+  const double expert_ranks = static_cast<double>(s.ep) * s.etp;
+  g.expert_data = spread_out(p.network, tp * replicas / expert_ranks, expert_ranks);
+  const double pp_stride = pipeline_inside ? tp * cp : tp * replicas;
+  g.pipeline = spread_out(p.network, std::min(2, s.pp), pp_stride);
+  return g;
 }
 
-LayerMix stage_mix(const Problem& p, const Strategy& s, int stage) noexcept {
-  const double share = stage_layers(p, s, stage) / p.model.layers;
+double stage_layers(const Problem& p, const Strategy& s, int stage) noexcept {
+  if (s.pp == 1) return p.model.layers;
+  if (p.runtime.balanced_stages && s.interleave == 1) {
+    return layers_before(p.model, s.pp, stage + 1) - layers_before(p.model, s.pp, stage);
+  }
+  return dealt_layers(p.model.layers, s, stage);
+}
+
+Stages stages_of(const Problem& p, const Strategy& s) noexcept {
+  Stages found;
+  for (int i = 0; i < s.pp; ++i) {
+    const double layers = stage_layers(p, s, i);
+    const bool ends = i == 0 || i == s.pp - 1;
+    const auto known = std::find_if(
+        found.kinds.begin() + std::min(1, found.count), found.kinds.begin() + found.count,
+        [&](const StageKind& k) { return !ends && k.layers == layers; });
+    if (known != found.kinds.begin() + found.count) {
+      ++known->count;
+    } else {
+      found.kinds[static_cast<std::size_t>(found.count++)] = {layers, i, 1, i == 0, i == s.pp - 1};
+    }
+  }
+  return found;
+}
+
+LayerMix average_layer(const Problem& p) noexcept {
+  const double layers = p.model.layers;
   LayerMix mix;
-  mix.windowed = share * p.layers.windowed;
-  mix.full = share * (p.layers.attention - p.layers.windowed);
-  mix.recurrent = share * p.layers.recurrent;
-  mix.dense = share * p.layers.dense;
-  mix.experts = share * p.layers.experts;
+  mix.windowed = p.layers.windowed / layers;
+  mix.full = (p.layers.attention - p.layers.windowed) / layers;
+  mix.recurrent = p.layers.recurrent / layers;
+  mix.dense = p.layers.dense / layers;
+  mix.experts = p.layers.experts / layers;
   return mix;
 }
 
@@ -156,7 +182,7 @@ RankParameters rank_parameters(const Problem& p, const Strategy& s, int stage) n
   if (p.model.experts.count > 0) {
     r.experts = share * n.experts / (static_cast<double>(s.ep) * s.etp);
   }
-  const double padding = p.model.vocab > 0 ? layout_of(p, s).vocab * tp / p.model.vocab : 1;
+  const double padding = p.model.vocab > 0 ? padded_vocab(p.model, tp) * tp / p.model.vocab : 1;
   if (stage == 0) r.embedding = (n.embedding + n.per_layer_embedding) * padding / tp;
   if (stage == s.pp - 1) {
     r.head = n.head * padding / tp;

@@ -24,16 +24,17 @@ enum class Verdict : std::uint8_t {
   layers_too_few,          ///< a stage would be empty
   batch_not_divisible,     ///< batch = dp x microbatch x a whole number
   interleave_needs_pipeline,
-  interleave_batch,       ///< interleaving needs a multiple of pp microbatches
-  experts_not_divisible,  ///< ep must divide the experts
-  expert_ranks,           ///< ep x etp must divide tp x cp x dp
-  shard_not_divisible,    ///< the sharding group must divide dp
-  needs_tensor_parallel,  ///< sp without tp
-  zero_with_pipeline,     ///< gradients cannot be sharded while a pipeline accumulates them
+  interleave_batch,         ///< interleaving needs a multiple of pp microbatches
+  experts_not_divisible,    ///< ep must divide the experts
+  expert_ranks,             ///< ep x etp must divide tp x cp x dp
+  shard_not_divisible,      ///< the sharding group must divide dp
+  needs_tensor_parallel,    ///< sp without tp
+  zero_with_pipeline,       ///< gradients cannot be sharded while a pipeline accumulates them
+  zero_bubble_interleaved,  ///< ZB-H1 has one chunk a stage
   count
 };
 constexpr auto names_of(Verdict) {
-  return std::array<std::string_view, 15>{"fits",
+  return std::array<std::string_view, 16>{"fits",
                                           "out of memory",
                                           "too many devices",
                                           "heads not divisible",
@@ -47,7 +48,8 @@ constexpr auto names_of(Verdict) {
                                           "expert ranks not divisible",
                                           "sharding group not divisible",
                                           "sp without tp",
-                                          "zero with pipeline"};
+                                          "zero with pipeline",
+                                          "zero bubble with interleave"};
 }
 
 /// The first rule that a strategy breaks; `fits` says nothing of memory yet. No allocation.
@@ -62,7 +64,7 @@ inline double devices_of(const Strategy& s) {
   return static_cast<double>(s.tp) * s.cp * s.pp * s.dp;
 }
 
-/// Layers by what they hold; fractions where a stage's share of them is meant.
+/// What layers hold, as fractions of one.
 struct LayerMix {
   double full = 0;      ///< attention that sees everything
   double windowed = 0;  ///< attention with a sliding window
@@ -70,10 +72,12 @@ struct LayerMix {
   double dense = 0;  ///< MLP
   double experts = 0;
 };
+/// The model's average layer: every stage has the kinds in proportion.
+LayerMix average_layer(const Problem& problem) noexcept;
 
-/// The slices of one rank, and the groups it communicates in.
-struct Layout {
-  // Widths, of one rank.
+/// The slices of one rank: what its kernels and the collectives inside a layer work on. They follow
+/// from tp, cp, ep, etp, sp and the microbatch alone.
+struct Widths {
   double tokens = 0;       ///< of one microbatch, after context parallelism
   double norm_tokens = 0;  ///< where sequence parallelism shares them out: tokens / tp
   double seq = 0;          ///< tokens of a sequence on this rank
@@ -90,24 +94,45 @@ struct Layout {
   double expert_ffn = 0;     ///< / etp
   double expert_tokens = 0;  ///< rows of all local experts together, balanced routing
   double shared_ffn = 0;     ///< shared experts / tp
-  // Groups.
   Group tensor;
   Group context;
   Group expert;
+};
+Widths widths_of(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// The groups of a rank across replicas and stages.
+struct Groups {
   Group data;         ///< replicas of a dense parameter (cp ranks hold replicas too)
   Group shard;        ///< of these, the ranks that share states
   Group expert_data;  ///< replicas of an expert's parameter
   Group pipeline;     ///< two neighbouring stages
-  // Pipeline.
-  double microbatches = 1;
-  int chunks = 1;  ///< interleave
 };
-Layout layout_of(const Problem& problem, const Strategy& strategy) noexcept;
+Groups groups_of(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// Microbatches that a replica works through in a step.
+inline double microbatches_of(const Problem& p, const Strategy& s) noexcept {
+  return p.work.batch / (static_cast<double>(s.dp) * s.microbatch);
+}
+
+/// Stages that hold the same: whatever is computed for one holds for all of them.
+struct StageKind {
+  double layers = 0;
+  int index = 0;  ///< of the first of them
+  int count = 1;
+  bool first = false;  ///< with the embedding
+  bool last = false;   ///< with the head
+};
+/// The first stage, the last one, and the two kinds between: layers that do not divide evenly make
+/// some stages hold one more.
+struct Stages {
+  static constexpr int most = 6;
+  std::array<StageKind, most> kinds;
+  int count = 0;
+};
+Stages stages_of(const Problem& problem, const Strategy& strategy) noexcept;
 
 /// Layers that a stage holds, all its chunks together.
 double stage_layers(const Problem& problem, const Strategy& strategy, int stage) noexcept;
-/// The same by kind: the model's mix in proportion.
-LayerMix stage_mix(const Problem& problem, const Strategy& strategy, int stage) noexcept;
 
 /// Weights of one rank, in parameters.
 struct RankParameters {

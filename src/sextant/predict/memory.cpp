@@ -6,22 +6,23 @@
 namespace sextant {
 namespace {
 
+// Bytes of a stored number: weights and activations.
+double stored_bytes(const Strategy& s) noexcept {
+  return std::max(2.0, element_bytes(s.precision));
+}
+
 // Every tensor is counted where autograd keeps it: the inputs of norms and of GEMMs, what the
 // attention kernel needs again, inputs and outputs of activation functions, masks of dropout.
 // For a GPT with unfused attention and dropout the sum is s b h (10 + 24/t + 5 a s/(h t))
 // (Korthikanti et al., arXiv 2205.05198, eq. 2; with sequence parallelism eq. 4).
 class Tensors {
  public:
-  Tensors(const Problem& problem, const Strategy& strategy) noexcept
+  Tensors(const Problem& problem, const Strategy& strategy, const Widths& widths) noexcept
       : p_(problem),
         s_(strategy),
-        l_(layout_of(problem, strategy)),
-        element_(std::max(2.0, element_bytes(strategy.precision))),
+        l_(widths),
+        element_(stored_bytes(strategy)),
         operand_(std::min(element_, element_bytes(strategy.precision))) {}
-
-  const Layout& layout() const noexcept { return l_; }
-  /// Bytes of a stored number: weights and activations.
-  double element() const noexcept { return element_; }
 
   /// Tokens of a microbatch, as wide as the model, between the blocks.
   Bytes hidden() const noexcept { return Bytes(l_.norm_tokens * l_.hidden * element_); }
@@ -128,44 +129,27 @@ class Tensors {
 
   const Problem& p_;
   const Strategy& s_;
-  Layout l_;
+  const Widths& l_;
   double element_;  // as stored
   double operand_;  // as a GEMM's input is kept
 };
 
-// The model's layers in proportion, so many of them.
-LayerMix average_mix(const Problem& p, double layers) noexcept {
-  const double share = layers / p.model.layers;
-  LayerMix mix;
-  mix.windowed = share * p.layers.windowed;
-  mix.full = share * (p.layers.attention - p.layers.windowed);
-  mix.recurrent = share * p.layers.recurrent;
-  mix.dense = share * p.layers.dense;
-  mix.experts = share * p.layers.experts;
-  return mix;
-}
-
 // What a stage's layers keep for one microbatch: under full recomputation `recompute_layers` of
 // them keep their input alone.
-Bytes kept_layers(const Problem& p, const Strategy& s, const Tensors& t, int stage) noexcept {
-  const double layers = stage_layers(p, s, stage);
-  if (s.recompute != Recompute::full) {
-    return t.layers(average_mix(p, layers), layers, s.recompute);
-  }
+Bytes kept_layers(const Strategy& s, const Kept& kept, double layers) noexcept {
+  if (s.recompute != Recompute::full) return layers * kept.layer;
   const double again =
       s.recompute_layers > 0 ? std::min<double>(s.recompute_layers, layers) : layers;
-  const double rest = layers - again;
-  return t.layers(average_mix(p, again), again, Recompute::full) +
-         t.layers(average_mix(p, rest), rest, Recompute::none);
+  return again * kept.again + (layers - again) * kept.layer;
 }
 
-// Inside one layer's backward pass: its gradients, and what it computes again.
-Bytes live_layer(const Problem& p, const Strategy& s, const Tensors& t) noexcept {
-  Strategy everything = s;
-  everything.modules = {};
-  const LayerMix mix = average_mix(p, 1);
-  const Bytes all = Tensors(p, everything).layers(mix, 1, Recompute::none);
-  return t.backward() + all - t.layers(mix, 1, s.recompute);
+// Tensors that communication inside a layer reads or writes beside those that are kept.
+Bytes layer_buffers(const Problem& p, const Strategy& s, const Widths& l) noexcept {
+  double elements = 0;
+  if (s.sp && s.tp > 1) elements += p.runtime.footprint.gather_buffers * l.tokens * l.hidden;
+  if (s.cp > 1) elements += 2 * l.tokens * (l.k + l.v);      // the neighbour's, twice
+  if (s.ep > 1) elements += 2 * l.expert_tokens * l.hidden;  // sent and received
+  return Bytes(elements * stored_bytes(s));
 }
 
 // Weights of a rank whose states are shared by the same ranks.
@@ -176,15 +160,6 @@ struct Held {
   double shard = 1;   ///< ranks that share states
   double replicas = 1;
   double all() const { return layers + ends; }
-};
-
-struct States {
-  Bytes weights;
-  Bytes gradients;
-  Bytes optimizer;
-  Bytes buffers;      ///< gathered weights, gradients not yet scattered
-  Bytes update_copy;  ///< weights on their way between replicas in the optimizer step
-  Bytes autograd;     ///< gradients as the backward pass makes them, where they are then added up
 };
 
 // ZeRO (Rajbhandari et al., arXiv 1910.02054, section 3): stage 1 shares optimizer states, 2 the
@@ -216,48 +191,36 @@ void add_states(const Problem& p, const Strategy& s, const Held& h, double eleme
   }
 }
 
-Held dense_part(const Strategy& s, const Layout& l, const RankParameters& r,
+Held dense_part(const Strategy& s, const Groups& g, const RankParameters& r,
                 double layers) noexcept {
   Held h;
   h.layers = r.dense;
   h.layer = layers > 0 ? r.dense / layers : 0;
   h.ends = r.embedding + r.head;
-  h.shard = s.zero > 0 ? l.shard.ranks : 1;
-  h.replicas = l.data.ranks;
+  h.shard = s.zero > 0 ? g.shard.ranks : 1;
+  h.replicas = g.data.ranks;
   return h;
 }
 
-Held expert_part(const Strategy& s, const Layout& l, const RankParameters& r,
+Held expert_part(const Strategy& s, const Groups& g, const RankParameters& r,
                  double layers) noexcept {
   Held h;
   h.layers = r.experts;
   h.layer = layers > 0 ? r.experts / layers : 0;
-  h.replicas = l.expert_data.ranks;
-  const double share = static_cast<double>(l.shard.ranks) / l.data.ranks;
+  h.replicas = g.expert_data.ranks;
+  const double share = static_cast<double>(g.shard.ranks) / g.data.ranks;
   h.shard = s.zero > 0 ? std::max(1.0, h.replicas * share) : 1;
   return h;
 }
 
-States states_of(const Problem& p, const Strategy& s, const Tensors& t, int stage,
-                 bool ends) noexcept {
-  const double layers = stage_layers(p, s, stage);
-  RankParameters r = rank_parameters(p, s, stage);
-  if (!ends) r.embedding = r.head = 0;
+States states_of(const Problem& p, const Strategy& s, const Groups& g, const RankParameters& r,
+                 double layers) noexcept {
   States states;
-  add_states(p, s, dense_part(s, t.layout(), r, layers), t.element(), states);
-  add_states(p, s, expert_part(s, t.layout(), r, layers), t.element(), states);
+  add_states(p, s, dense_part(s, g, r, layers), stored_bytes(s), states);
+  add_states(p, s, expert_part(s, g, r, layers), stored_bytes(s), states);
+  const double first = (r.dense + r.experts) / std::max(1.0, layers) + r.embedding;
+  states.unmade = r.total() > 0 ? std::min(1.0, first / r.total()) : 0;
   return states;
-}
-
-// Tensors that communication reads or writes beside those that are kept.
-Bytes buffers_of(const Problem& p, const Strategy& s, const Tensors& t) noexcept {
-  const Layout& l = t.layout();
-  double elements = 0;
-  if (s.sp && s.tp > 1) elements += p.runtime.footprint.gather_buffers * l.tokens * l.hidden;
-  if (s.pp > 1) elements += 2 * l.norm_tokens * l.hidden;    // one comes, one goes
-  if (s.cp > 1) elements += 2 * l.tokens * (l.k + l.v);      // the neighbour's, twice
-  if (s.ep > 1) elements += 2 * l.expert_tokens * l.hidden;  // sent and received
-  return Bytes(elements * t.element());
 }
 
 // Gradients, activations and working memory, which change in the course of a step.
@@ -274,22 +237,21 @@ Moment fuller(const Moment& a, const Moment& b) noexcept { return a.sum() < b.su
 // microbatches have left theirs, it is the end of the forward pass. Where the backward pass makes
 // them while it frees activations, memory goes straight from one end to the other: it is that
 // moment, or the first layer's backward pass, or the end.
-Moment fullest(const Problem& p, const Strategy& s, const Tensors& t, const States& states,
-               int stage, Bytes activations) noexcept {
-  const Bytes live = live_layer(p, s, t);
-  const Bytes loss = stage == s.pp - 1 ? t.loss() : Bytes{};
-  const bool lazy = !p.runtime.footprint.gradient_buffer && t.layout().microbatches <= 1;
+Moment fullest(const Problem& p, const Strategy& s, const Kept& kept, const States& states,
+               bool last_stage, Bytes activations) noexcept {
   const Bytes none{};
-  const Moment start{lazy ? none : states.gradients, activations, std::max(loss, live)};
+  const Bytes loss = last_stage ? kept.loss : none;
+  const bool lazy = !p.runtime.footprint.gradient_buffer && microbatches_of(p, s) <= 1;
+  const Moment start{lazy ? none : states.gradients, activations, std::max(loss, kept.live)};
   if (!lazy) return start;
-  const RankParameters r = rank_parameters(p, s, stage);
-  const double layers = std::max(1.0, stage_layers(p, s, stage));
-  const double missing =
-      r.total() > 0 ? ((r.dense + r.experts) / layers + r.embedding) / r.total() : 0;
-  const Bytes first = t.layers(average_mix(p, 1), 1, s.recompute);
-  const Moment last{(1 - std::min(1.0, missing)) * states.gradients, first, live};
-  const Moment end{states.gradients, none, t.hidden()};
+  const Bytes first = s.recompute == Recompute::full ? kept.again : kept.layer;
+  const Moment last{(1 - states.unmade) * states.gradients, first, kept.live};
+  const Moment end{states.gradients, none, kept.hidden};
   return fuller(start, fuller(last, end));
+}
+
+StageKind kind_of(const Problem& p, const Strategy& s, int stage) noexcept {
+  return {stage_layers(p, s, stage), stage, 1, stage == 0, stage == s.pp - 1};
 }
 
 }  // namespace
@@ -305,7 +267,7 @@ Bytes StageMemory::total() const {
 // and adds one (their schedule): p (1 + (p−1)/(p v)) passes on the first stage, as in Korthikanti
 // et al., section 4.2.3.
 double in_flight(const Problem& p, const Strategy& s, int stage) noexcept {
-  const double microbatches = layout_of(p, s).microbatches;
+  const double microbatches = microbatches_of(p, s);
   if (s.schedule == Schedule::gpipe) return microbatches;
   const double behind = s.pp - stage;
   if (s.interleave <= 1) return std::min(microbatches, behind);
@@ -313,35 +275,45 @@ double in_flight(const Problem& p, const Strategy& s, int stage) noexcept {
   return std::min(microbatches, chunks / s.interleave);
 }
 
-Bytes layer_activations(const Problem& p, const Strategy& s) noexcept {
-  const Tensors t(p, s);
-  const double layers = stage_layers(p, s, 0);
-  return layers > 0 ? kept_layers(p, s, t, 0) / layers : Bytes{};
+Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept {
+  const Tensors t(p, s, widths);
+  const LayerMix mix = average_layer(p);
+  const bool full = s.recompute == Recompute::full;
+  Strategy everything = s;
+  everything.modules = {};
+  Kept kept;
+  kept.layer = t.layers(mix, 1, full ? Recompute::none : s.recompute);
+  kept.again = t.layers(mix, 1, Recompute::full);
+  kept.embedding = t.embedding();
+  kept.head = t.head();
+  kept.loss = t.loss();
+  kept.hidden = t.hidden();
+  // Its gradients, and what it computes again.
+  kept.live = t.backward() + Tensors(p, everything, widths).layers(mix, 1, Recompute::none) -
+              (full ? kept.again : kept.layer);
+  kept.buffers = layer_buffers(p, s, widths);
+  kept.passed = Bytes(2 * widths.norm_tokens * widths.hidden * stored_bytes(s));
+  return kept;
 }
 
-Bytes stage_activations(const Problem& p, const Strategy& s, int stage) noexcept {
-  return in_flight(p, s, stage) * kept_layers(p, s, Tensors(p, s), stage);
+States states_of(const Problem& p, const Strategy& s, const Groups& groups,
+                 const StageKind& stage) noexcept {
+  return states_of(p, s, groups, rank_parameters(p, s, stage.index), stage.layers);
 }
 
-Bytes layer_states(const Problem& p, const Strategy& s, int stage) noexcept {
-  const States states = states_of(p, s, Tensors(p, s), stage, false);
-  return states.weights + states.gradients + states.optimizer;
-}
-
-StageMemory stage_memory(const Problem& p, const Strategy& s, int stage) noexcept {
+StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
+                         const States& states, const StageKind& stage) noexcept {
   const Footprint& f = p.runtime.footprint;
-  const Tensors t(p, s);
-  const States states = states_of(p, s, t, stage, true);
   StageMemory m;
-  m.after_forward = kept_layers(p, s, t, stage);
-  if (stage == 0) m.after_forward += t.embedding();
-  if (stage == s.pp - 1) m.after_forward += t.head();
-  const Bytes activations = in_flight(p, s, stage) * m.after_forward;
+  m.after_forward = kept_layers(s, kept, stage.layers);
+  if (stage.first) m.after_forward += kept.embedding;
+  if (stage.last) m.after_forward += kept.head;
+  const Bytes activations = in_flight(p, s, stage.index) * m.after_forward;
   const Moment step{states.gradients, {}, states.update_copy};
-  const Moment backward = fullest(p, s, t, states, stage, activations);
+  const Moment backward = fullest(p, s, kept, states, stage.last, activations);
   const Moment most = fuller(backward, fuller(step, {states.gradients, {}, states.autograd}));
-  const Bytes fixed =
-      states.weights + states.optimizer + states.buffers + buffers_of(p, s, t) + f.workspace;
+  const Bytes buffers = states.buffers + kept.buffers + (s.pp > 1 ? kept.passed : Bytes{});
+  const Bytes fixed = states.weights + states.optimizer + buffers + f.workspace;
   m.peak_forward_backward = fixed + backward.sum();
   m.optimizer_step = fixed + step.sum();
   m.parts[Space::weights] = states.weights;
@@ -349,9 +321,33 @@ StageMemory stage_memory(const Problem& p, const Strategy& s, int stage) noexcep
   m.parts[Space::optimizer] = states.optimizer;
   m.parts[Space::activations] = most.activations;
   m.parts[Space::working] = most.working + f.workspace;
-  m.parts[Space::buffers] = states.buffers + buffers_of(p, s, t);
+  m.parts[Space::buffers] = buffers;
   m.parts[Space::context] = f.context + f.slack * (most.activations + most.working);
   return m;
+}
+
+StageMemory stage_memory(const Problem& p, const Strategy& s, int stage) noexcept {
+  const StageKind kind = kind_of(p, s, stage);
+  return stage_memory(p, s, kept_of(p, s, widths_of(p, s)), states_of(p, s, groups_of(p, s), kind),
+                      kind);
+}
+
+Bytes layer_activations(const Problem& p, const Strategy& s) noexcept {
+  const double layers = stage_layers(p, s, 0);
+  const Kept kept = kept_of(p, s, widths_of(p, s));
+  return layers > 0 ? kept_layers(s, kept, layers) / layers : Bytes{};
+}
+
+Bytes stage_activations(const Problem& p, const Strategy& s, int stage) noexcept {
+  const Kept kept = kept_of(p, s, widths_of(p, s));
+  return in_flight(p, s, stage) * kept_layers(s, kept, stage_layers(p, s, stage));
+}
+
+Bytes layer_states(const Problem& p, const Strategy& s, int stage) noexcept {
+  RankParameters r = rank_parameters(p, s, stage);
+  r.embedding = r.head = 0;
+  const States states = states_of(p, s, groups_of(p, s), r, stage_layers(p, s, stage));
+  return states.weights + states.gradients + states.optimizer;
 }
 
 }  // namespace sextant

@@ -35,7 +35,39 @@ struct StageMemory {
   Bytes total() const;
 };
 
-/// No allocation.
+/// What a rank holds for one microbatch, by what it depends on: the widths of its slices and the
+/// kind of recomputation, not how many layers its stage has.
+struct Kept {
+  Bytes layer;      ///< of the model's average layer
+  Bytes again;      ///< of one that is recomputed in full: its input
+  Bytes embedding;  ///< on the first stage
+  Bytes head;       ///< on the last stage
+  Bytes loss;       ///< there, while the loss is computed
+  Bytes live;       ///< inside one layer's backward pass
+  Bytes hidden;     ///< between two layers
+  Bytes buffers;    ///< of communication inside a layer
+  Bytes passed;     ///< between stages: one comes, one goes
+};
+Kept kept_of(const Problem& problem, const Strategy& strategy, const Widths& widths) noexcept;
+
+/// Weights and what belongs to them, of the stages of one kind.
+struct States {
+  Bytes weights;
+  Bytes gradients;
+  Bytes optimizer;
+  Bytes buffers;      ///< gathered weights, gradients not yet scattered
+  Bytes update_copy;  ///< weights on their way between replicas in the optimizer step
+  Bytes autograd;     ///< gradients as the backward pass makes them, where they are then added up
+  double unmade = 0;  ///< share of gradients missing when the first layer's backward pass starts
+};
+States states_of(const Problem& problem, const Strategy& strategy, const Groups& groups,
+                 const StageKind& stage) noexcept;
+
+/// Memory of stages of one kind: of the first of them, which has the most microbatches in flight.
+StageMemory stage_memory(const Problem& problem, const Strategy& strategy, const Kept& kept,
+                         const States& states, const StageKind& stage) noexcept;
+
+/// The same from the start. No allocation.
 StageMemory stage_memory(const Problem& problem, const Strategy& strategy, int stage) noexcept;
 
 /// Activations that one layer (the model's average layer) keeps for one microbatch.

@@ -34,6 +34,8 @@ void Part::add(const Part& o, double times) {
   forward.add(o.forward, times);
   recompute.add(o.recompute, times);
   backward.add(o.backward, times);
+  once.add(o.once, times);
+  accumulate.add(o.accumulate, times);
 }
 
 namespace {
@@ -81,7 +83,7 @@ constexpr double two_step_sums = 1.07;
 template <class Trace>
 class Composer {
  public:
-  Composer(const Problem& p, const Strategy& s, const Layout& l, Hertz clock, Trace& trace)
+  Composer(const Problem& p, const Strategy& s, const Widths& l, Hertz clock, Trace& trace)
       : p_(p), s_(s), l_(l), clock_(clock), trace_(trace) {
     full_ = s.recompute == Recompute::full;
   }
@@ -533,7 +535,6 @@ class Composer {
     const double launches = w.groups;
     const Multiply y = multiply(w.tokens, w.out, w.in, w.groups, type, 2);
     const Multiply dx = gradient(multiply(w.tokens, w.in, w.out, w.groups, type, 2), type);
-    const bool accumulates = l_.microbatches > 1 && s_.zero < 3;
     const bool fused = p_.runtime.fusion.gradient_accumulation;
     const double result = fused ? 2 * gradient_bytes() : 2;
     const Multiply dw = gradient(multiply(w.out, w.in, w.tokens, w.groups, type, result), type);
@@ -552,11 +553,13 @@ class Composer {
     backward(w.name, dx, launches, "input gradient");
     if (w.cut == Cut::columns && s_.tp > 1) column_backward(inputs, dx.time, dw.time);
     backward(w.name, dw, launches, "weight gradient", true);
-    if (!fused && (accumulates || p_.runtime.gradients == Precision::fp32)) {
+    if (!fused) {
       // Added to the sum in a kernel of its own.
       const double bytes = 2 + 2 * gradient_bytes();
-      backward(w.name, streamed(StreamOp::add, w.out * w.groups, w.in, bytes), launches,
-               "accumulate", true);
+      const KernelCost sum = streamed(StreamOp::add, w.out * w.groups, w.in, bytes);
+      charge(part_.accumulate, sum, launches);
+      part_.accumulate.weights += sum.time;
+      record(Time::backward, w.name, "accumulate", sum, Runs::accumulation);
     }
     if (w.bias)
       backward(w.name, streamed(StreamOp::copy, rows, w.out, 2), launches, "bias gradient");
@@ -576,11 +579,8 @@ class Composer {
     forward(w.name, computed(rows, w.in, made ? narrow_bytes + transposed : bytes), 1,
             made ? "transpose" : "cast");
     const KernelCost weights = computed(w.out * w.groups, w.in, bytes);
-    const bool outer = again_;
-    again_ = false;
-    forward(w.name, scaled(weights, 1 / l_.microbatches, Seconds(0), 0), 1 / l_.microbatches,
-            "cast weights");
-    again_ = outer;
+    charge(part_.once, weights, 1);
+    record(Time::forward, w.name, "cast weights", weights, Runs::step);
     backward(w.name, computed(rows, w.out, bytes), 1, "cast gradient");
   }
 
@@ -689,7 +689,8 @@ class Composer {
   }
 
   template <class Cost>
-  void record(Time kind, const char* name, const char* what, const Cost& c) {
+  void record(Time kind, const char* name, const char* what, const Cost& c,
+              Runs runs = Runs::microbatch) {
     if constexpr (Trace::records) {
       Operator o;
       o.name = name;
@@ -700,10 +701,11 @@ class Composer {
       o.cost = static_cast<const KernelCost&>(c);
       o.exposed = c.time;
       o.again = kind == Time::recompute;
+      o.runs = runs;
       trace_.operators.push_back(std::move(o));
     } else {
       static_cast<void>(kind), static_cast<void>(name), static_cast<void>(what);
-      static_cast<void>(c);
+      static_cast<void>(c), static_cast<void>(runs);
     }
   }
 
@@ -732,7 +734,7 @@ class Composer {
 
   const Problem& p_;
   const Strategy& s_;
-  const Layout& l_;
+  const Widths& l_;
   Hertz clock_;
   Trace& trace_;
   Part part_;
@@ -744,7 +746,7 @@ class Composer {
 }  // namespace
 
 template <class Trace>
-Parts compose(const Problem& p, const Strategy& s, const Layout& l, Hertz clock, Trace& trace) {
+Parts compose(const Problem& p, const Strategy& s, const Widths& l, Hertz clock, Trace& trace) {
   Composer<Trace> composer(p, s, l, clock, trace);
   Parts parts;
   if (p.layers.attention > p.layers.windowed) parts.full = composer.attention(false);
@@ -757,7 +759,7 @@ Parts compose(const Problem& p, const Strategy& s, const Layout& l, Hertz clock,
   return parts;
 }
 
-template Parts compose<Silent>(const Problem&, const Strategy&, const Layout&, Hertz, Silent&);
-template Parts compose<Recorder>(const Problem&, const Strategy&, const Layout&, Hertz, Recorder&);
+template Parts compose<Silent>(const Problem&, const Strategy&, const Widths&, Hertz, Silent&);
+template Parts compose<Recorder>(const Problem&, const Strategy&, const Widths&, Hertz, Recorder&);
 
 }  // namespace sextant::training

@@ -37,11 +37,14 @@ struct Phase {
   void add(const Phase& other, double times);
 };
 
-/// Of a layer, or of the embedding or the head.
+/// Of a layer, or of the embedding or the head. Nothing in it depends on the number of replicas,
+/// stages or microbatches, so that a search composes it once for all of them.
 struct Part {
   Phase forward;
   Phase recompute;
   Phase backward;
+  Phase once;        ///< a step, in its first forward pass: 8-bit copies of the weights
+  Phase accumulate;  ///< of the backward pass, where gradients are added up in kernels of their own
   void add(const Part& other, double times);
 };
 
@@ -58,7 +61,7 @@ struct Parts {
 
 /// The parts that the model has. Explicitly instantiated for Silent and Recorder in parts.cpp.
 template <class Trace>
-Parts compose(const Problem& problem, const Strategy& strategy, const Layout& layout, Hertz clock,
+Parts compose(const Problem& problem, const Strategy& strategy, const Widths& widths, Hertz clock,
               Trace& trace);
 
 }  // namespace sextant::training

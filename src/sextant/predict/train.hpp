@@ -64,6 +64,13 @@ struct Estimate {
   double hfu() const;
 };
 
+/// How often an operator runs.
+enum class Runs : std::uint8_t {
+  microbatch,
+  step,          ///< once, whatever the number of microbatches
+  accumulation,  ///< with every microbatch, where there are several or gradients are wider
+};
+
 /// One kernel or collective of a step, for people.
 struct Operator {
   std::string name;  ///< "qkv", "qkv weight gradient"
@@ -73,8 +80,9 @@ struct Operator {
   KernelCost cost;     ///< of a collective: time and busy[network] only
   Bytes message;       ///< of a collective
   bool again = false;  ///< a part of recomputation
-  double count = 1;    ///< runs in one step of one rank of the slowest stage
-  Seconds exposed;     ///< of one run
+  Runs runs = Runs::microbatch;
+  double count = 1;  ///< runs in one step of one rank of the slowest stage
+  Seconds exposed;   ///< of one run
 };
 
 struct Explained {
@@ -85,6 +93,13 @@ struct Explained {
 /// The step under a strategy. Illegal ones get a verdict and no numbers; what does not fit gets
 /// both. No allocation, no exception.
 Estimate evaluate(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// The same for a legal strategy whose block and mapping are at hand: all that a search does for
+/// each of millions of strategies.
+struct Block;
+struct Mapping;
+Estimate evaluate(const Problem& problem, const Strategy& strategy, const Block& block,
+                  const Mapping& mapping) noexcept;
 
 /// The same by the same code, with every operator.
 Explained explain(const Problem& problem, const Strategy& strategy);

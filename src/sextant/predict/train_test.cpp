@@ -147,12 +147,11 @@ TEST(Step, IsNotFasterThanItsMultiplies) {
 TEST(Step, IsNotFasterThanItsBytes) {
   everywhere(200, [](const Problem& p, const Strategy& s) {
     const Estimate e = evaluate(p, s);
-    const Layout l = layout_of(p, s);
     const double size = std::min(2.0, element_bytes(s.precision));
     const double dense = rank_parameters(p, s, s.pp / 2).dense;
-    const double shards = s.zero > 0 ? l.shard.ranks : 1;
+    const double shards = s.zero > 0 ? groups_of(p, s).shard.ranks : 1;
     const bool small = p.work.optimizer == Optimizer::adamw_bf16_states;
-    const Bytes passes(2 * l.microbatches * size * dense);
+    const Bytes passes(2 * microbatches_of(p, s) * size * dense);
     const Bytes adam(s.offload ? 0 : dense / shards * (small ? 8 : 16));
     EXPECT_GE(e.step, passes / p.chip.bandwidth);
     EXPECT_GE(e.time[Time::optimizer].exposed, adam / p.chip.bandwidth);

@@ -58,6 +58,7 @@ void Evaluator::turn_to(std::uint64_t point) {
 }
 
 void Evaluator::make_problem() {
+  steps_.forget();
   try {
     problem_ = specs_->problem(scene_, digits_);
     broken_.clear();
@@ -113,7 +114,7 @@ double Evaluator::run(Answer& answer) {
   const bool trains = plan_.task == Task::train;
   Verdict verdict{};
   if (trains) {
-    answer.step = evaluate(problem_, s);
+    answer.step = steps_.evaluate(problem_, s);
     verdict = answer.step.verdict;
   } else {
     answer.service = serve(problem_, s);

@@ -13,6 +13,7 @@
 
 #include "sextant/sweep/outputs.hpp"
 #include "sextant/sweep/plan.hpp"
+#include "sextant/sweep/step_cache.hpp"
 
 namespace sextant::sweep {
 
@@ -63,6 +64,7 @@ class Evaluator {
   bool fresh_ = true;  ///< no point was answered yet
   std::unique_ptr<Specs> specs_;
   Problem problem_;
+  StepCache steps_;
   std::string broken_;  ///< why there is no problem; empty: there is one
 };
 

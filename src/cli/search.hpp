@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search that someone watches: the command's own way, for whoever else runs one.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/options/common.hpp"
+#include "cli/options/search.hpp"
+#include "sextant/search/search.hpp"
+
+namespace sextant::cli {
+
+/// The points of a search, before it starts: 0 where that is not known.
+using Announce = std::function<void(double points)>;
+
+/// The answer in the format that `common` asks for. `progress` counts and stops it; what was found
+/// by then is the answer.
+std::string search_answer(const SearchOptions& options, const Common& common,
+                          SearchProgress& progress, const Announce& announce);
+
+}  // namespace sextant::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer, the embedding and the head as one rank computes and keeps them, at the clock that power
+// allows. It is the expensive part of a prediction, every kernel and collective of a layer, and the
+// same for all strategies that cut a layer alike: a search makes it once for all of those.
+#pragma once
+
+#include "sextant/predict/memory.hpp"
+#include "sextant/predict/parts.hpp"
+
+namespace sextant {
+
+struct Block {
+  Widths widths;
+  training::Part layer;  ///< the model's average layer
+  training::Part embedding;
+  training::Part head;
+  Kept kept;
+  Hertz clock;  ///< that power allows
+  Watts power;  ///< of one device while it computes
+};
+
+/// Depends on tp, cp, ep, etp, sp, context, microbatch, recompute, modules and precision alone.
+/// No allocation.
+Block block_of(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// Whether one block serves both.
+bool same_block(const Strategy& a, const Strategy& b) noexcept;
+
+/// Host and device run side by side, the slower one sets the pace; where they are close, each waits
+/// for the other at times.
+inline Seconds paced(Seconds device, Seconds host) {
+  return Seconds(smooth_max(device.value, host.value));
+}
+
+/// What the host needs for one pass: issuing so many kernels, and its work for so many layers.
+inline Seconds host_time(const Problem& p, const Strategy& s, double launches, double layers) {
+  const Runtime& r = p.runtime;
+  const Seconds issue = r.launch.graph ? Seconds(0) : r.launch.host;
+  const double again = s.recompute == Recompute::full ? 0.5 : 0;  // half in each pass
+  return launches * issue + layers * (r.host_per_layer + again * r.host_per_recompute);
+}
+
+}  // namespace sextant

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/mapping.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/cost/stream.hpp"
+
+namespace sextant {
+namespace {
+
+/// The largest of n samples of a standard normal distribution, expected (Blom 1958), by the
+/// quantile approximation 26.2.23 of Abramowitz and Stegun.
+double expected_largest(double n) {
+  if (n <= 1) return 0;
+  const double tail = 1 - (n - 0.375) / (n + 0.25);
+  const double t = std::sqrt(-2 * std::log(tail));
+  return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                 (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+}
+
+Seconds collect(const Problem& p, Collective op, Group group, Bytes bytes) {
+  if (group.ranks <= 1 || bytes.value <= 0) return Seconds(0);
+  const Communication& c = p.runtime.communication;
+  return collective(p.network, p.collectives, op, group, bytes).time * (1 + c.skew) +
+         c.extra_latency;
+}
+
+/// The first stage's: it ends last, so its own show.
+void send_states(const Problem& p, const Strategy& s, const RankParameters& n, Mapping& m) {
+  const Groups& g = m.groups;
+  const double dense = n.total() - n.experts;
+  const double gradient = element_bytes(p.runtime.reduction);
+  const Collective reduce = s.zero >= 1 ? Collective::reduce_scatter : Collective::all_reduce;
+  m.reduce = collect(p, reduce, g.data, Bytes(dense * gradient)) +
+             collect(p, reduce, g.expert_data, Bytes(n.experts * gradient));
+  // Tied embeddings of the first and last stage are summed.
+  if (p.model.tied && s.pp > 1) {
+    const Bytes table(n.embedding * gradient);
+    m.reduce += collect(p, Collective::all_reduce, {2, g.pipeline.per_node}, table);
+  }
+  if (s.zero == 0) return;
+  const int parts = p.runtime.communication.gather_parts;
+  const double messages = parts > 0 ? parts * m.stages.kinds[0].layers : 1;
+  m.gather = messages *
+             (collect(p, Collective::all_gather, g.data, Bytes(dense * 2 / messages)) +
+              collect(p, Collective::all_gather, g.expert_data, Bytes(n.experts * 2 / messages)));
+}
+
+/// ZeRO-2 and 3 (FSDP): parameters are gathered for each pass and gradients reduced after it, layer
+/// by layer.
+void send_layers(const Problem& p, const RankParameters& n, Mapping& m) {
+  const Groups& g = m.groups;
+  const double dense = n.total() - n.experts;
+  const double gradient = element_bytes(p.runtime.reduction);
+  const double units = p.model.layers + 1.0;
+  const auto by_layer = [&](Collective op, double bytes) {
+    return units * (collect(p, op, g.shard, Bytes(dense * bytes / units)) +
+                    collect(p, op, g.expert_data, Bytes(n.experts * bytes / units)));
+  };
+  m.by_layer = true;
+  m.gather = by_layer(Collective::all_gather, 2);
+  m.reduce = by_layer(Collective::reduce_scatter, gradient);
+  if (g.shard.ranks < g.data.ranks) {
+    const Group replicas{g.data.ranks / g.shard.ranks, 1};
+    m.across =
+        collect(p, Collective::all_reduce, replicas, Bytes(dense * gradient / g.shard.ranks));
+  }
+}
+
+Seconds optimizer_of(const Problem& p, const Strategy& s, const Groups& g,
+                     const RankParameters& n) {
+  const double dense_shards = s.zero >= 1 ? g.shard.ranks : 1;
+  const double expert_shards = s.zero >= 1 ? g.expert_data.ranks : 1;
+  const double own = (n.total() - n.experts) / dense_shards + n.experts / expert_shards;
+  const double gradient = element_bytes(p.runtime.gradients);
+  const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
+  // Master weights, two moments in and out, the gradient in, 16-bit weights out; or all of it in
+  // 16 bits.
+  const bool small = p.work.optimizer == Optimizer::adamw_bf16_states;
+  const double bytes = small ? 14 : 24 + gradient + 2;
+  Seconds t = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
+  if (s.offload) t = max(t, Bytes(own * bytes) / p.host_link);
+  if (!small) {
+    const StreamKernel& copy = p.kernels.stream[StreamOp::copy];
+    const double passes = 3 * gradient;  // norm; read and write when clipping
+    t += stream(p.chip, copy, {own, 1, Bytes(own * passes)}).time;
+  }
+  return t + p.runtime.host_per_optimizer;
+}
+
+}  // namespace
+
+Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
+  Mapping m;
+  m.groups = groups_of(p, s);
+  m.stages = stages_of(p, s);
+  m.devices = devices_of(s);
+  m.spread = p.runtime.spread * expected_largest(m.devices);
+  for (int i = 0; i < m.stages.count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    m.states[at] = states_of(p, s, m.groups, m.stages.kinds[at]);
+  }
+  const RankParameters first = rank_parameters(p, s, 0);
+  if (s.zero >= 3 || (s.zero == 2 && s.pp == 1)) {
+    send_layers(p, first, m);
+  } else {
+    send_states(p, s, first, m);
+  }
+  m.optimizer = optimizer_of(p, s, m.groups, first);
+  return m;
+}
+
+bool same_mapping(const Strategy& a, const Strategy& b) noexcept {
+  return a.tp == b.tp && a.pp == b.pp && a.dp == b.dp && a.cp == b.cp && a.ep == b.ep &&
+         a.etp == b.etp && a.order == b.order && a.interleave == b.interleave && a.zero == b.zero &&
+         a.shard == b.shard && a.offload == b.offload && a.precision == b.precision;
+}
+
+}  // namespace sextant

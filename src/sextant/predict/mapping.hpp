@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How stages and replicas lie on the devices: the layers and states of each kind of stage, what
+// replicas send each other, the optimizer. The same for all strategies that differ only inside a
+// layer, in the schedule or in the number of microbatches.
+#pragma once
+
+#include "sextant/predict/memory.hpp"
+
+namespace sextant {
+
+struct Mapping {
+  Groups groups;
+  Stages stages;
+  std::array<States, Stages::most> states;  ///< of each kind of stage
+  double devices = 1;
+  /// Gradients and parameters between replicas, of the first stage: a step, or with `by_layer`
+  /// (ZeRO 3, and 2 without a pipeline) each microbatch.
+  Seconds reduce;
+  Seconds gather;
+  bool by_layer = false;
+  Seconds across;     ///< between the groups that share states (HSDP), a step
+  Seconds optimizer;  ///< Adam over this rank's share, the gradient norm and clipping
+  double spread = 0;  ///< share of a step that the slowest device takes longer
+};
+
+/// Depends on tp, pp, dp, cp, ep, etp, order, interleave, zero, shard, offload and precision alone.
+/// No allocation.
+Mapping mapping_of(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// Whether one mapping serves both.
+bool same_mapping(const Strategy& a, const Strategy& b) noexcept;
+
+}  // namespace sextant

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/search/recipe.hpp"
+
+#include <algorithm>
+
+namespace sextant {
+namespace {
+
+/// The most ranks of a node that experts can be dealt to.
+int expert_ranks(const Problem& p, const Strategy& s) {
+  if (p.model.experts.count == 0) return 1;
+  const int ranks = std::min(s.tp * s.dp, p.network.devices_per_node);
+  int ep = 1;
+  while (2 * ep <= ranks && p.model.experts.count % (2 * ep) == 0) ep *= 2;
+  return ep;
+}
+
+}  // namespace
+
+std::optional<Strategy> usual_recipe(const Problem& p, int devices, Precision precision) {
+  for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
+    for (int size = 1; size <= devices; size *= 2) {
+      if (devices % size != 0) break;
+      Strategy s;
+      s.tp = std::min(size, p.network.devices_per_node);
+      s.pp = size / s.tp;
+      s.dp = devices / size;
+      s.ep = expert_ranks(p, s);
+      s.sp = s.tp > 1 && p.runtime.sequence_parallel;
+      s.zero = s.dp > 1 ? 1 : 0;
+      s.recompute = recompute;
+      s.precision = precision;
+      if (evaluate(p, s).verdict == Verdict::fits) return s;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace sextant

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best training strategies of a space: every point is evaluated, so the best is the best.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sextant/predict/train.hpp"
+#include "sextant/search/space.hpp"
+
+namespace sextant {
+
+/// What is sought. Where device counts differ, throughput and step time favour more devices, the
+/// others do not.
+enum class TrainingObjective : std::uint8_t {
+  throughput,  ///< tokens a second
+  step_time,
+  throughput_per_device,
+  memory,  ///< the most left free
+  energy,  ///< the least a token
+  cost,    ///< the least a token, at a price of a device and hour
+};
+constexpr auto names_of(TrainingObjective) {
+  return std::array<std::string_view, 6>{
+      "tokens-per-second", "step-time", "tokens-per-second-per-gpu", "memory", "energy", "cost"};
+}
+
+struct SearchAim {
+  TrainingObjective objective = TrainingObjective::throughput;
+  int top = 10;
+  int threads = 1;
+  Bytes max_memory{0};        ///< 0: what the device has
+  std::size_t sample = 2000;  ///< feasible points kept for a picture, at most
+};
+
+/// Shared with whoever watches, or wants it to stop.
+struct SearchProgress {
+  std::atomic<std::uint64_t> done{0};  ///< points, legal or not
+  std::atomic<bool> stop{false};
+};
+
+struct Found {
+  Strategy strategy;
+  Estimate estimate;
+  double score = 0;         ///< the smaller the better
+  std::uint64_t order = 0;  ///< place in the space, which settles ties
+  int variant = 0;          ///< of whoever searches several problems
+};
+
+struct SearchResult {
+  std::uint64_t evaluated = 0;             ///< whose time and memory were computed
+  std::uint64_t feasible = 0;              ///< of these, that fit
+  Table<std::uint64_t, Verdict> rejected;  ///< by the first rule broken
+  std::uint64_t over_limit = 0;            ///< that fit the device but not `max_memory`
+  std::vector<Found> best;                 ///< by score
+  std::vector<Found> pareto;  ///< of step time, memory and devices: none is better in all three
+  std::vector<Found> sample;  ///< feasible points, spread evenly over the space
+  bool stopped = false;       ///< before the end: the best so far
+};
+
+/// Devices, time and memory of an estimate as one number, the smaller the better.
+double score_of(TrainingObjective objective, const Estimate& estimate);
+
+/// The same result for any number of threads.
+SearchResult search(const Problem& problem, const SearchSpace& space, const SearchPlan& plan,
+                    const SearchAim& aim, SearchProgress& progress);
+
+/// Adds what another search of the same aim found.
+void merge(SearchResult& into, const SearchResult& more, int top);
+
+}  // namespace sextant

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/search/serving.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/search/parallel.hpp"
+#include "sextant/search/pareto.hpp"
+
+namespace sextant {
+namespace {
+
+struct Instance {
+  Strategy strategy;
+  Precision cache = Precision::bf16;
+};
+
+/// Legal or not: what is not is counted with its reason.
+std::vector<Instance> instances_of(const Problem& p, const ServingSpace& space) {
+  std::vector<Instance> all;
+  const auto add = [&](int tp, int pp, int dp) {
+    const std::vector<int> ep =
+        values_of(space.ep, p.model.experts.count > 0 ? divisors(tp * dp) : std::vector<int>{1});
+    for (const int e : ep) {
+      for (const Precision precision : space.precision) {
+        for (const Precision cache : space.cache) {
+          all.push_back({{.tp = tp, .pp = pp, .dp = dp, .ep = e, .precision = precision}, cache});
+        }
+      }
+    }
+  };
+  // Replicas of attention make sense only where experts are shared between them.
+  const bool replicas = p.model.experts.count > 0 || !space.dp.only.empty();
+  for (int size = 1; size <= space.devices; ++size) {
+    if (!space.at_most && space.devices % size != 0) continue;
+    for (const int tp : values_of(space.tp, divisors(size))) {
+      if (size % tp != 0) continue;
+      for (const int pp : values_of(space.pp, divisors(size / tp))) {
+        if (size / tp % pp != 0) continue;
+        const int dp = size / tp / pp;
+        if (!replicas && dp > 1) continue;
+        const std::vector<int> allowed = values_of(space.dp, {dp});
+        if (std::find(allowed.begin(), allowed.end(), dp) != allowed.end()) add(tp, pp, dp);
+      }
+    }
+  }
+  return all;
+}
+
+class Server {
+ public:
+  Server(const Problem& p, const ServingSpace& space, const ServingAim& aim)
+      : p_(p), space_(space), aim_(aim) {}
+
+  std::uint64_t run(const Instance& instance, std::size_t index) {
+    const Strategy& s = instance.strategy;
+    p_.serving.cache = instance.cache;
+    std::uint64_t place = 0;
+    const auto order = [&] { return (static_cast<std::uint64_t>(index) << 32U) | place++; };
+    const Verdict verdict = legal_serving(p_, s);
+    if (verdict != Verdict::fits) {
+      ++result.rejected[verdict];
+      return 1;
+    }
+    for (const int batch : batches(s)) {
+      p_.serving.batch = batch;
+      add(s, serve(p_, s), order());
+    }
+    return place;
+  }
+
+  void add(Server& other) {
+    ServingResult& o = other.result;
+    result.evaluated += o.evaluated;
+    result.feasible += o.feasible;
+    result.slow_first_token += o.slow_first_token;
+    result.slow_tokens += o.slow_tokens;
+    result.too_few_tokens += o.too_few_tokens;
+    for (std::size_t i = 0; i < o.rejected.size; ++i) {
+      result.rejected.values[i] += o.rejected.values[i];
+    }
+    found_.insert(found_.end(), other.found_.begin(), other.found_.end());
+    trim();
+    front_.add(other.front_);
+  }
+
+  ServingResult take() {
+    trim();
+    result.best = std::move(found_);
+    for (const auto& e : front_.entries()) result.pareto.push_back(e.point);
+    return std::move(result);
+  }
+
+  ServingResult result;
+
+ private:
+  std::vector<int> batches(const Strategy& s) {
+    if (!space_.batch.only.empty()) return values_of(space_.batch, {});
+    p_.serving.batch = std::max(1, s.dp);
+    const double most = std::min(std::floor(serve(p_, s).memory.max_batch), 1e6);
+    std::vector<int> all;
+    for (int b = std::max(1, s.dp); b < most; b *= 2) all.push_back(b);
+    all.push_back(std::max(std::max(1, s.dp), static_cast<int>(most)));
+    return values_of(space_.batch, std::move(all));
+  }
+
+  void add(const Strategy& s, const ServingEstimate& e, std::uint64_t order) {
+    ++result.evaluated;
+    if (e.verdict != Verdict::fits) {
+      ++result.rejected[e.verdict];
+      return;
+    }
+    if (e.ttft > aim_.ttft) return void(++result.slow_first_token);
+    if (p_.serving.output > 1 && e.tpot > aim_.tpot) return void(++result.slow_tokens);
+    ServingFound f;
+    f.strategy = s;
+    f.serving = p_.serving;
+    f.estimate = e;
+    f.order = order;
+    const double room = std::floor(space_.devices / e.devices);
+    const double needed = e.tokens_per_second > 0
+                              ? std::ceil(aim_.tokens_per_second / e.tokens_per_second)
+                              : room + 1;
+    const bool fewest = aim_.objective == ServingObjective::devices || space_.at_most;
+    f.instances = fewest ? std::max(1.0, needed) : room;
+    if (f.instances > room || f.tokens_per_second() < aim_.tokens_per_second) {
+      return void(++result.too_few_tokens);
+    }
+    ++result.feasible;
+    f.score = score_of(f);
+    found_.push_back(f);
+    if (found_.size() > 64 + 8 * static_cast<std::size_t>(aim_.top)) trim();
+    const double time = p_.serving.output > 1 ? e.tpot.value : e.ttft.value;
+    front_.add(time, -f.tokens_per_second() / f.devices(), order, f);
+  }
+
+  double score_of(const ServingFound& f) const {
+    switch (aim_.objective) {
+      case ServingObjective::latency:
+        return f.estimate.latency.value;
+      case ServingObjective::devices:
+        return f.devices();
+      case ServingObjective::throughput:
+        break;
+    }
+    return -f.tokens_per_second() / f.devices();
+  }
+
+  void trim() {
+    const auto rate = [](const ServingFound& f) { return f.tokens_per_second() / f.devices(); };
+    std::sort(found_.begin(), found_.end(), [&](const ServingFound& a, const ServingFound& b) {
+      if (a.score != b.score) return a.score < b.score;
+      if (rate(a) != rate(b)) return rate(a) > rate(b);
+      return a.order < b.order;
+    });
+    if (found_.size() > static_cast<std::size_t>(aim_.top)) {
+      found_.resize(static_cast<std::size_t>(aim_.top));
+    }
+  }
+
+  Problem p_;  // its own: batch and cache change
+  const ServingSpace& space_;
+  const ServingAim& aim_;
+  std::vector<ServingFound> found_;
+  Front<ServingFound> front_;
+};
+
+}  // namespace
+
+std::size_t count_instances(const Problem& p, const ServingSpace& space) {
+  return instances_of(p, space).size();
+}
+
+ServingResult search_serving(const Problem& problem, const ServingSpace& space,
+                             const ServingAim& aim, SearchProgress& progress) {
+  const std::vector<Instance> instances = instances_of(problem, space);
+  const int threads = std::max(1, aim.threads);
+  std::vector<Server> servers;
+  for (int i = 0; i < threads; ++i) servers.emplace_back(problem, space, aim);
+  for_each_unit(threads, instances.size(), progress.stop, [&](int thread, std::size_t i) {
+    servers[static_cast<std::size_t>(thread)].run(instances[i], i);
+    ++progress.done;
+  });
+  for (std::size_t i = 1; i < servers.size(); ++i) servers[0].add(servers[i]);
+  ServingResult result = servers[0].take();
+  result.stopped = progress.stop;
+  return result;
+}
+
+}  // namespace sextant

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/search/space.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <set>
+#include <tuple>
+
+#include "sextant/search/test_scene.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+
+// Every axis of a strategy, to find points that occur twice.
+auto as_tuple(const Strategy& s) {
+  return std::tuple(s.tp, s.pp, s.dp, s.cp, s.ep, s.etp, s.microbatch, s.interleave, s.zero,
+                    s.shard, s.sp, s.offload, s.context, s.order, s.recompute, s.precision);
+}
+
+TEST(Space, HasEveryPointOnceAndUsesAllDevices) {
+  for (const char* model : {"gpt3-6.7b", "mixtral-8x7b"}) {
+    const Problem p = problem_for(model, "dgx-a100", 16);
+    const SearchSpace space{.devices = {16}};
+    const SearchPlan plan = lay_out(p, space);
+    std::set<decltype(as_tuple({}))> seen;
+    std::vector<Strategy> mappings;
+    for (std::uint64_t i = 0; i < plan.units; ++i) {
+      const SearchUnit unit = unit_of(space, plan, i);
+      mappings_of(p, space, plan.cuts[unit.cut], mappings);
+      for (const Strategy& m : mappings) {
+        EXPECT_EQ(m.tp * m.cp * m.pp * m.dp, 16);
+        EXPECT_EQ(m.tp, unit.strategy.tp);
+        Strategy s = m;
+        s.microbatch = unit.strategy.microbatch;
+        s.sp = unit.strategy.sp;
+        s.context = unit.strategy.context;
+        s.recompute = unit.strategy.recompute;
+        EXPECT_TRUE(seen.insert(as_tuple(s)).second);
+      }
+    }
+    EXPECT_GT(seen.size(), 1000U);
+    EXPECT_GE(plan.points, static_cast<double>(seen.size()));
+  }
+}
+
+TEST(Space, HoldsToWhatIsGiven) {
+  const Problem p = problem_for("gpt3-6.7b", "dgx-a100", 16);
+  SearchSpace space{.devices = {8, 16, 32}};
+  space.tp.only = {4};
+  space.pp.most = 2;
+  space.zero.only = {1};
+  space.microbatch.least = 2;
+  const SearchPlan plan = lay_out(p, space);
+  std::vector<Strategy> mappings;
+  for (std::uint64_t i = 0; i < plan.units; ++i) {
+    const SearchUnit unit = unit_of(space, plan, i);
+    EXPECT_EQ(unit.strategy.tp, 4);
+    EXPECT_GE(unit.strategy.microbatch, 2);
+    mappings_of(p, space, plan.cuts[unit.cut], mappings);
+    for (const Strategy& m : mappings) {
+      EXPECT_LE(m.pp, 2);
+      EXPECT_EQ(m.zero, 1);
+    }
+  }
+}
+
+TEST(Space, SaysWhichAxisIsEmpty) {
+  const Problem p = problem_for("gpt3-6.7b", "dgx-a100", 16);
+  struct Case {
+    const char* said;
+    std::function<void(SearchSpace&)> change;
+  };
+  const std::vector<Case> cases = {
+      {"of gpus", [](SearchSpace& s) { s.devices.clear(); }},
+      {"of tp or cp", [](SearchSpace& s) { s.tp.only = {3}; }},
+      {"of pp or dp", [](SearchSpace& s) { s.pp.only = {5}; }},
+      {"of zero", [](SearchSpace& s) { s.zero.least = 4; }},
+      {"of microbatch", [](SearchSpace& s) { s.microbatch.least = 17; }},
+      {"of a choice", [](SearchSpace& s) { s.recompute.clear(); }},
+      {"of ep", [](SearchSpace& s) { s.ep.least = 2; }},
+  };
+  for (const Case& c : cases) {
+    SearchSpace space{.devices = {16}};
+    c.change(space);
+    try {
+      lay_out(p, space);
+      ADD_FAILURE() << c.said;
+    } catch (const InputError& e) {
+      EXPECT_THAT(e.what(), HasSubstr(c.said));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sextant
