@@ -16,6 +16,7 @@ fresh() {
   put src/sextant/io/toml.cpp "$spdx" '#include <toml++/toml.h>'
   put src/sextant/validate/calibrate.cpp "$spdx" '#include <nlopt.hpp>' '#include "sextant/io/a.hpp"'
   put src/sextant/cost/a_test.cpp "$spdx" '#include "sextant/io/a.hpp"'
+  put src/sextant/sweep/parallel.hpp "$spdx" '#pragma once' '#include <thread>'
   put src/cli/main.cpp "$spdx" '#include <CLI/CLI.hpp>' '#include <iostream>'
   put tools/a.sh '#!/bin/sh' '# SPDX-License-Identifier: Apache-2.0'
   put build/x/generated.cpp 'int x;'
@@ -52,6 +53,9 @@ edge src/sextant/validate/b.cpp '"sextant/report/a.hpp"' "module 'validate' may 
 edge src/sextant/validate/b.cpp '"cli/a.hpp"' "the library may not include the program"
 edge src/sextant/cost/b.cpp '"../units/a.hpp"' "include from the root of src"
 edge src/sextant/cost/b.cpp '<iostream>' "no input, output or threads in the core"
+edge src/sextant/sweep/b.hpp '<thread>' "no input, output or threads in the core"
+edge src/sextant/io/b.cpp '<sqlite3.h>' "this header belongs to src/sextant/io/store.cpp alone"
+edge src/cli/b.cpp '<mpi.h>' "this header belongs to src/mpi/* alone"
 edge src/sextant/spec/b.cpp '<toml++/toml.h>' "this header belongs to src/sextant/io/toml.cpp alone"
 edge src/sextant/io/node.cpp '<nlopt.hpp>' "this header belongs to src/sextant/validate/calibrate.cpp alone"
 edge src/cli/fit.cpp '<nlopt.hpp>' "this header belongs to src/sextant/validate/calibrate.cpp alone"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every `sextant …` line in a sh block of the documents runs and answers. Usage: docs.sh PROGRAM FILE.md…
+# Every `sextant …` line in a sh block of the documents runs and answers. A block that starts with
+# ```toml NAME is a file of that name for them. Usage: docs.sh PROGRAM FILE.md…
 set -euo pipefail
 program=$(realpath "$1")
 shift
@@ -12,6 +13,9 @@ export PATH="$folder/bin:$PATH"
 commands=0
 for document in "$@"; do
   document=$(realpath "$document")
+  for name in $(sed -nE 's/^```toml ([a-z0-9.-]+)$/\1/p' "$document"); do
+    sed -n "/^\`\`\`toml $name\$/,/^\`\`\`\$/p" "$document" | sed '1d;$d' >"$folder/work/$name"
+  done
   while IFS= read -r command; do
     commands=$((commands + 1))
     if ! (cd "$folder/work" && bash -c "$command" >"$folder/out" 2>&1); then

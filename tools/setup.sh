@@ -6,8 +6,8 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build
-  libcli11-dev libcpp-httplib-dev libfmt-dev libnlopt-dev libnlopt-cxx-dev libtomlplusplus-dev
-  pkgconf zlib1g-dev
+  libcli11-dev libcpp-httplib-dev libfmt-dev libnlopt-dev libnlopt-cxx-dev libsqlite3-dev
+  libtomlplusplus-dev pkgconf zlib1g-dev
 )
 # The web page; an npm from elsewhere does as well.
 command -v npm >/dev/null || packages+=(nodejs npm)
@@ -16,7 +16,7 @@ case ${1-} in
   test)
     packages+=(
       ccache clang clang-format clang-tidy libclang-rt-14-dev
-      libbenchmark-dev libgmock-dev libgtest-dev python3 valgrind
+      libbenchmark-dev libgmock-dev libgtest-dev libopenmpi-dev openmpi-bin python3 sqlite3 valgrind
     )
     ;;
   *)

@@ -44,6 +44,10 @@ std::vector<Option> Invocation::all_options() {
   }
   std::vector<Option> all;
   for (Option& o : options_of(common)) {
+    const bool replaced = std::any_of(own.begin(), own.end(), [&](const Option& other) {
+      return o.name != "output" && other.name == o.name;
+    });
+    if (replaced) continue;
     if (o.name == "output") {
       if (!file) continue;
       if (!long_name) {
@@ -87,6 +91,11 @@ std::vector<Command>& table() {
       command<TechOptions, run_tech>(
           "tech", "a device from technology and budgets, and where they go",
           "sextant tech --node n3 --dram hbm4 --area '814 mm2' --power '1000 W' -o dev.toml"),
+      command<SweepOptions, run_sweep>("sweep", "every point of a plan, into a file of results",
+                                       "sextant sweep plan.toml -o results.db"),
+      command<ReportOptions, run_report>(
+          "report", "a figure or a table of a sweep's results",
+          "sextant report results.db --x tp --y tokens_per_second_per_gpu -o figure.svg"),
       command<StudyOptions, run_study>("study",
                                        "a published analysis, reproduced: a table and a figure",
                                        "sextant study training-validation -o studies"),
@@ -149,7 +158,7 @@ OptionDescription describe_option(const Option& option) {
   d.name = option.name;
   if (!info.positional) {
     if (info.letter != 0) d.flags.push_back(std::string("-") + info.letter);
-    d.flags.push_back(flag_of(option.name));
+    d.flags.push_back(info.doubled ? "--" + std::string(option.name) : flag_of(option.name));
     if (!info.alias.empty()) d.flags.push_back(flag_of(info.alias));
     if (!info.no.empty()) d.no_flag = flag_of(info.no);
   }

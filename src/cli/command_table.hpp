@@ -23,7 +23,8 @@ class Invocation {
   virtual std::string run() const = 0;
 
   /// Own options and the common ones. Where a command uses the name "output" for something else,
-  /// the file keeps only -o; where it uses -o as well, there is no such file.
+  /// the file keeps only -o; where it uses -o as well, there is no such file. Any other common
+  /// option gives way to one of its name.
   std::vector<Option> all_options();
 
   Common common;

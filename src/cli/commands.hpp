@@ -12,6 +12,7 @@
 #include "cli/options/presets.hpp"
 #include "cli/options/search.hpp"
 #include "cli/options/study.hpp"
+#include "cli/options/sweep.hpp"
 #include "cli/options/tech.hpp"
 #include "cli/options/train.hpp"
 #include "cli/options/validate.hpp"
@@ -29,6 +30,8 @@ std::string run_infer(const InferOptions& options, const Common& common);
 std::string run_ops_infer(const OpsInferOptions& options, const Common& common);
 std::string run_search(const SearchOptions& options, const Common& common);
 std::string run_tech(const TechOptions& options, const Common& common);
+std::string run_sweep(const SweepOptions& options, const Common& common);
+std::string run_report(const ReportOptions& options, const Common& common);
 std::string run_study(const StudyOptions& options, const Common& common);
 std::string run_validate(const ValidateOptions& options, const Common& common);
 std::string run_calibrate(const CalibrateOptions& options, const Common& common);

@@ -36,6 +36,7 @@ struct OptionInfo {
   std::string_view placeholder = {};                ///< for its value in help: "FILE"
   std::span<const std::string_view> choices = {};   ///< all that may be said, where it is a list
   std::optional<PresetKind> preset = std::nullopt;  ///< the value is the name of one
+  bool doubled = false;                             ///< --x, for all that it is one letter
   bool commas = false;                              ///< one flag may give several: a,b,c
   bool local = false;  ///< a file of this machine, or its terminal: never from a network
   double min = -std::numeric_limits<double>::infinity();

@@ -71,26 +71,11 @@ std::vector<std::string> parts_of(std::string_view path) {
   return parts;
 }
 
-class Applier {
+// Walks a path; what is wrong with it goes into the problem.
+class Finder {
  public:
-  Applier(const Setting& setting, std::vector<Diagnostic>& problems)
-      : setting_(setting), problems_(problems) {}
+  explicit Finder(Diagnostic& problem) : problem_(problem) {}
 
-  void run(const StructRef& fields) {
-    const std::vector<std::string> parts = parts_of(setting_.path);
-    std::optional<Slot> slot = Slot{{}, {}, fields};
-    std::string path = parts.front();
-    for (std::size_t i = 1; i < parts.size(); ++i) {
-      slot = step(*slot, parts[i], path);
-      if (!slot) return;
-      path += "." + parts[i];
-    }
-    const Document document{origin, "", {}};
-    read_value(document, node_of(setting_.value, slot->target), *slot,
-               printable(setting_.path, 200), problems_);
-  }
-
- private:
   std::optional<Slot> step(const Slot& from, const std::string& part, const std::string& path) {
     if (const auto* fields = std::get_if<StructRef>(&from.target))
       return member(*fields, part, path);
@@ -100,6 +85,7 @@ class Applier {
     return std::nullopt;
   }
 
+ private:
   std::optional<Slot> member(const StructRef& fields, const std::string& part,
                              const std::string& path) {
     for (const Slot& slot : fields.fields) {
@@ -107,13 +93,13 @@ class Applier {
     }
     const std::string meant = suggest_field(part, fields);
     if (!meant.empty()) {
-      fail("unknown field", "did you mean '" + path + "." + meant + "'?");
+      fail("unknown field", "did you mean '" + join_path(path, meant) + "'?");
     } else {
       std::string names;
       for (const Slot& slot : fields.fields) {
         names += (names.empty() ? "" : ", ") + std::string(slot.name);
       }
-      fail("unknown field", in_quotes(path) + " has " + names);
+      fail("unknown field", path.empty() ? "one of " + names : in_quotes(path) + " has " + names);
     }
     return std::nullopt;
   }
@@ -134,15 +120,27 @@ class Applier {
   }
 
   void fail(std::string message, std::string hint = "") {
-    problems_.push_back({.file = origin,
-                         .field = printable(setting_.path, 200),
-                         .message = std::move(message),
-                         .hint = std::move(hint)});
+    problem_.message = std::move(message);
+    problem_.hint = std::move(hint);
   }
 
-  const Setting& setting_;
-  std::vector<Diagnostic>& problems_;
+  Diagnostic& problem_;
 };
+
+void apply_one(const Setting& setting, const StructRef& fields, std::string_view root,
+               std::vector<Diagnostic>& problems) {
+  Diagnostic problem{.file = origin, .field = printable(setting.path, 200)};
+  std::string_view rest = std::string_view(setting.path).substr(root.size());
+  if (rest.size() > 1) rest.remove_prefix(1);  // a lone dot names an empty field, which is none
+  std::optional<Slot> slot = find_field(fields, rest, root, problem);
+  if (!slot) {
+    problems.push_back(std::move(problem));
+    return;
+  }
+  const Document document{origin, "", {}};
+  read_value(document, node_of(setting.value, slot->target), *slot, printable(setting.path, 200),
+             problems);
+}
 
 }  // namespace
 
@@ -161,10 +159,23 @@ std::string_view root_of(const Setting& setting) {
   return std::string_view(setting.path).substr(0, setting.path.find('.'));
 }
 
+std::optional<Slot> find_field(const StructRef& fields, std::string_view path,
+                               std::string_view prefix, Diagnostic& problem) {
+  std::optional<Slot> slot = Slot{{}, {}, fields};
+  if (path.empty()) return slot;
+  std::string walked(prefix);
+  for (const std::string& part : parts_of(path)) {
+    slot = Finder(problem).step(*slot, part, walked);
+    if (!slot) break;
+    walked = join_path(walked, part);
+  }
+  return slot;
+}
+
 void apply_settings(const std::vector<Setting>& settings, const StructRef& fields,
                     std::string_view root, std::vector<Diagnostic>& problems) {
   for (const Setting& setting : settings) {
-    if (root_of(setting) == root) Applier(setting, problems).run(fields);
+    if (root_of(setting) == root) apply_one(setting, fields, root, problems);
   }
 }
 

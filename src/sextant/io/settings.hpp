@@ -2,6 +2,7 @@
 // `--set path=value`: any field of any struct, read by the same code as files.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,12 @@ Setting parse_setting(std::string_view text);
 
 /// The first part of the path: "device".
 std::string_view root_of(const Setting& setting);
+
+/// The field that a dotted path leads to ("memory.bandwidth", "fabrics.0.latency"), or nothing, and
+/// what is wrong in the problem's message and hint. `prefix` is the struct's own path, for
+/// messages.
+std::optional<Slot> find_field(const StructRef& fields, std::string_view path,
+                               std::string_view prefix, Diagnostic& problem);
 
 /// Applies the settings whose path starts with `root`, in order; the others are left for others.
 /// Elements of lists go by number: "system.fabrics.0.latency".

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `sextant sweep` and `sextant-mpi sweep` share.
+#pragma once
+
+#include <string>
+
+#include "cli/options/sweep.hpp"
+#include "sextant/sweep/run.hpp"
+
+namespace sextant::cli {
+
+/// Finds the best strategy at a point, for plans that ask for it; empty where the program cannot.
+sweep::InnerSearch inner_search();
+
+/// Throws InputError where the plan asks for what this program cannot do.
+void check_supported(const sweep::Plan& plan);
+
+/// Where the options want results; throws InputError where they do not say.
+sweep::Target target_of(const SweepOptions& options);
+
+/// What the plan is, for people: "96 points: system (2) x tp (4) x …".
+std::string describe_plan(const sweep::Plan& plan);
+
+/// What was done, for people.
+struct SweepSummary {
+  const sweep::Plan& plan;
+  const SweepOptions& options;
+  const sweep::Results& results;
+  double seconds = 0;
+};
+std::string summary_text(const SweepSummary& summary);
+
+/// "1234 of 5000 points are in 'out.db'; --resume goes on".
+std::string unfinished_text(const SweepSummary& summary);
+
+}  // namespace sextant::cli

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/sweep/inputs.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "sextant/io/settings.hpp"
+
+namespace sextant::sweep {
+
+template <class V>
+void describe(V& v, TechnologyInputs& t) {
+  Budget& b = t.budget;
+  v("node", t.node, {.help = "logic process"});
+  v("dram", t.dram, {.help = "memory part"});
+  v("core", t.core, {.help = "core template; without, by node"});
+  v("link_gen", t.link_gen, {.help = "kind of links; without, by node"});
+  v("network", t.network, {.help = "link between nodes"});
+  v("area", b.area, {.help = "of one die", .min = above_zero});
+  v("dies", b.dies, {.help = "of the package", .min = 1, .max = 16});
+  v("power", b.power, {.help = "board limit", .min = above_zero});
+  v("stacks", b.stacks, {.help = "parts of memory", .max = 1000});
+  v("spare_stacks", b.spare_stacks, {.help = "places for memory left empty", .max = 1000});
+  v("links", b.links, {.help = "between devices", .max = 10000});
+  v("l2", b.l2, {.help = "last-level cache as sold", .min = above_zero});
+  v("clock", b.clock, {.help = "not above this", .min = above_zero});
+}
+
+namespace {
+
+/// The flags of a task under their names; they stand in the inputs.
+template <Task T>
+struct FlagView {
+  Inputs* inputs;
+};
+
+template <class V>
+void describe_names(V& v, Inputs& i) {
+  v("model", i.model, {.help = "model preset, file or Hugging Face config.json"});
+  v("system", i.system, {.help = "system preset or file"});
+  v("device", i.device, {.help = "device preset or file, in place of the system's"});
+  v("runtime", i.runtime, {.help = "software stack"});
+  v("technology", i.technology, {.help = "a generated device in place of a system"});
+}
+
+template <class V>
+void describe(V& v, FlagView<Task::train>& view) {
+  Inputs& i = *view.inputs;
+  describe_names(v, i);
+  v("gpus", i.gpus, {.help = "devices", .min = 1, .max = 1e7});
+  describe(v, i.strategy);
+  v("recompute_modules", i.strategy.modules, {.help = "parts recomputed beyond recompute"});
+  describe(v, i.training);
+}
+
+template <class V>
+void describe(V& v, FlagView<Task::infer>& view) {
+  Inputs& i = *view.inputs;
+  Strategy& s = i.strategy;
+  Serving& w = i.serving;
+  describe_names(v, i);
+  v("tp", s.tp, {.help = "tensor-parallel degree", .min = 1, .max = 1e6});
+  v("pp", s.pp, {.help = "pipeline stages", .min = 1, .max = 1e6});
+  v("dp", s.dp, {.help = "replicas of attention", .min = 1, .max = 1e6});
+  v("ep", s.ep, {.help = "expert-parallel degree", .min = 1, .max = 1e6});
+  v("precision", s.precision, {.help = "type of the weights"});
+  v("batch", w.batch, {.help = "requests at a time", .min = 1, .max = 1e8});
+  v("input", w.input, {.help = "tokens of the prompt", .min = 1, .max = 1e8});
+  v("output", w.output, {.help = "tokens generated", .min = 1, .max = 1e7});
+  v("batching", w.batching, {.help = "static or closed-loop"});
+  v("chunk", w.chunk, {.help = "prompt tokens that join a decode step; 0: whole", .max = 1e8});
+  v("kv_precision", w.cache, {.help = "type of keys and values"});
+  v("speculate", w.speculation.tokens, {.help = "tokens proposed a step", .max = 64});
+  v("acceptance", w.speculation.acceptance, {.help = "chance that one is right", .max = 1});
+  v("draft_cost", w.speculation.draft_cost, {.help = "a draft step over a step", .max = 10});
+  v("allow_long", i.allow_long, {.help = "go on with a context beyond the model's"});
+}
+
+std::string_view root_of(std::string_view path) { return path.substr(0, path.find('.')); }
+
+bool one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The spec that a path starts with, or nothing where the path is a flag.
+std::optional<StructRef> spec_of(Scene& s, std::string_view root) {
+  if (root == "device") return reflect(s.system.device);
+  if (root == "system") return reflect(s.system);
+  if (root == "runtime") return reflect(s.runtime);
+  if (root == "kernel") return reflect(s.kernels);
+  if (root == "collective") return reflect(s.collectives);
+  if (root == "model") return reflect(s.model);
+  if (root == "node") return reflect(s.node);
+  if (root == "dram") return reflect(s.dram);
+  if (root == "link") return reflect(s.link);
+  if (root == "core") return reflect(s.core);
+  if (root == "strategy") return reflect(s.inputs.strategy);
+  return std::nullopt;
+}
+
+struct Number {
+  double operator()(const bool* v) const { return *v ? 1 : 0; }
+  double operator()(const int* v) const { return *v; }
+  double operator()(const std::int64_t* v) const { return static_cast<double>(*v); }
+  double operator()(const double* v) const { return *v; }
+  double operator()(const std::string*) const { return 0; }
+  double operator()(const EnumRef& e) const { return static_cast<double>(e.get(e.value)); }
+  double operator()(const QuantityRef& q) const { return *q.value; }
+  double operator()(const StructRef&) const { return 0; }
+  double operator()(const ListRef&) const { return 0; }
+};
+
+struct Assigner {
+  double number;
+  const std::string& text;
+  void operator()(bool* v) const { *v = number != 0; }
+  void operator()(int* v) const { *v = static_cast<int>(number); }
+  void operator()(std::int64_t* v) const { *v = static_cast<std::int64_t>(number); }
+  void operator()(double* v) const { *v = number; }
+  void operator()(std::string* v) const { *v = text; }
+  void operator()(const EnumRef& e) const { e.set(e.value, static_cast<std::size_t>(number)); }
+  void operator()(const QuantityRef& q) const { *q.value = number; }
+  void operator()(const StructRef&) const {}
+  void operator()(const ListRef&) const {}
+};
+
+}  // namespace
+
+Inputs defaults_of(Task task) {
+  Inputs i;
+  i.runtime = task == Task::train ? "megatron-core" : "trtllm";
+  if (task == Task::train) i.strategy.dp = 0;
+  return i;
+}
+
+StructRef flags_of(Task task, Inputs& inputs) {
+  if (task == Task::train) {
+    FlagView<Task::train> view{&inputs};
+    return reflect(view);
+  }
+  FlagView<Task::infer> view{&inputs};
+  return reflect(view);
+}
+
+std::string canonical_field(std::string_view path) {
+  if (path.starts_with("system.device")) return std::string(path.substr(7));
+  if (path.starts_with("strategy.") && !path.starts_with("strategy.modules.")) {
+    return std::string(path.substr(9));
+  }
+  if (path.starts_with("strategy.")) return "recompute_" + std::string(path.substr(9));
+  if (path.starts_with("modules.")) return "recompute_" + std::string(path);
+  return std::string(path);
+}
+
+Layer layer_of(std::string_view canonical) {
+  const std::string_view root = root_of(canonical);
+  if (root == "technology") return Layer::preset;
+  if (root == canonical) {
+    return one_of(root, {"model", "system", "device", "runtime"}) ? Layer::preset : Layer::point;
+  }
+  if (one_of(root, {"model", "node", "dram", "link", "core"})) return Layer::setting;
+  if (one_of(root, {"system", "device", "runtime", "kernel", "collective"})) return Layer::spec;
+  return Layer::point;
+}
+
+std::optional<Slot> find_slot(Scene& scene, std::string_view canonical, Diagnostic& problem) {
+  const std::string_view root = root_of(canonical);
+  if (root != canonical) {
+    if (const std::optional<StructRef> spec = spec_of(scene, root)) {
+      return find_field(*spec, canonical.substr(root.size() + 1), root, problem);
+    }
+  }
+  return find_field(flags_of(scene.task, scene.inputs), canonical, "", problem);
+}
+
+double number_of(const Target& target) { return std::visit(Number{}, target); }
+
+void assign(const Target& target, double number, const std::string& text) {
+  std::visit(Assigner{number, text}, target);
+}
+
+}  // namespace sextant::sweep

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/sweep/outputs.hpp"
+
+#include <algorithm>
+
+#include "sextant/io/reflect.hpp"
+
+namespace sextant::sweep {
+namespace {
+
+double rate(double amount, Seconds time) { return time.value > 0 ? amount / time.value : 0; }
+
+std::vector<Output> of_training() {
+  using A = const Answer&;
+  const auto tokens = [](A a) { return rate(a.step.tokens, a.step.step); };
+  return {
+      {"gpus", CellType::integer, "", "devices", {}, [](A a) { return a.step.devices; }},
+      {"dp", CellType::integer, "", "replicas", {}, [](A a) -> double { return a.strategy.dp; }},
+      {"step_seconds", CellType::real, "s", "a step", {}, [](A a) { return a.step.step.value; }},
+      {"tokens_per_second", CellType::real, "", "tokens/s of all devices", {}, tokens},
+      {"tokens_per_second_per_gpu",
+       CellType::real,
+       "",
+       "tokens/s of one device",
+       {},
+       [](A a) { return rate(a.step.tokens, a.step.step) / a.step.devices; }},
+      {"model_tflops_per_gpu",
+       CellType::real,
+       "",
+       "model TFLOP/s of one device",
+       {},
+       [](A a) { return rate(a.step.model_flops.value, a.step.step) / a.step.devices / 1e12; }},
+      {"mfu",
+       CellType::real,
+       "",
+       "model FLOPs over the peak",
+       {},
+       [](A a) { return a.step.mfu(); }},
+      {"hfu", CellType::real, "", "FLOPs over the peak", {}, [](A a) { return a.step.hfu(); }},
+      {"memory_bytes",
+       CellType::real,
+       "B",
+       "of the fullest device",
+       {},
+       [](A a) { return a.step.memory.total().value; }},
+  };
+}
+
+std::vector<Output> of_serving() {
+  using A = const Answer&;
+  return {
+      {"gpus", CellType::integer, "", "devices", {}, [](A a) { return a.service.devices; }},
+      {"ttft_seconds",
+       CellType::real,
+       "s",
+       "to the first token",
+       {},
+       [](A a) { return a.service.ttft.value; }},
+      {"tpot_seconds",
+       CellType::real,
+       "s",
+       "for each token after it",
+       {},
+       [](A a) { return a.service.tpot.value; }},
+      {"latency_seconds",
+       CellType::real,
+       "s",
+       "of a request",
+       {},
+       [](A a) { return a.service.latency.value; }},
+      {"output_tokens_per_second",
+       CellType::real,
+       "",
+       "output tokens/s of all devices",
+       {},
+       [](A a) { return a.service.tokens_per_second; }},
+      {"output_tokens_per_second_per_gpu",
+       CellType::real,
+       "",
+       "output tokens/s of one device",
+       {},
+       [](A a) { return a.service.tokens_per_second / a.service.devices; }},
+      {"memory_bytes",
+       CellType::real,
+       "B",
+       "of one device",
+       {},
+       [](A a) { return a.service.memory.total().value; }},
+      {"max_batch",
+       CellType::integer,
+       "",
+       "requests that fit at their longest",
+       {},
+       [](A a) { return a.service.memory.max_batch; }},
+  };
+}
+
+Output verdict_output() {
+  Output verdict{.name = "verdict", .type = CellType::text, .help = "fits, or why it cannot run"};
+  for (const std::string_view n : names_of(Verdict{})) verdict.names.emplace_back(n);
+  for (const std::string_view n : names_of(Outcome{})) verdict.names.emplace_back(n);
+  return verdict;
+}
+
+void add_energy(std::vector<Output>& out) {
+  using A = const Answer&;
+  out.push_back({"device_joules",
+                 CellType::real,
+                 "J",
+                 "energy of one device, a step or a batch",
+                 {},
+                 [](A a) { return a.energy.total().value; }});
+  out.push_back(
+      {"joules_per_token", CellType::real, "J", "energy of all devices, a token", {}, [](A a) {
+         const double devices = std::max(a.step.devices, a.service.devices);
+         return a.tokens > 0 ? a.energy.total().value * devices / a.tokens : 0;
+       }});
+}
+
+// The strategy that the inner search found, field by field.
+void add_best(std::vector<Output>& out) {
+  Strategy strategy;
+  const StructRef fields = reflect(strategy);
+  for (std::size_t i = 0; i < fields.fields.size(); ++i) {
+    const Slot& slot = fields.fields[i];
+    if (std::holds_alternative<StructRef>(slot.target)) continue;
+    Output& o = out.emplace_back();
+    o.name = "best_" + std::string(slot.name);
+    o.type = CellType::integer;
+    o.help = slot.field.help;
+    o.strategy_field = i;
+    if (const auto* choice = std::get_if<EnumRef>(&slot.target)) {
+      o.type = CellType::text;
+      o.names.assign(choice->names.begin(), choice->names.end());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Output> outputs_of(const Plan& plan) {
+  std::vector<Output> all = {verdict_output()};
+  std::vector<Output> rest = plan.task == Task::train ? of_training() : of_serving();
+  if (plan.energy) add_energy(rest);
+  if (plan.best) add_best(rest);
+  for (Output& o : rest) {
+    const bool axis = std::any_of(plan.axes.begin(), plan.axes.end(),
+                                  [&](const Axis& a) { return a.field == o.name; });
+    if (!axis) all.push_back(std::move(o));
+  }
+  return all;
+}
+
+std::vector<StoreColumn> columns_of(const Plan& plan, const std::vector<Output>& outputs) {
+  std::vector<StoreColumn> columns;
+  for (const Axis& a : plan.axes) columns.push_back({a.field, a.type, "axis", a.unit, a.help});
+  for (const Output& o : outputs) columns.push_back({o.name, o.type, "output", o.unit, o.help});
+  return columns;
+}
+
+}  // namespace sextant::sweep

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/sweep/run.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "sextant/io/files.hpp"
+#include "sextant/io/presets.hpp"
+#include "sextant/sweep/parallel.hpp"
+
+namespace sextant::sweep {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* text = R"(kind = "train"
+[base]
+model = "gpt3-175b"
+system = "dgx-a100"
+gpus = 64
+batch = 64
+[[axis]]
+field = "tp"
+values = [1, 2, 3, 4, 8]
+[[axis]]
+field = "pp"
+values = [1, 2, 4, 8]
+[[axis]]
+field = "device.memory.bandwidth"
+values = ["2 TB/s", "3 TB/s"]
+)";
+
+/// A folder that goes with the test.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("sextant-run-" + unique())) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  static std::string unique() {
+    static int counter = 0;
+    return std::to_string(::getpid()) + "-" + std::to_string(counter++);
+  }
+  std::filesystem::path path_;
+};
+
+std::string results_of(const std::string& path) {
+  std::string all;
+  std::vector<std::string> names;
+  for (const StoreColumn& c : stored_columns(path)) names.push_back(c.name);
+  for (const auto& row : stored_rows(path, names, {}, 1'000'000)) {
+    for (const StoredCell& cell : row) {
+      if (const auto* i = std::get_if<std::int64_t>(&cell)) all += std::to_string(*i);
+      if (const auto* d = std::get_if<double>(&cell)) all += std::to_string(*d);
+      if (const auto* s = std::get_if<std::string>(&cell)) all += *s;
+      all += '|';
+    }
+    all += '\n';
+  }
+  return all;
+}
+
+void sweep_into(
+    const Plan& plan, const Target& target, int threads,
+    const std::function<bool()>& stopped = [] { return false; }) {
+  Results results(plan, target);
+  run(plan, results, {.threads = threads, .stopped = stopped});
+}
+
+TEST(Sweep, AnswersAsEvaluateDoes) {
+  const Plan plan = read_plan(text, "plan.toml");
+  Evaluator evaluator(plan, {});
+  Chunk chunk;
+  evaluator.answer(plan.count - 1, chunk);  // tp 8, pp 8, 3 TB/s
+  const System system =
+      load_system("dgx-a100", {{"device.memory.bandwidth", "3 TB/s"}}, Lookup::presets);
+  const Runtime runtime = load_runtime("megatron-core");
+  const Problem problem =
+      prepare(system, runtime, load_kernels(std::string(kernel_library(runtime))),
+              load_model("gpt3-175b"), Training{.batch = 64, .seq = 2048});
+  const Estimate expected =
+      evaluate(problem, {.tp = 8, .pp = 8, .dp = 1, .sp = runtime.sequence_parallel});
+  const auto at = [&](const char* name) {
+    for (std::size_t i = 0; i < evaluator.outputs().size(); ++i) {
+      if (evaluator.outputs()[i].name == name) return chunk.values[i];
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(at("verdict"), code_of(expected.verdict));
+  EXPECT_EQ(at("step_seconds"), expected.step.value);
+  EXPECT_EQ(at("memory_bytes"), expected.memory.total().value);
+  EXPECT_EQ(at("mfu"), expected.mfu());
+  EXPECT_EQ(at("dp"), 1);
+}
+
+// What points share is kept; it must be shared only where it is the same.
+TEST(Sweep, KeepsNothingThatDiffers) {
+  const Plan plan = read_plan(R"(kind = "train"
+[base]
+model = "gpt3-6.7b"
+system = "dgx-a100"
+gpus = 64
+[[axis]]
+field = "device.memory.bandwidth"
+values = ["2 TB/s", "3 TB/s"]
+[[axis]]
+field = "batch"
+values = [64, 128]
+[[axis]]
+field = "tp"
+values = [1, 2, 8]
+[[axis]]
+field = "pp"
+values = [1, 4]
+[[axis]]
+field = "recompute"
+values = ["none", "full"]
+[[axis]]
+field = "recompute_layers"
+values = [0, 1]
+[[axis]]
+field = "zero"
+values = [0, 1]
+[[axis]]
+field = "optimizer"
+values = ["adamw", "adamw-bf16-states"]
+[[axis]]
+field = "seq"
+values = [1024, 2048]
+)",
+                              "plan.toml");
+  Evaluator kept(plan, {});
+  for (std::uint64_t i = 0; i < plan.count; ++i) {
+    Chunk a;
+    kept.answer(i, a);
+    if (i % 37 != 0) continue;  // a fresh one loads all presets again
+    Chunk b;
+    Evaluator(plan, {}).answer(i, b);
+    for (std::size_t v = 0; v < a.values.size(); ++v) {
+      EXPECT_TRUE(a.values[v] == b.values[v] || std::isnan(a.values[v])) << i << " " << v;
+    }
+  }
+}
+
+TEST(Sweep, GivesTheSameTableHoweverItIsRun) {
+  const Folder folder;
+  const Plan plan = read_plan(text, "plan.toml");
+  sweep_into(plan, {folder / "one.db", StoreFormat::sqlite, false, "1"}, 1);
+  const std::string expected = results_of(folder / "one.db");
+  EXPECT_EQ(std::count(expected.begin(), expected.end(), '\n'), 40);
+  EXPECT_THAT(expected, HasSubstr("gpus not divisible"));
+  sweep_into(plan, {folder / "three.db", StoreFormat::sqlite, false, "1"}, 3);
+  EXPECT_EQ(results_of(folder / "three.db"), expected);
+  // Stopped again and again.
+  const Target target{folder / "parts.db", StoreFormat::sqlite, true, "1"};
+  for (int part = 0; part < 40; ++part) {
+    int asked = 0;
+    sweep_into(plan, target, 1, [&] { return asked++ > 0; });
+  }
+  EXPECT_EQ(results_of(folder / "parts.db"), expected);
+}
+
+TEST(Sweep, GoesOnWithTextThatWasCutAnywhere) {
+  const Folder folder;
+  const Plan plan = read_plan(text, "plan.toml");
+  for (const char* name : {"whole.csv", "whole.jsonl"}) {
+    const std::string path = folder / name;
+    const StoreFormat format = store_format_of(path);
+    sweep_into(plan, {path, format, false, "1"}, 1);
+    const std::string expected = read_file(path);
+    for (std::size_t length = 0; length <= expected.size(); length += 211) {
+      std::ofstream(path, std::ios::binary | std::ios::trunc) << expected.substr(0, length);
+      sweep_into(plan, {path, format, true, "1"}, 2);
+      ASSERT_EQ(read_file(path), expected) << name << " cut to " << length;
+    }
+  }
+}
+
+TEST(Sweep, RefusesResultsOfAnotherPlanOrVersion) {
+  const Folder folder;
+  const Plan plan = read_plan(text, "plan.toml");
+  const std::string path = folder / "out.db";
+  sweep_into(plan, {path, StoreFormat::sqlite, false, "1"}, 1);
+  const auto message = [&](const std::string& plan_text, bool resume, const char* version) {
+    try {
+      const Plan other = read_plan(plan_text, "plan.toml");
+      Results results(other, {path, StoreFormat::sqlite, resume, version});
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message(text, false, "1"), HasSubstr("--resume"));
+  EXPECT_EQ(message(text, true, "1"), "");
+  EXPECT_THAT(message(text, true, "2"), HasSubstr("version: is 2, was 1"));
+  std::string other(text);
+  other.replace(other.find("gpus = 64"), 9, "gpus = 24");
+  EXPECT_THAT(message(other, true, "1"), HasSubstr("base.gpus: is 24, was 64"));
+}
+
+TEST(Sweep, AsksTheInnerSearchAtEachPoint) {
+  const Plan plan = read_plan(R"(kind = "train"
+best = true
+[base]
+model = "gpt3-175b"
+system = "dgx-a100"
+batch = 64
+[[axis]]
+field = "gpus"
+values = [64, 128]
+)",
+                              "plan.toml");
+  const InnerSearch search = [](const InnerQuestion& q) -> std::optional<Strategy> {
+    EXPECT_EQ(q.problem.work.batch, 64);
+    if (q.inputs.gpus == 128) return std::nullopt;
+    return Strategy{.tp = 8, .pp = 8, .recompute = Recompute::full};
+  };
+  Evaluator evaluator(plan, search);
+  Chunk chunk;
+  evaluator.answer(0, chunk);
+  const std::vector<Output>& outputs = evaluator.outputs();
+  const auto found = [&](const char* name) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].name == name) return i;
+    }
+    return outputs.size();
+  };
+  EXPECT_EQ(chunk.values.at(found("best_pp")), 8);
+  EXPECT_EQ(chunk.values.at(found("best_recompute")), 2);
+  EXPECT_EQ(outputs.at(found("best_recompute")).names[2], "full");
+  evaluator.answer(1, chunk);
+  EXPECT_EQ(chunk.values[outputs.size()], code_of(Outcome::nothing_fits));
+}
+
+TEST(Sweep, MakesAnImpossibleDeviceAnAnswer) {
+  const Plan plan = read_plan(R"(kind = "infer"
+energy = true
+[base]
+model = "llama2-13b"
+technology.dram = "hbm4"
+[[axis]]
+field = "technology.node"
+values = ["n7", "n3"]
+[[axis]]
+field = "technology.area"
+values = ["100 mm2", "800 mm2"]
+[[axis]]
+field = "technology.stacks"
+values = [4]
+)",
+                              "plan.toml");
+  Evaluator evaluator(plan, {});
+  Chunk chunk;
+  for (std::uint64_t i = 0; i < plan.count; ++i) evaluator.answer(i, chunk);
+  const std::size_t width = evaluator.outputs().size();
+  ASSERT_FALSE(chunk.texts.empty());
+  EXPECT_GE(chunk.values[0], static_cast<double>(first_text_code));
+  EXPECT_EQ(chunk.values[3 * width], code_of(Verdict::fits));
+  EXPECT_GT(chunk.values[3 * width + width - 1], 0);  // joules
+}
+
+TEST(Worklist, CutsWhatIsMissingIntoChunks) {
+  const Worklist list({{2, 5}, {7, 8}, {10, 14}}, 3);
+  EXPECT_EQ(list.points(), 8U);
+  EXPECT_EQ(list.chunks(), 3U);
+  std::vector<std::vector<std::uint64_t>> chunks(3);
+  for (std::uint64_t c = 0; c < 3; ++c) {
+    list.each(c, [&](std::uint64_t p) { chunks[c].push_back(p); });
+  }
+  EXPECT_THAT(chunks[0], ElementsAre(2, 3, 4));
+  EXPECT_THAT(chunks[1], ElementsAre(7, 10, 11));
+  EXPECT_THAT(chunks[2], ElementsAre(12, 13));
+}
+
+TEST(OrderedWork, TakesResultsInOrder) {
+  for (const int threads : {1, 2, 5}) {
+    OrderedWork<std::uint64_t> work;
+    std::uint64_t next = 0;
+    work.make_work = [] { return [](std::uint64_t chunk) { return chunk * chunk; }; };
+    work.take = [&](std::uint64_t result) {
+      EXPECT_EQ(result, next * next);
+      ++next;
+    };
+    work.run(1000, threads);
+    EXPECT_EQ(next, 1000U);
+  }
+}
+
+TEST(OrderedWork, TakesAllThatWasBegunBeforeAStop) {
+  for (const int threads : {1, 3}) {
+    std::atomic<int> begun = 0;
+    int taken = 0;
+    OrderedWork<int> work;
+    work.make_work = [&] {
+      return [&](std::uint64_t) {
+        ++begun;
+        return 0;
+      };
+    };
+    work.take = [&](int) { ++taken; };
+    work.stopped = [&] { return begun > 20; };
+    work.run(100'000, threads);
+    EXPECT_EQ(taken, begun.load());
+    EXPECT_LT(taken, 100);
+  }
+}
+
+TEST(OrderedWork, ThrowsOnWhatAWorkerOrTheTakerThrows) {
+  for (const int threads : {1, 3}) {
+    OrderedWork<int> work;
+    work.make_work = [] {
+      return [](std::uint64_t chunk) {
+        if (chunk == 7) throw std::runtime_error("seven");
+        return 0;
+      };
+    };
+    work.take = [](int) {};
+    EXPECT_THROW(work.run(1000, threads), std::runtime_error);
+    OrderedWork<int> full;
+    full.make_work = [] { return [](std::uint64_t) { return 0; }; };
+    full.take = [](int) { throw std::runtime_error("full"); };
+    EXPECT_THROW(full.run(1000, threads), std::runtime_error);
+  }
+}
+
+}  // namespace
+}  // namespace sextant::sweep

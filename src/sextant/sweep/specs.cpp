@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/sweep/specs.hpp"
+
+#include <algorithm>
+
+#include "sextant/io/presets.hpp"
+#include "sextant/tech/usual.hpp"
+
+namespace sextant::sweep {
+namespace {
+
+// So many loaded specs are kept; a plan that varies a model's width in a thousand steps needs each
+// of them once.
+constexpr std::size_t most_kept = 256;
+
+std::string_view root_of(std::string_view path) { return path.substr(0, path.find('.')); }
+
+}  // namespace
+
+template <class T, class Load>
+const T& Specs::kept(std::map<std::string, T>& cache, const std::string& name, const Load& load) {
+  const std::string key = name + '\n' + settings_key_;
+  const auto found = cache.find(key);
+  if (found != cache.end()) return found->second;
+  if (cache.size() >= most_kept) cache.clear();
+  return cache.emplace(key, load(name, settings_, Lookup::anywhere)).first->second;
+}
+
+// Settings of axes come after the plan's own, as later --set options do.
+void Specs::read_settings(const std::vector<std::size_t>& digits) {
+  settings_ = plan_.settings;
+  settings_key_.clear();
+  for (std::size_t w = 0; w < plan_.wheels.size(); ++w) {
+    for (const std::size_t a : plan_.wheels[w].axes) {
+      const Axis& axis = plan_.axes[a];
+      if (axis.layer != Layer::setting) continue;
+      settings_.push_back({axis.path, axis.text(digits[w])});
+      settings_key_ += axis.path + "=" + axis.text(digits[w]) + "\n";
+    }
+  }
+}
+
+void Specs::apply_axes(Scene& scene, const std::vector<std::size_t>& digits,
+                       std::initializer_list<std::string_view> roots) {
+  for (std::size_t w = 0; w < plan_.wheels.size(); ++w) {
+    for (const std::size_t a : plan_.wheels[w].axes) {
+      const Axis& axis = plan_.axes[a];
+      const std::string_view root = root_of(axis.path);
+      if (axis.layer != Layer::spec || std::find(roots.begin(), roots.end(), root) == roots.end()) {
+        continue;
+      }
+      Diagnostic problem{.field = axis.field};
+      const std::optional<Slot> slot = find_slot(scene, axis.path, problem);
+      if (!slot) throw InputError({problem});
+      assign(slot->target, axis.numbers[digits[w]], axis.text(digits[w]));
+    }
+  }
+}
+
+void Specs::load_system_of(Scene& scene) {
+  const Inputs& in = scene.inputs;
+  if (!in.technology.node.empty()) return generate_system(scene);
+  scene.system = kept(systems_, in.system + '\n' + in.device,
+                      [&](const std::string&, std::vector<Setting> settings, Lookup lookup) {
+                        if (!in.device.empty()) {
+                          settings.insert(settings.begin(), {"device", in.device});
+                        }
+                        return load_system(in.system, settings, lookup);
+                      });
+}
+
+void Specs::generate_system(Scene& scene) {
+  const TechnologyInputs& in = scene.inputs.technology;
+  const auto node = [](const auto& n, const auto& s, Lookup l) { return load_node(n, s, l); };
+  const auto dram = [](const auto& n, const auto& s, Lookup l) { return load_dram(n, s, l); };
+  const auto link = [](const auto& n, const auto& s, Lookup l) { return load_link(n, s, l); };
+  const auto core = [](const auto& n, const auto& s, Lookup l) { return load_core(n, s, l); };
+  // Parts that the plan does not name are not what its settings mean.
+  const auto plain_node = [](const auto& n, const auto&, Lookup l) { return load_node(n, {}, l); };
+  const auto plain_link = [](const auto& n, const auto&, Lookup l) { return load_link(n, {}, l); };
+  Technology t;
+  t.node = kept(nodes_, in.node, node);
+  const UsualParts usual = usual_parts(t.node);
+  t.memory = kept(drams_, in.dram, dram);
+  t.link = kept(links_, in.link_gen.empty() ? usual.link : in.link_gen, link);
+  t.core = kept(cores_, in.core.empty() ? usual.core : in.core, core);
+  t.bridge = kept(links_, "d2d\nplain",
+                  [&](const auto&, const auto& s, Lookup l) { return plain_link("d2d", s, l); });
+  t.core_node = kept(nodes_, t.core.node + "\nplain", [&](const auto&, const auto& s, Lookup l) {
+    return plain_node(t.core.node, s, l);
+  });
+  Budget budget = in.budget;
+  if (budget.links < 0) budget.links = usual.links;
+  const LinkPart network =
+      kept(links_, in.network + "\nplain",
+           [&](const auto&, const auto& s, Lookup l) { return plain_link(in.network, s, l); });
+  scene.system = system_of(generate(t, budget), t, {.network = network});
+  apply(settings_, scene.system, "system");
+  apply(settings_, scene.system.device, "device");
+}
+
+// A device whose matrix units are not asynchronous uses "NAME-sync" where there is one.
+void Specs::load_kernels_of(Scene& scene) {
+  if (libraries_.empty()) libraries_ = preset_names(PresetKind::kernel);
+  std::string name(kernel_library(scene.runtime));
+  const bool variant =
+      std::find(libraries_.begin(), libraries_.end(), name + "-sync") != libraries_.end();
+  if (!scene.system.device.mechanism.asynchronous && variant) name += "-sync";
+  scene.kernels = kept(
+      kernels_, name, [](const auto& n, const auto& s, Lookup l) { return load_kernels(n, s, l); });
+}
+
+Problem Specs::problem(Scene& scene, const std::vector<std::size_t>& digits) {
+  read_settings(digits);
+  load_system_of(scene);
+  apply_axes(scene, digits, {"system", "device"});
+  throw_if_any(check(scene.system.device));
+  scene.model = kept(models_, scene.inputs.model,
+                     [](const auto& n, const auto& s, Lookup l) { return load_model(n, s, l); });
+  scene.runtime = kept(runtimes_, scene.inputs.runtime, [](const auto& n, const auto& s, Lookup l) {
+    return load_runtime(n, s, l);
+  });
+  apply_axes(scene, digits, {"runtime"});
+  load_kernels_of(scene);
+  apply_axes(scene, digits, {"kernel"});
+  Problem p = prepare(scene.system, scene.runtime, scene.kernels, scene.model, Training{});
+  scene.collectives = p.collectives;
+  apply(settings_, scene.collectives, "collective");
+  apply_axes(scene, digits, {"collective"});
+  p.collectives = scene.collectives;
+  return p;
+}
+
+}  // namespace sextant::sweep
