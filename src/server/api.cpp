@@ -11,6 +11,7 @@
 #include "server/errors.hpp"
 #include "server/openapi.hpp"
 #include "server/page.hpp"
+#include "server/search_job.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
@@ -149,7 +150,7 @@ std::vector<std::string> slow_paths() {
   return {base + "/tech", base + "/compare", base + "/validate"};
 }
 
-std::vector<JobRoute> job_routes() { return {}; }
+std::vector<JobRoute> job_routes() { return {search_job()}; }
 
 Api::Api(ApiOptions options) : options_(std::move(options)), jobs_(options_.limits) {
   add_routes();

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/search_job.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "sextant/io/text.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant::server {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+Document request(std::string text) { return parse_json(std::move(text), "request"); }
+
+constexpr const char* small =
+    R"({"model": "gpt3-6.7b", "system": "dgx-a100", "gpus": 8, "batch": 16, "fix": ["cp=1"]})";
+
+TEST(SearchJob, GivesWhatTheCommandGives) {
+  const Document asked = request(small);
+  const JobRoute route = search_job();
+  route.check(asked);
+  Progress progress;
+  const std::string answer = route.run(asked.root, progress);
+  EXPECT_THAT(answer, HasSubstr("\"best\": ["));
+  EXPECT_THAT(answer, HasSubstr("\"stopped\": false"));
+  EXPECT_GT(progress.total(), 1000);
+  EXPECT_EQ(progress.done(), progress.total());
+}
+
+TEST(SearchJob, EndsWhenCancelledWithTheBestSoFar) {
+  // Half a billion points: minutes, were it not stopped.
+  const Document asked = request(
+      R"({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 64, "max_gpus": 4096, "batch": 30240,
+          "explore": ["modules", "offload", "shard"]})");
+  Progress progress;
+  const std::jthread canceller([&] {
+    std::this_thread::sleep_for(100ms);
+    progress.cancel();
+  });
+  EXPECT_THAT(search_job().run(asked.root, progress), HasSubstr("\"stopped\": true"));
+  EXPECT_LT(progress.done(), progress.total());
+}
+
+TEST(SearchJob, RefusesBeforeItStarts) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 8})", "batch"},
+      {R"({"model": "/etc/passwd", "system": "dgx-a100", "gpus": 8, "batch": 8})", "/etc/passwd"},
+      {R"({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 8, "batch": 8, "fix": ["tq=1"]})",
+       "did you mean 'tp'"},
+      {R"({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 8, "batch": 8, "threads": 99})",
+       "not for requests over a network"},
+      {R"({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 7, "batch": 8, "fix": ["tp=2"]})",
+       "no value of tp or cp"},
+  };
+  for (const auto& [text, said] : cases) {
+    try {
+      search_job().check(request(text));
+      ADD_FAILURE() << text;
+    } catch (const InputError& e) {
+      EXPECT_THAT(e.what(), HasSubstr(said));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sextant::server
