@@ -62,7 +62,7 @@ Request to_request(const httplib::Request& from) {
 
 void put(Response from, httplib::Response& to) {
   to.status = from.status;
-  for (const auto& [name, value] : from.headers) to.set_header(name.c_str(), value);
+  for (const auto& [name, value] : from.headers) to.set_header(name, value);
   if (from.events) {
     current.events = std::move(from.events);
     // Only the head is written here; the connection goes on with what the source says.

@@ -41,6 +41,7 @@ void check_roots(const std::vector<Setting>& settings, const std::vector<std::st
 /// Throws InputError with all problems at once.
 template <Described T>
 void apply(const std::vector<Setting>& settings, T& value, std::string_view root) {
+  if (settings.empty()) return;
   std::vector<Diagnostic> problems;
   apply_settings(settings, reflect(value), root, problems);
   throw_if_any(std::move(problems));
