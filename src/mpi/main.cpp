@@ -256,7 +256,7 @@ Task prepare_task(const Session& session, int argc, char** argv) {
   task.options = read_arguments(argc, argv);
   task.text = read_file(task.options.plan);
   task.plan = std::make_unique<sweep::Plan>(sweep::read_plan(task.text, task.options.plan));
-  check_supported(*task.plan);
+  check_objective(*task.plan);
   task.results = open_results(*task.plan, task.options);
   task.worklist = task.results->worklist(session.size());
   return task;

@@ -110,8 +110,7 @@ void Reader::read_task() {
 void Reader::read_best() {
   const Node* best = root_.find("best");
   if (best == nullptr || (best->kind == Node::Kind::boolean && !best->boolean)) return;
-  plan_.best = Best{};
-  if (plan_.task == Task::infer) plan_.best->objective = "output_tokens_per_second";
+  plan_.best = Best{plan_.task == Task::train ? "tokens-per-second" : "throughput"};
   const Node* objective = best->kind == Node::Kind::table ? best->find("objective") : best;
   if (best->kind == Node::Kind::table) {
     for (const Node::Member& m : best->members) {
@@ -238,9 +237,13 @@ void Reader::check_complete() {
     if (!plan_.gives(field)) add({}, std::string("base.") + field, "missing", hint);
   };
   needs("model", "a preset, or an axis over several: 'sextant list models'");
+  if (plan_.best) needs("gpus", "a search needs to know how many devices there are");
   if (plan_.best && plan_.task == Task::train) {
-    needs("gpus", "a search needs to know how many devices there are");
     needs("batch", "a search needs to know what all strategies do");
+  }
+  if (!plan_.best && plan_.task == Task::infer && plan_.gives("gpus")) {
+    add(given_.at("gpus"), "gpus", "follows from tp, pp and dp",
+        "leave it out, or write best = true");
   }
   const auto technology = std::find_if(given_.begin(), given_.end(), [](const auto& g) {
     return g.first.starts_with("technology.");

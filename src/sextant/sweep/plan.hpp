@@ -45,7 +45,7 @@ struct Wheel {
 
 /// The inner search that a plan asks for: at every point, the best strategy by this objective.
 struct Best {
-  std::string objective = "step_seconds";
+  std::string objective;
 };
 
 struct Plan {
