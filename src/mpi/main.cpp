@@ -289,6 +289,10 @@ int complain(const std::string& message, int status) {
 }
 
 int run(const Session& session, int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--help") {
+    if (session.writes()) fmt::print("{}", usage);
+    return 0;
+  }
   Task task;
   int status = 0;
   try {
