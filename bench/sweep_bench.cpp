@@ -2,6 +2,7 @@
 // What a sweep costs beside its predictions: finding a point's inputs, making the problem of a new
 // device, and writing rows.
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
@@ -100,5 +101,59 @@ void BM_RowsIntoSqlite(benchmark::State& state) { write_rows(state, StoreFormat:
 BENCHMARK(BM_RowsIntoSqlite)->Iterations(500)->UseRealTime();
 void BM_RowsIntoCsv(benchmark::State& state) { write_rows(state, StoreFormat::csv); }
 BENCHMARK(BM_RowsIntoCsv)->Iterations(500)->UseRealTime();
+
+// The whole of it: a million points of training into SQLite, and the memory at its fullest.
+constexpr const char* million = R"(
+kind = "train"
+[base]
+model = "gpt3-175b"
+system = "dgx-a100"
+gpus = 512
+[[axis]]
+field = "batch"
+from = 512
+to = 267264
+step = 512
+[[axis]]
+field = "tp"
+values = [1, 2, 4, 8]
+[[axis]]
+field = "pp"
+values = [1, 2, 4, 8, 16]
+[[axis]]
+field = "microbatch"
+values = [1, 2, 4, 8]
+[[axis]]
+field = "recompute"
+values = ["none", "selective", "full"]
+[[axis]]
+field = "zero"
+values = [0, 1, 2, 3]
+[[axis]]
+field = "schedule"
+values = ["1f1b", "gpipe"]
+)";
+
+void BM_MillionPoints(benchmark::State& state) {
+  const Plan plan = read_plan(million, "bench.toml");
+  const std::string path = std::filesystem::temp_directory_path() / "sextant-sweep-bench.db";
+  for (auto _ : state) {
+    std::filesystem::remove(path);
+    Results results(plan, {path, StoreFormat::sqlite, false, "bench"});
+    run(plan, results, {.threads = static_cast<int>(state.range(0))});
+  }
+  std::filesystem::remove(path);
+  state.SetItemsProcessed(static_cast<std::int64_t>(plan.count) * state.iterations());
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) / 1024;
+}
+BENCHMARK(BM_MillionPoints)
+    ->Arg(1)
+    ->Arg(2)
+    ->Iterations(1)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace

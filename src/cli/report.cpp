@@ -138,7 +138,7 @@ void Report::read_condition(const std::string& text) {
                "expected a column, one of = != < <= > >=, and a value, not " + in_quotes(text),
                "write 'tp=8'");
   }
-  const auto trimmed = [](std::string s) {
+  const auto trimmed = [](const std::string& s) {
     const std::size_t first = s.find_first_not_of(' ');
     return first == std::string::npos ? "" : s.substr(first, s.find_last_not_of(' ') - first + 1);
   };

@@ -24,13 +24,18 @@ using Clock = std::chrono::steady_clock;
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler writes it
 
+extern "C" void ask_to_stop(int signal) {
+  interrupted = true;
+  std::signal(signal, SIG_DFL);  // who asks again does not want to wait
+}
+
 /// While this lives, Ctrl-C and a polite kill ask for an end instead of making one.
 class Interruption {
  public:
   Interruption() {
     interrupted = false;
     for (std::size_t i = 0; i < signals.size(); ++i) {
-      before_[i] = std::signal(signals[i], [](int) { interrupted = true; });
+      before_[i] = std::signal(signals[i], ask_to_stop);
     }
   }
   ~Interruption() {
@@ -80,15 +85,6 @@ bool run_plan(const sweep::Plan& plan, sweep::Results& results, int threads) {
 }
 
 }  // namespace
-
-sweep::InnerSearch inner_search() { return {}; }
-
-void check_supported(const sweep::Plan& plan) {
-  if (plan.best && !inner_search()) {
-    throw InputError("best: this program cannot search for a strategy at each point",
-                     "give the strategy in [base] or on axes");
-  }
-}
 
 sweep::Target target_of(const SweepOptions& options) {
   if (options.output.empty()) {
@@ -144,7 +140,7 @@ std::string run_sweep(const SweepOptions& options, const Common& common) {
   }
   const int threads = options.threads > 0 ? options.threads : sweep::usual_threads();
   const sweep::Plan plan = sweep::read_plan(read_file(options.plan), options.plan);
-  check_supported(plan);
+  check_objective(plan);
   if (options.dry_run) return dry_run_text(plan, threads);
   sweep::Results results(plan, target_of(options));
   const auto start = Clock::now();

@@ -256,7 +256,7 @@ Task prepare_task(const Session& session, int argc, char** argv) {
   task.options = read_arguments(argc, argv);
   task.text = read_file(task.options.plan);
   task.plan = std::make_unique<sweep::Plan>(sweep::read_plan(task.text, task.options.plan));
-  check_supported(*task.plan);
+  check_objective(*task.plan);
   task.results = open_results(*task.plan, task.options);
   task.worklist = task.results->worklist(session.size());
   return task;
@@ -289,6 +289,10 @@ int complain(const std::string& message, int status) {
 }
 
 int run(const Session& session, int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--help") {
+    if (session.writes()) fmt::print("{}", usage);
+    return 0;
+  }
   Task task;
   int status = 0;
   try {

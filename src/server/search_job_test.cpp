@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "sextant/io/text.hpp"
+#include "sextant/io/node.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
 namespace sextant::server {

@@ -67,7 +67,7 @@ TEST_F(StoreTest, KeepsRowsAndFacts) {
 
 TEST_F(StoreTest, FindsGapsAndReadsBack) {
   const auto store = open_store(path("gaps.db"), StoreFormat::sqlite, columns, facts);
-  for (const std::uint64_t i : {1, 2, 5, 9}) write_row(*store, i);
+  for (const std::uint64_t i : {1U, 2U, 5U, 9U}) write_row(*store, i);
   EXPECT_THAT(store->missing(10),
               ElementsAre(PointRange{0, 1}, PointRange{3, 5}, PointRange{6, 9}));
   store->commit();

@@ -21,23 +21,23 @@ constexpr std::array<std::string_view, 12> roots = {
     "node",   "dram",   "link",    "core",  "strategy", "technology"};
 
 /// Looks a preset up by the field that names it; throws InputError.
-void load_by_field(std::string_view canonical, const std::string& name) {
+void load_by_field(std::string_view canonical, const std::string& name, Lookup lookup) {
   if (canonical == "model") {
-    load_model(name);
+    load_model(name, {}, lookup);
   } else if (canonical == "system") {
-    load_system(name);
+    load_system(name, {}, lookup);
   } else if (canonical == "device") {
-    load_device(name);
+    load_device(name, {}, lookup);
   } else if (canonical == "runtime") {
-    load_runtime(name);
+    load_runtime(name, {}, lookup);
   } else if (canonical == "technology.node") {
-    load_node(name);
+    load_node(name, {}, lookup);
   } else if (canonical == "technology.dram") {
-    load_dram(name);
+    load_dram(name, {}, lookup);
   } else if (canonical == "technology.core") {
-    load_core(name);
+    load_core(name, {}, lookup);
   } else if (canonical == "technology.link_gen" || canonical == "technology.network") {
-    load_link(name);
+    load_link(name, {}, lookup);
   }
 }
 
@@ -253,11 +253,11 @@ void AxisReader::read_range() {
   }
   double from = 0;
   double to = 0;
-  const bool both =
-      read_number("from", slot_->field, from) & read_number("to", slot_->field, to);  // say both
+  const bool low = read_number("from", slot_->field, from);
+  const bool high = read_number("to", slot_->field, to);
   const bool step = node_.find("step") != nullptr;
   const bool points = node_.find("points") != nullptr;
-  if (!both) return;
+  if (!low || !high) return;
   if (from > to) return add(node_.find("from")->place, "from", "is more than to");
   if (log && from <= 0) return add(node_.find("from")->place, "from", "has no logarithm");
   if (step == points || (step && log)) {
@@ -306,11 +306,13 @@ void Findings::add(Place place, std::string field, std::string message, std::str
       problem_at(document, place, std::move(field), std::move(message), std::move(hint)));
 }
 
-Scene sample_scene(Task task, const Node& plan) {
+Scene sample_scene(Task task, const Node& plan, Lookup lookup) {
   Scene s{.task = task};
   s.inputs = defaults_of(task);
-  load_sample(s.system, first_name(plan, "system"), [](const auto& n) { return load_system(n); });
-  load_sample(s.model, first_name(plan, "model"), [](const auto& n) { return load_model(n); });
+  load_sample(s.system, first_name(plan, "system"),
+              [&](const std::string& n) { return load_system(n, {}, lookup); });
+  load_sample(s.model, first_name(plan, "model"),
+              [&](const std::string& n) { return load_model(n, {}, lookup); });
   // A generated device stands in nodes on links, and nodes in a network.
   if (s.system.fabrics.empty()) s.system.fabrics.resize(2);
   return s;
@@ -343,7 +345,7 @@ bool read_field(const Findings& findings, const Node& node, Slot& slot, const st
     return false;
   }
   try {
-    load_by_field(canonical, **name);
+    load_by_field(canonical, **name, findings.lookup);
   } catch (const InputError& e) {
     for (const Diagnostic& d : e.diagnostics()) {
       findings.add(node.place, path, (d.line > 0 ? d.file + ": " : "") + d.message, d.hint);

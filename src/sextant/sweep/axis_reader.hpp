@@ -15,13 +15,14 @@ namespace sextant::sweep {
 struct Findings {
   const Document& document;
   std::vector<Diagnostic>& problems;
+  Lookup lookup;  ///< where names may lead
 
   void add(Place place, std::string field, std::string message, std::string hint = "") const;
 };
 
 /// A scene of the first system and model that the plan names, so that lists have their elements.
 /// Names that cannot be loaded are left out: they are reported where they stand.
-Scene sample_scene(Task task, const Node& plan);
+Scene sample_scene(Task task, const Node& plan, Lookup lookup);
 
 /// The path under which find_slot() knows a field.
 std::string slot_path(const std::string& field);

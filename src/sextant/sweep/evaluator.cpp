@@ -100,15 +100,13 @@ double Evaluator::settle(Answer& answer) {
 }
 
 double Evaluator::run(Answer& answer) {
+  const double code = settle(answer);
+  if (code != code_of(Verdict::fits)) return code;
   if (plan_.best) {
-    // Degrees are the search's to find; workload and devices are the point's.
-    settle(answer);
     const std::optional<Strategy> found =
         search_ ? search_({plan_, problem_, scene_.inputs}) : std::nullopt;
     if (!found) return code_of(Outcome::nothing_fits);
     answer.strategy = *found;
-  } else if (const double code = settle(answer); code != code_of(Verdict::fits)) {
-    return code;
   }
   const Strategy& s = answer.strategy;
   const bool trains = plan_.task == Task::train;

@@ -59,6 +59,7 @@ void describe(V& v, FlagView<Task::infer>& view) {
   Strategy& s = i.strategy;
   Serving& w = i.serving;
   describe_names(v, i);
+  v("gpus", i.gpus, {.help = "devices, where the best strategy is sought", .min = 1, .max = 1e5});
   v("tp", s.tp, {.help = "tensor-parallel degree", .min = 1, .max = 1e6});
   v("pp", s.pp, {.help = "pipeline stages", .min = 1, .max = 1e6});
   v("dp", s.dp, {.help = "replicas of attention", .min = 1, .max = 1e6});

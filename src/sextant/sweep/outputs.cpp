@@ -46,10 +46,16 @@ std::vector<Output> of_training() {
   };
 }
 
-std::vector<Output> of_serving() {
+std::vector<Output> of_serving(bool searched) {
   using A = const Answer&;
   return {
-      {"gpus", CellType::integer, "", "devices", {}, [](A a) { return a.service.devices; }},
+      // Where the best is sought, gpus are those of all instances, and the rest is of one.
+      {searched ? "instance_gpus" : "gpus",
+       CellType::integer,
+       "",
+       "devices",
+       {},
+       [](A a) { return a.service.devices; }},
       {"ttft_seconds",
        CellType::real,
        "s",
@@ -118,12 +124,15 @@ void add_energy(std::vector<Output>& out) {
 }
 
 // The strategy that the inner search found, field by field.
-void add_best(std::vector<Output>& out) {
-  Strategy strategy;
-  const StructRef fields = reflect(strategy);
+void add_best(std::vector<Output>& out, Task task) {
+  Inputs inputs;
+  const StructRef flags = flags_of(task, inputs);
+  const StructRef fields = reflect(inputs.strategy);
   for (std::size_t i = 0; i < fields.fields.size(); ++i) {
     const Slot& slot = fields.fields[i];
-    if (std::holds_alternative<StructRef>(slot.target)) continue;
+    const bool searched = std::any_of(flags.fields.begin(), flags.fields.end(),
+                                      [&](const Slot& flag) { return flag.name == slot.name; });
+    if (!searched || std::holds_alternative<StructRef>(slot.target)) continue;
     Output& o = out.emplace_back();
     o.name = "best_" + std::string(slot.name);
     o.type = CellType::integer;
@@ -140,9 +149,10 @@ void add_best(std::vector<Output>& out) {
 
 std::vector<Output> outputs_of(const Plan& plan) {
   std::vector<Output> all = {verdict_output()};
-  std::vector<Output> rest = plan.task == Task::train ? of_training() : of_serving();
+  std::vector<Output> rest =
+      plan.task == Task::train ? of_training() : of_serving(plan.best.has_value());
   if (plan.energy) add_energy(rest);
-  if (plan.best) add_best(rest);
+  if (plan.best) add_best(rest, plan.task);
   for (Output& o : rest) {
     const bool axis = std::any_of(plan.axes.begin(), plan.axes.end(),
                                   [&](const Axis& a) { return a.field == o.name; });

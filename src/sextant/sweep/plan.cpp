@@ -25,7 +25,8 @@ std::string counted(double number) {
 
 class Reader {
  public:
-  explicit Reader(const Document& document) : document_(document), root_(document.root) {
+  Reader(const Document& document, Lookup lookup) : document_(document), root_(document.root) {
+    plan_.lookup = lookup;
     plan_.file = document.file;
     plan_.text = document.text;
     plan_.root = document.root;
@@ -35,7 +36,7 @@ class Reader {
     check_members();
     read_task();
     read_best();
-    sample_ = sample_scene(plan_.task, root_);
+    sample_ = sample_scene(plan_.task, root_, plan_.lookup);
     read_base();
     read_axes();
     check_complete();
@@ -54,6 +55,8 @@ class Reader {
     problems_.push_back(
         problem_at(document_, place, std::move(field), std::move(message), std::move(hint)));
   }
+
+  Findings findings() { return {document_, problems_, plan_.lookup}; }
 
   void check_members();
   void read_task();
@@ -110,8 +113,7 @@ void Reader::read_task() {
 void Reader::read_best() {
   const Node* best = root_.find("best");
   if (best == nullptr || (best->kind == Node::Kind::boolean && !best->boolean)) return;
-  plan_.best = Best{};
-  if (plan_.task == Task::infer) plan_.best->objective = "output_tokens_per_second";
+  plan_.best = Best{plan_.task == Task::train ? "tokens-per-second" : "throughput"};
   const Node* objective = best->kind == Node::Kind::table ? best->find("objective") : best;
   if (best->kind == Node::Kind::table) {
     for (const Node::Member& m : best->members) {
@@ -167,10 +169,9 @@ void Reader::read_base_value(const std::string& path, Place place, const Node& n
   if (!claim(canonical, path, place)) return;
   Scene scene = sample_;
   scene.inputs = plan_.base;
-  const Findings findings{document_, problems_};
-  std::optional<Slot> slot = find_or_report(findings, scene, path, place);
+  std::optional<Slot> slot = find_or_report(findings(), scene, path, place);
   if (!slot) return;
-  if (!read_field(findings, node, *slot, path, "base." + printable(path, 200))) return;
+  if (!read_field(findings(), node, *slot, path, "base." + printable(path, 200))) return;
   const Layer layer = layer_of(canonical);
   if (layer == Layer::setting || layer == Layer::spec) {
     plan_.settings.push_back({path, text_of(slot->target)});
@@ -200,7 +201,7 @@ void Reader::read_settings(const Node& node) {
     if (!claim(canonical, setting.path, item->place)) continue;
     const Layer layer = layer_of(canonical);
     Scene scene = sample_;
-    if (!find_or_report({document_, problems_}, scene, setting.path, item->place)) continue;
+    if (!find_or_report(findings(), scene, setting.path, item->place)) continue;
     if (layer == Layer::setting || layer == Layer::spec) {
       plan_.settings.push_back(setting);
     } else if (setting.path.starts_with("strategy.")) {
@@ -223,11 +224,17 @@ void Reader::read_axes() {
   if (axes->kind != Node::Kind::array) {
     return add(axes->place, "axis", "expected an array of tables", "write [[axis]]");
   }
+  std::size_t values = 0;
   for (std::size_t i = 0; i < axes->items.size(); ++i) {
     const Node& node = axes->items[i];
-    std::optional<Axis> axis =
-        read_axis({document_, problems_}, sample_, node, fmt::format("axis[{}]", i));
+    std::optional<Axis> axis = read_axis(findings(), sample_, node, fmt::format("axis[{}]", i));
     if (!axis || !claim(axis->canonical, axis->field, axis->place)) continue;
+    values += axis->size();
+    if (values > max_values) {
+      return add(axis->place, axis->field,
+                 fmt::format("axes have more than {} values together",
+                             counted(static_cast<double>(max_values))));
+    }
     plan_.axes.push_back(*std::move(axis));
   }
 }
@@ -238,9 +245,13 @@ void Reader::check_complete() {
     if (!plan_.gives(field)) add({}, std::string("base.") + field, "missing", hint);
   };
   needs("model", "a preset, or an axis over several: 'sextant list models'");
+  if (plan_.best) needs("gpus", "a search needs to know how many devices there are");
   if (plan_.best && plan_.task == Task::train) {
-    needs("gpus", "a search needs to know how many devices there are");
     needs("batch", "a search needs to know what all strategies do");
+  }
+  if (!plan_.best && plan_.task == Task::infer && plan_.gives("gpus")) {
+    add(given_.at("gpus"), "gpus", "follows from tp, pp and dp",
+        "leave it out, or write best = true");
   }
   const auto technology = std::find_if(given_.begin(), given_.end(), [](const auto& g) {
     return g.first.starts_with("technology.");
@@ -325,38 +336,41 @@ void Reader::check_count() {
 // Degrees that never multiply to the devices there are make no point that runs.
 void Reader::check_devices() {
   if (!problems_.empty() || plan_.task != Task::train || !plan_.gives("gpus")) return;
+  struct Degree {
+    const Axis* axis;
+    Slot slot;
+    std::size_t wheel;
+  };
+  Scene scene = sample_;
+  scene.inputs = plan_.base;
+  std::vector<Degree> degrees;
   std::vector<std::size_t> wheels;
   double combinations = 1;
   for (std::size_t w = 0; w < plan_.wheels.size(); ++w) {
+    const std::size_t before = degrees.size();
     for (const std::size_t a : plan_.wheels[w].axes) {
-      const std::string& name = plan_.axes[a].canonical;
+      const Axis& axis = plan_.axes[a];
+      const std::string& name = axis.canonical;
       if (name != "gpus" && name != "tp" && name != "pp" && name != "cp" && name != "dp") continue;
-      wheels.push_back(w);
-      combinations *= static_cast<double>(plan_.wheels[w].size);
-      break;
-    }
-  }
-  if (combinations > 1e6) return;
-  Scene scene = sample_;
-  scene.inputs = plan_.base;
-  const Inputs& in = scene.inputs;
-  for (std::uint64_t c = 0; c < static_cast<std::uint64_t>(combinations); ++c) {
-    std::uint64_t rest = c;
-    for (const std::size_t w : wheels) {
-      for (const std::size_t a : plan_.wheels[w].axes) {
-        const Axis& axis = plan_.axes[a];
-        if (axis.layer != Layer::point) continue;
-        Diagnostic ignored;
-        const std::optional<Slot> slot = find_slot(scene, axis.path, ignored);
-        if (slot) assign(slot->target, axis.numbers[rest % plan_.wheels[w].size], axis.text(0));
+      Diagnostic ignored;
+      if (const auto slot = find_slot(scene, axis.path, ignored)) {
+        degrees.push_back({&axis, *slot, wheels.size()});
       }
-      rest /= plan_.wheels[w].size;
     }
-    const double others = static_cast<double>(in.strategy.tp) * in.strategy.pp * in.strategy.cp;
-    const double replicas = in.gpus / others;
-    if (in.strategy.dp > 0 ? replicas == in.strategy.dp : replicas == std::floor(replicas)) return;
+    if (degrees.size() == before) continue;
+    wheels.push_back(plan_.wheels[w].size);
+    combinations *= static_cast<double>(wheels.back());
   }
+  if (combinations > 1e6) return;  // some will do
+  std::vector<std::size_t> digits(wheels.size());
+  const Inputs& in = scene.inputs;
   const Strategy& s = in.strategy;
+  for (double c = 0; c < combinations; ++c) {
+    for (const Degree& d : degrees) assign(d.slot.target, d.axis->numbers[digits[d.wheel]], "");
+    const double replicas = in.gpus / (static_cast<double>(s.tp) * s.pp * s.cp);
+    if (s.dp > 0 ? replicas == s.dp : replicas == std::floor(replicas)) return;
+    for (std::size_t w = 0; w < wheels.size() && ++digits[w] == wheels[w]; ++w) digits[w] = 0;
+  }
   add(given_.at("gpus"), "gpus",
       wheels.empty() ? fmt::format("{} is not tp {} x pp {} x cp {} x {}", in.gpus, s.tp, s.pp,
                                    s.cp, s.dp > 0 ? fmt::format("dp {}", s.dp) : "a whole number")
@@ -428,9 +442,9 @@ bool Plan::gives(std::string_view canonical) const {
   return std::binary_search(given.begin(), given.end(), canonical);
 }
 
-Plan read_plan(std::string text, std::string file) {
+Plan read_plan(std::string text, std::string file, Lookup lookup) {
   const Document document = parse_toml(std::move(text), std::move(file));
-  return Reader(document).run();
+  return Reader(document, lookup).run();
 }
 
 void digits_of(const Plan& plan, std::uint64_t point, std::span<std::size_t> digits) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sextant/io/node.hpp"
+#include "sextant/io/presets.hpp"
 #include "sextant/io/settings.hpp"
 #include "sextant/io/store.hpp"
 #include "sextant/sweep/inputs.hpp"
@@ -45,21 +46,22 @@ struct Wheel {
 
 /// The inner search that a plan asks for: at every point, the best strategy by this objective.
 struct Best {
-  std::string objective = "step_seconds";
+  std::string objective;
 };
 
 struct Plan {
   Task task = Task::train;
   std::string file, text;
-  Node root;                       ///< as parsed, for comparison with another
-  Inputs base;                     ///< without the axes
-  std::vector<Setting> settings;   ///< of specs, for all points
-  std::vector<Axis> axes;          ///< in the plan's order
-  std::vector<Wheel> wheels;       ///< most significant first: what makes problems, then the rest
-  std::vector<std::string> given;  ///< canonical fields of the base and the axes, sorted
-  std::uint64_t count = 0;         ///< of points
-  std::uint64_t inner = 1;         ///< points in a row that share a problem
-  bool energy = false;             ///< energies too; several times the work
+  Lookup lookup = Lookup::anywhere;  ///< where names may lead
+  Node root;                         ///< as parsed, for comparison with another
+  Inputs base;                       ///< without the axes
+  std::vector<Setting> settings;     ///< of specs, for all points
+  std::vector<Axis> axes;            ///< in the plan's order
+  std::vector<Wheel> wheels;         ///< most significant first: what makes problems, then the rest
+  std::vector<std::string> given;    ///< canonical fields of the base and the axes, sorted
+  std::uint64_t count = 0;           ///< of points
+  std::uint64_t inner = 1;           ///< points in a row that share a problem
+  bool energy = false;               ///< energies too; several times the work
   std::optional<Best> best;
 
   bool gives(std::string_view canonical) const;
@@ -67,12 +69,12 @@ struct Plan {
 
 /// More points than this are a mistake: at 100,000 a second they take a day, and a terabyte.
 inline constexpr std::uint64_t max_points = 10'000'000'000;
-/// More values than this on one axis are, too.
+/// More values than this on all axes together are, too.
 inline constexpr std::uint64_t max_values = 1'000'000;
 
 /// Reads and checks a plan; presets that it names are loaded once, points are not. Throws
 /// InputError with everything that is wrong.
-Plan read_plan(std::string text, std::string file);
+Plan read_plan(std::string text, std::string file, Lookup lookup = Lookup::anywhere);
 
 /// The digit of every wheel at a point.
 void digits_of(const Plan& plan, std::uint64_t point, std::span<std::size_t> digits);

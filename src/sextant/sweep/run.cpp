@@ -39,16 +39,17 @@ void add_input(StoreFacts& facts, const char* kind, const std::string& name, con
 }
 
 // What names lead to may change while the plan does not: a file was edited, $SEXTANT_PATH is other.
-void add_named(StoreFacts& facts, const std::string& field, const std::string& name) {
+void add_named(StoreFacts& facts, const std::string& field, const std::string& name,
+               Lookup lookup) {
   if (name.empty()) return;
-  if (field == "model") add_input(facts, "model", name, load_model(name));
-  if (field == "system") add_input(facts, "system", name, load_system(name));
-  if (field == "device") add_input(facts, "device", name, load_device(name));
-  if (field == "runtime") add_input(facts, "runtime", name, load_runtime(name));
-  if (field == "technology.node") add_input(facts, "node", name, load_node(name));
-  if (field == "technology.dram") add_input(facts, "dram", name, load_dram(name));
-  if (field == "technology.core") add_input(facts, "core", name, load_core(name));
-  if (field == "technology.link_gen") add_input(facts, "link", name, load_link(name));
+  if (field == "model") add_input(facts, "model", name, load_model(name, {}, lookup));
+  if (field == "system") add_input(facts, "system", name, load_system(name, {}, lookup));
+  if (field == "device") add_input(facts, "device", name, load_device(name, {}, lookup));
+  if (field == "runtime") add_input(facts, "runtime", name, load_runtime(name, {}, lookup));
+  if (field == "technology.node") add_input(facts, "node", name, load_node(name, {}, lookup));
+  if (field == "technology.dram") add_input(facts, "dram", name, load_dram(name, {}, lookup));
+  if (field == "technology.core") add_input(facts, "core", name, load_core(name, {}, lookup));
+  if (field == "technology.link_gen") add_input(facts, "link", name, load_link(name, {}, lookup));
 }
 
 std::vector<Diagnostic> changes(const Plan& plan, const StoreFacts& now, const StoreFacts& then) {
@@ -253,15 +254,15 @@ StoreFacts facts_of(const Plan& plan, const std::string& version) {
   facts["version"] = version;
   facts["kind"] = name_of(plan.task);
   facts["points"] = std::to_string(plan.count);
-  add_named(facts, "model", plan.base.model);
-  add_named(facts, "system", plan.base.system);
-  add_named(facts, "device", plan.base.device);
-  add_named(facts, "runtime", plan.base.runtime);
-  add_named(facts, "technology.node", plan.base.technology.node);
-  add_named(facts, "technology.dram", plan.base.technology.dram);
+  add_named(facts, "model", plan.base.model, plan.lookup);
+  add_named(facts, "system", plan.base.system, plan.lookup);
+  add_named(facts, "device", plan.base.device, plan.lookup);
+  add_named(facts, "runtime", plan.base.runtime, plan.lookup);
+  add_named(facts, "technology.node", plan.base.technology.node, plan.lookup);
+  add_named(facts, "technology.dram", plan.base.technology.dram, plan.lookup);
   for (const Axis& a : plan.axes) {
     if (a.layer != Layer::preset) continue;
-    for (const std::string& name : a.texts) add_named(facts, a.canonical, name);
+    for (const std::string& name : a.texts) add_named(facts, a.canonical, name, plan.lookup);
   }
   return facts;
 }

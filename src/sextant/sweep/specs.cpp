@@ -23,7 +23,7 @@ const T& Specs::kept(std::map<std::string, T>& cache, const std::string& name, c
   const auto found = cache.find(key);
   if (found != cache.end()) return found->second;
   if (cache.size() >= most_kept) cache.clear();
-  return cache.emplace(key, load(name, settings_, Lookup::anywhere)).first->second;
+  return cache.emplace(key, load(name, settings_, plan_.lookup)).first->second;
 }
 
 // Settings of axes come after the plan's own, as later --set options do.
