@@ -82,6 +82,10 @@ void Program::add_ops(CLI::App& parent) {
   gemm->add_option("-k", ops.k, "inner dimension")->capture_default_str();
   gemm->add_option("--batch", ops.batch, "multiplies at once")->capture_default_str();
   gemm->add_flag("--quantize", ops.quantize, "quantise x row by row first");
+  gemm->add_option("--activity", ops.activity,
+                   "how much the operands switch: 1 random numbers, 0 zeros")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   CLI::App* attention =
       add("attention", "an attention kernel",
           "sextant ops attention --device h100-sxm --backend trtllm --phase decode "

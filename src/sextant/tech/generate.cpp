@@ -40,9 +40,9 @@ constexpr double realised_power = 0.85;
 constexpr double headroom = 1.2;
 // Bytes of device memory a FLOP of a large multiply: 1.35 GB for 8192 cubed on H200.
 constexpr double bytes_per_flop = 1.35e9 / 1.1e12;
-// H200: 105 pJ a byte on the board, of which HBM3E takes 32; the way to the cores takes the rest,
+// H200: 104 pJ a byte on the board, of which HBM3E takes 32; the way to the cores takes the rest,
 // mostly wires, which gain little from a node.
-constexpr JoulesPerByte way_to_cores{73e-12};
+constexpr JoulesPerByte way_to_cores{72e-12};
 constexpr double wire_exponent = 0.25;
 // H200 idles with 125 W at full clock: assumed 65 W of the die's clock tree and leakage, 36 W of
 // memory, 14 W of links, 10 W of the board.
