@@ -38,9 +38,9 @@ Technology load_technology(const TechnologyNames& names, const std::vector<Setti
 
 Problem problem_of(const System& system, const char* runtime_name, const Model& model,
                    const Training& work) {
-  // Searches ask for the same runtime thousands of times.
-  static Catalogue catalogue;
-  static std::map<std::string, Runtime> runtimes;
+  // Searches ask for the same runtime thousands of times, studies on every core.
+  thread_local Catalogue catalogue;
+  thread_local std::map<std::string, Runtime> runtimes;
   auto at = runtimes.find(runtime_name);
   if (at == runtimes.end()) at = runtimes.emplace(runtime_name, load_runtime(runtime_name)).first;
   const Runtime& runtime = at->second;

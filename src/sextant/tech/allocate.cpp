@@ -7,6 +7,7 @@
 #include <compare>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace sextant {
 namespace {
@@ -76,10 +77,11 @@ class Search {
     double best = descend(at);
     if (!std::isfinite(best)) return best;
     int index = start * 100000;
+    bool far = true;  // once: worse points a long way off, which may lie above a deeper pit
     for (const double reach : {1.0, 0.5, 0.25, 0.12}) {
       for (bool better = true; better;) {
         better = false;
-        for (Choice c : best_around(at, index, reach)) {
+        for (Choice c : best_around(at, index, reach, std::exchange(far, false))) {
           const double v = descend(c);
           if (!(v < best * (1 - 1e-6))) continue;
           best = v;
@@ -119,7 +121,7 @@ class Search {
 
   /// The best of some points of the box of `reach` for every octave of cache; none that cannot run,
   /// and far ones even where they are worse than `at`.
-  std::vector<Choice> best_around(const Choice& at, int& index, double reach) {
+  std::vector<Choice> best_around(const Choice& at, int& index, double reach, bool far) {
     std::array<Choice, 5> found{};
     std::array<double, 5> least{infinite, infinite, value(at), infinite, infinite};
     const double here = least[middle];
@@ -134,8 +136,8 @@ class Search {
     }
     std::vector<Choice> list;
     for (std::size_t band = 0; band < found.size(); ++band) {
-      const bool far = band != middle && reach == 1;
-      if (least.at(band) < (far ? infinite : here)) list.push_back(found.at(band));
+      if (least.at(band) < (far && band != middle ? infinite : here))
+        list.push_back(found.at(band));
     }
     return list;
   }
