@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <compare>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace sextant {
@@ -25,7 +25,9 @@ struct Choice {
   int stacks = 1;
   int links = 2;
   double clock = 1;  ///< share of the design clock
-  auto operator<=>(const Choice&) const = default;
+  bool operator<(const Choice& o) const {
+    return std::tie(l2, stacks, links, clock) < std::tie(o.l2, o.stacks, o.links, o.clock);
+  }
 };
 
 // How fine a clock is chosen.
