@@ -3,7 +3,7 @@
 // matrix units, and how far depends on how long it runs.
 //
 //   P(f) = idle + v·(matrix_energy·FLOP/s + vector_power·share·f/clock)
-//               + memory_energy·B/s·(0.35 + 0.65·v),   v = (f / clock)^0.8
+//               + memory_energy·B/s·(0.25 + 0.75·v),   v = (f / clock)^0.8
 //
 // Five constants (matrix, memory and vector energy, the exponent, what switches) were fitted to one
 // H200's ten operating points and seven whole steps (power_test.cpp and predict/energy_test.cpp
