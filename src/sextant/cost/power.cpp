@@ -11,8 +11,9 @@ void derive_power(const Device& d, Chip& c) {
   // H200: copy 568 W at 4.22 TB/s, matrix-vector 563 W at 4.15 TB/s: 105 pJ a byte on the board;
   // the joint fit takes 102.6.
   c.memory_energy = d.power.memory.value > 0 ? d.power.memory : JoulesPerByte(102.6e-12);
-  // Boards are sold so that a full matrix load at the highest clock asks for 1.2 to 1.3 times the
-  // limit: H200 1.33 (from the law above), A100 1.2 (257 TFLOP/s on random data, 295 on zeros).
+  // A board without its own energy is taken to ask for 1.2 times its limit under a full matrix load
+  // at the highest clock, as A100's rates say (257 TFLOP/s on random data, 295 on zeros). Boards
+  // differ: by the law above H200 asks for 1.34.
   // Of that, memory takes what a large multiply reads: 1.35 GB for 8192³ on H200.
   const FlopsPerSecond full = c.mechanism.matrix_efficiency * c.per_clock_16bit * c.cores * c.clock;
   const Watts asked = 1.2 * c.power_limit - c.idle;
