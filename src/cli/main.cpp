@@ -49,10 +49,19 @@ class Binder {
     o.capture_default_str();
   }
   void operator()(double* value) {
-    finish(*app_.add_option(names_, *value, help_)).capture_default_str();
+    CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
+    if (std::isfinite(info_.min) && std::isfinite(info_.max)) {
+      o.check(CLI::Range(info_.min, info_.max));
+    }
+    o.capture_default_str();
   }
   void operator()(std::optional<int>* value) { finish(*app_.add_option(names_, *value, help_)); }
-  void operator()(std::optional<double>* value) { finish(*app_.add_option(names_, *value, help_)); }
+  void operator()(std::optional<double>* value) {
+    CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
+    if (std::isfinite(info_.min) && std::isfinite(info_.max)) {
+      o.check(CLI::Range(info_.min, info_.max));
+    }
+  }
   void operator()(std::vector<std::string>* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
     if (info_.commas) o.delimiter(',');

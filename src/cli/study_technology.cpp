@@ -3,8 +3,12 @@
 // power of one real GPU split as the workload likes best (Kundu et al., IISWC 2024).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <future>
 #include <limits>
+#include <thread>
+#include <vector>
 
 #include "cli/limits.hpp"
 #include "cli/study.hpp"
@@ -78,6 +82,22 @@ Row compute(std::size_t node, std::size_t line) {
   r.limits = limits_of_training(p, strategy(), 8);
   r.multiplies = limits_of_multiplies(p, strategy());
   return r;
+}
+
+/// Line by line, node by node; each is a search of its own, so the cores share them.
+std::vector<Row> compute_all() {
+  std::vector<Row> rows(lines.size() * nodes.size());
+  const std::size_t stride = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::future<void>> workers;
+  for (std::size_t first = 0; first < stride; ++first) {
+    workers.push_back(std::async(std::launch::async, [&rows, first, stride] {
+      for (std::size_t i = first; i < rows.size(); i += stride) {
+        rows[i] = compute(i % nodes.size(), i / nodes.size());
+      }
+    }));
+  }
+  for (std::future<void>& w : workers) w.get();
+  return rows;
 }
 
 TextTable for_people(const std::vector<Row>& rows) {
@@ -207,10 +227,7 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 }  // namespace
 
 Study node_scaling() {
-  std::vector<Row> rows;
-  for (std::size_t l = 0; l < lines.size(); ++l) {
-    for (std::size_t n = 0; n < nodes.size(); ++n) rows.push_back(compute(n, l));
-  }
+  const std::vector<Row> rows = compute_all();
   std::vector<std::string> names;
   std::vector<Limits> bars;
   for (const std::size_t line : {std::size_t{1}, std::size_t{3}}) {

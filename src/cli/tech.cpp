@@ -39,7 +39,7 @@ Technology load_technology(const TechnologyNames& names, const std::vector<Setti
 
 Problem problem_of(const System& system, const char* runtime_name, const Model& model,
                    const Training& work) {
-  // Searches ask for the same runtime thousands of times; a server does so from several threads.
+  // Searches ask for the same runtime thousands of times; servers and studies from several threads.
   thread_local Catalogue catalogue;
   thread_local std::map<std::string, Runtime> runtimes;
   auto at = runtimes.find(runtime_name);

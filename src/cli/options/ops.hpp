@@ -27,6 +27,7 @@ struct OpsOptions {
   double heads = 32, kv_heads = 0, head_dim = 128, q_len = 2048, kv_len = 0, window = 0;
   double tokens = 1024, hidden = 4096, ffn = 14336, topk = 2, experts = 8, tp = 1, ep = 1;
   double rows = 4096, cols = 8192;
+  double activity = 1;  ///< of the operands: 1 random numbers, 0 zeros
   bool quantize = false;
   bool no_causal = false;
   bool latent = false;
@@ -55,6 +56,8 @@ void describe(V& v, GemmOptions& o) {
   v("k", o.k, {.help = "inner dimension"});
   v("batch", o.batch, {.help = "multiplies at once"});
   v("quantize", o.quantize, {.help = "quantise x row by row first"});
+  v("activity", o.activity,
+    {.help = "how much the operands switch: 1 random numbers, 0 zeros", .min = 0, .max = 1});
 }
 
 struct AttentionOptions : OpsOptions {

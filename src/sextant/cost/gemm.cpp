@@ -241,6 +241,7 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   c.busy[Bound::launch] = Seconds(p.start);
   c.tiling = {best.tile.m, best.tile.n, best.split, best.waves};
   c.clock = clock;
+  c.activity = g.activity;
   find_bound(c);
   return c;
 }

@@ -30,6 +30,7 @@ struct Gemm {
   double result_bytes = 2;  ///< of one element of y
   double weight_hit = 0;    ///< share of W that is in L2 when the kernel starts
   GemmLibrary provider = GemmLibrary::tuned;
+  double activity = 1;  ///< of the operands (KernelCost)
 };
 
 /// The multiply at a given clock. No allocation; about a microsecond.

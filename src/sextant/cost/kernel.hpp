@@ -48,6 +48,7 @@ struct KernelCost {
   Bound bound = Bound::launch;  ///< the longest of them
   Tiling tiling;
   Hertz clock;
+  double activity = 1;  ///< how much the data switch: 1 random numbers, 0 zeros
 };
 
 /// Smooth maximum: resources overlap, but not perfectly near the ridge. Free fits to GEMMs of three

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <array>
 
 #include "sextant/io/presets.hpp"
 
@@ -28,16 +28,47 @@ TEST(Energy, SumsToThePowerOfAPass) {
   }
 }
 
-// Measured on one H200 with nvidia-smi (2026): Llama 2 7B decoding alone at a context of 1024 draws
-// 451 W for 4.51 ms a step; GPT 2.7B training, batch 8, 690 W for 587 ms.
-TEST(Energy, OfH200AsMeasured) {
-  const Problem decode = problem_of("h200-single", "pytorch-graph", "llama2-7b", Serving{});
-  const Energy token = pass_energy(decode, {}, {.batch = 1, .queries = 1, .context = 1024});
-  EXPECT_NEAR(token.total().value / (450.7 * 4.50852e-3), 1, 0.08);
-  const Problem train =
+/// Means over seconds of one step after the other, nvidia-smi (one H200 SXM, 2026).
+struct Measured {
+  const char* name;
+  double seconds;
+  double watts;
+  double gigahertz;
+};
+
+void expect_as_measured(const Measured& m, Watts power, Hertz clock, Joules energy) {
+  EXPECT_NEAR(power.value / m.watts, 1, 0.06) << m.name;
+  EXPECT_NEAR(clock.value / (m.gigahertz * 1e9), 1, 0.06) << m.name;
+  EXPECT_NEAR(energy.value / (m.watts * m.seconds), 1, 0.08) << m.name;
+}
+
+TEST(Energy, OfServingOnH200AsMeasured) {
+  struct Row {
+    PassShape shape;
+    Measured measured;
+  };
+  constexpr std::array rows = {
+      Row{{1, 1, 1024}, {"decode 1", 4.50852e-3, 450.7, 1.98}},
+      Row{{16, 1, 1024}, {"decode 16", 7.99016e-3, 626.8, 1.98}},
+      Row{{64, 1, 1024}, {"decode 64", 1.90343e-2, 693.0, 1.788}},
+      Row{{128, 1, 300}, {"decode 128", 1.49811e-2, 692.8, 1.7908}},
+      Row{{1, 2048, 2048}, {"prefill 1", 5.58640e-2, 689.6, 1.7221}},
+      Row{{8, 2048, 2048}, {"prefill 8", 4.36345e-1, 698.5, 1.6669}},
+  };
+  const Problem p = problem_of("h200-single", "pytorch-graph", "llama2-7b", Serving{});
+  for (const Row& r : rows) {
+    const PassCost pass = serving_pass(p, {}, r.shape);
+    expect_as_measured(r.measured, pass.power, pass.clock, pass_energy(p, {}, r.shape).total());
+  }
+}
+
+TEST(Energy, OfTrainingOnH200AsMeasured) {
+  const Problem p =
       problem_of("h200-single", "pytorch", "gpt-2.7b", Training{.batch = 8, .seq = 2048});
-  const Energy step = step_energy(train, {.microbatch = 8});
-  EXPECT_NEAR(step.total().value / (690.0 * 0.586946), 1, 0.08);
+  const Strategy s{.microbatch = 8};
+  const Estimate e = evaluate(p, s);
+  expect_as_measured({"train", 0.586946, 690.0, 1.6773}, e.power, e.clock,
+                     step_energy(p, s).total());
 }
 
 TEST(Energy, StaysWithinTheLimit) {

@@ -348,8 +348,10 @@ class Pass {
     if constexpr (Trace::records) trace_.operators.back().shape = text();
   }
 
-  void kernel(Work work, const char* name, const KernelCost& c, double launches,
+  /// All kernels of a pass run at one clock, whatever their models count in: it sets the voltage.
+  void kernel(Work work, const char* name, KernelCost c, double launches,
               const Gemm* shape = nullptr) {
+    c.clock = clock_;
     sum_.parts[work] += count_ * c.time;
     sum_.launches += count_ * launches;
     sum_.flops += count_ * c.flops;

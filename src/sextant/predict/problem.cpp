@@ -6,7 +6,8 @@ namespace {
 
 // Idle power is measured on a cool device. In a node whose devices all work they are 30 to 40 K
 // hotter, and leak more. Fitted to bf16 training on nodes of eight H100 (NeMo, Megatron-LM,
-// llm-foundry), whose clocks nobody states; A100 nodes hardly reach their limit.
+// llm-foundry), whose clocks nobody states; fits are flat from 1.5 to 1.8, and A100 nodes hardly
+// reach their limit.
 constexpr double hot_node = 1.6;
 
 }  // namespace

@@ -2,8 +2,12 @@
 #include "sextant/tech/allocate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
 
 namespace sextant {
 namespace {
@@ -21,7 +25,24 @@ struct Choice {
   int stacks = 1;
   int links = 2;
   double clock = 1;  ///< share of the design clock
+  bool operator<(const Choice& o) const {
+    return std::tie(l2, stacks, links, clock) < std::tie(o.l2, o.stacks, o.links, o.clock);
+  }
 };
+
+// How fine a clock is chosen.
+constexpr double clock_step = 0.005;
+double to_step(double clock) {
+  return std::clamp(std::round(clock / clock_step) * clock_step, 0.35, 1.0);
+}
+
+/// Digits of `n` mirrored at the point: numbers that fill [0, 1) evenly (van der Corput; Halton
+/// takes a prime for each dimension).
+double mirrored(int n, int base) {
+  double x = 0;
+  for (double digit = 1.0 / base; n > 0; n /= base, digit /= base) x += n % base * digit;
+  return x;
+}
 
 class Search {
  public:
@@ -40,11 +61,38 @@ class Search {
   }
 
   double value(const Choice& c) {
-    ++evaluations_;
+    const auto [found, is_new] = known_.try_emplace(c, infinite);
+    if (!is_new) return found->second;
     const std::optional<Blueprint> made = try_generate(t_, budget_of(c));
     if (!made || made->device.l2.capacity < made->device.cores * least_l2) return infinite;
     const double v = objective_(*made);
-    return std::isfinite(v) ? v : infinite;
+    if (std::isfinite(v)) found->second = v;
+    return found->second;
+  }
+
+  /// Numbers of cores and of waves of tiles are whole, so that the objective has many small pits,
+  /// and often one for a large cache and one for a small one. A start leaves its pit by looking at
+  /// points spread evenly around it, other ones than any other start, nearer and nearer; it
+  /// descends from the best with much more cache, with much less and with about as much while that
+  /// helps.
+  double settle(Choice& at, int start) {
+    double best = descend(at);
+    if (!std::isfinite(best)) return best;
+    int index = start * 100000;
+    bool far = true;  // once: worse points a long way off, which may lie above a deeper pit
+    for (const double reach : {1.0, 0.5, 0.25, 0.12}) {
+      for (bool better = true; better;) {
+        better = false;
+        for (Choice c : best_around(at, index, reach, std::exchange(far, false))) {
+          const double v = descend(c);
+          if (!(v < best * (1 - 1e-6))) continue;
+          best = v;
+          at = c;
+          better = true;
+        }
+      }
+    }
+    return best;
   }
 
   /// Takes the best of all moves, large and small, while one helps.
@@ -53,7 +101,7 @@ class Search {
     for (bool better = true; better;) {
       better = false;
       const Choice from = at;
-      for (const double step : {1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015}) {
+      for (const double step : {1.0, 0.4, 0.15, 0.06, 0.03, 0.015}) {
         for (const Choice& c : neighbours(from, step)) {
           const double v = value(c);
           if (!(v < best * (1 - 1e-6))) continue;
@@ -67,9 +115,50 @@ class Search {
   }
 
   void set_design(Hertz f) { design_ = f; }
-  int evaluations() const { return evaluations_; }
+  int evaluations() const { return static_cast<int>(known_.size()); }
 
  private:
+  static constexpr int samples = 60;
+  static constexpr std::size_t middle = 2;
+
+  /// The best of some points of the box of `reach` for every octave of cache; none that cannot run,
+  /// and far ones even where they are worse than `at`.
+  std::vector<Choice> best_around(const Choice& at, int& index, double reach, bool far) {
+    std::array<Choice, 5> found{};
+    std::array<double, 5> least{infinite, infinite, value(at), infinite, infinite};
+    const double here = least[middle];
+    for (int i = 0; i < samples; ++i) {
+      const Choice c = around(at, ++index, reach);
+      const double octaves = std::clamp(std::round(std::log2(c.l2 / at.l2)), -2.0, 2.0);
+      const auto band = static_cast<std::size_t>(octaves + middle);
+      const double v = value(c);
+      if (!(v < least.at(band))) continue;
+      least.at(band) = v;
+      found.at(band) = c;
+    }
+    std::vector<Choice> list;
+    for (std::size_t band = 0; band < found.size(); ++band) {
+      if (least.at(band) < (far && band != middle ? infinite : here))
+        list.push_back(found.at(band));
+    }
+    return list;
+  }
+
+  /// The `index`-th point of a sequence that fills the box of `reach` around a choice.
+  Choice around(const Choice& at, int index, double reach) const {
+    const auto spread = [&](int base) { return reach * (2 * mirrored(index, base) - 1); };
+    Choice c = at;
+    if (space_.l2) c.l2 = std::max(1.0, std::round(at.l2 * std::exp2(2.5 * spread(2))));
+    if (space_.stacks)
+      c.stacks = std::max(1, at.stacks + static_cast<int>(std::lround(3 * spread(3))));
+    if (space_.links) {
+      const double links = at.links * std::exp2(spread(5));
+      c.links = std::max(space_.least_links, static_cast<int>(std::lround(links)));
+    }
+    if (space_.clock) c.clock = to_step(at.clock * std::exp2(0.5 * spread(7)));
+    return c;
+  }
+
   std::vector<Choice> neighbours(const Choice& at, double step) const {
     std::vector<Choice> list;
     const auto add = [&](auto change) {
@@ -91,7 +180,7 @@ class Search {
         const double d = sign * std::max(1.0, std::round(at.links * step));
         add([&](Choice& c) { c.links = whole(c.links + d, space_.least_links); });
       }
-      if (space_.clock) add([&](Choice& c) { c.clock = std::clamp(c.clock * factor, 0.35, 1.0); });
+      if (space_.clock) add([&](Choice& c) { c.clock = to_step(c.clock * factor); });
       // Cache exchanges area with memory places, or with links.
       if (space_.l2 && space_.stacks) {
         add([&](Choice& c) {
@@ -123,7 +212,7 @@ class Search {
   const Objective& objective_;
   AllocationSpace space_;
   Hertz design_{0};
-  int evaluations_ = 0;
+  std::map<Choice, double> known_;  ///< what was tried; starts meet
 };
 
 /// Starts that lie apart, all of which keep what the space does not move.
@@ -156,8 +245,9 @@ Allocation allocate(const Technology& technology, const Budget& limits, const Ob
                      .stacks = usual.stacks,
                      .links = usual.links};
   Choice best = first;
+  int start = 0;
   for (Choice c : starts(first, space)) {
-    const double v = search.descend(c);
+    const double v = search.settle(c, ++start);
     if (!std::isfinite(v)) continue;
     values.push_back(v);
     if (v < out.value) {

@@ -32,7 +32,8 @@ struct Allocation {
 };
 
 /// Descent by the best of many moves, one or two choices at a time, from five starts that lie
-/// apart. Throws InputError with check()'s reasons where no start can be built.
+/// apart; each then looks around itself for a deeper pit. Throws InputError with check()'s reasons
+/// where no start can be built.
 Allocation allocate(const Technology& technology, const Budget& limits, const Objective& objective,
                     const AllocationSpace& space = {});
 

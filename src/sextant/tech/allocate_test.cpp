@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sextant/io/presets.hpp"
@@ -46,6 +47,19 @@ TEST(Allocate, BalancesWhereBothCount) {
     b.l2 = b.l2 * factor;
     EXPECT_GE(balance(generate(t, b)), a.value * (1 - 2e-3));
   }
+}
+
+// A wide pit at 48 MiB of cache and a narrow one, a little deeper, at 14.
+TEST(Allocate, LeavesAPitForADeeperOne) {
+  const Allocation a = allocate(technology(), {}, [](const Blueprint& d) {
+    const double mib = d.device.l2.capacity.value / 1048576;
+    const double wide = 1.02 + 0.05 * std::pow(std::log2(mib / 48), 2);
+    const double narrow = 1.00 + 2 * std::pow(std::log2(mib / 14), 2);
+    return std::min(wide, narrow) + 0.001 * std::abs(d.links - 7);
+  });
+  EXPECT_EQ(a.agreeing, a.starts) << a.spread;
+  EXPECT_NEAR(a.blueprint.device.l2.capacity.value / 1048576, 14, 1);
+  EXPECT_EQ(a.blueprint.links, 7);
 }
 
 TEST(Allocate, KeepsWhatItMayNotMove) {
