@@ -247,8 +247,7 @@ Breakdown time_breakdown(const Estimate& e) {
 namespace {
 
 EnergyAnswer energy_of(const TrainAnswer& a) {
-  return {step_energy(a.scenario.problem, a.scenario.strategy), a.estimate.devices,
-          a.estimate.tokens};
+  return {a.estimate.energy, a.estimate.devices, a.estimate.tokens};
 }
 
 }  // namespace

@@ -6,10 +6,6 @@
 namespace sextant {
 namespace {
 
-// SerDes 4 to 6 pJ a bit and the switch about 5; two adapters, a switch and optics of a network.
-constexpr JoulesPerByte link_energy{80e-12};
-constexpr JoulesPerByte network_energy{400e-12};
-
 /// Fused attention computes in 16 bits whatever the multiplies of weights do.
 Precision type_of(const Operator& o, Precision multiplies) {
   return o.cost.tiling.m > 0 ? multiplies : Precision::bf16;
@@ -41,17 +37,6 @@ Energy operator+(const Energy& a, const Energy& b) {
 }
 Energy operator*(double times, const Energy& e) {
   return {times * e.compute, times * e.memory, times * e.links, times * e.idle};
-}
-
-Energy step_energy(const Problem& p, const Strategy& s) {
-  const Explained x = explain(p, s);
-  Energy e = of_operators(p, x.operators, s.precision);
-  // Adam streams states at the rate that memory gives; gradients are summed over replicas once.
-  const Seconds adam = x.estimate.time[Time::optimizer].busy;
-  e.memory += p.chip.memory_energy * (p.chip.mechanism.memory_efficiency * p.chip.bandwidth * adam);
-  if (s.dp > 1) e.links += 2.0 * (network_energy * x.estimate.memory.parts[Space::gradients]);
-  e.idle = p.chip.idle * x.estimate.step;
-  return e;
 }
 
 Energy pass_energy(const Problem& p, const Strategy& s, PassShape shape) {

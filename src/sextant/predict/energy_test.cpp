@@ -67,8 +67,7 @@ TEST(Energy, OfTrainingOnH200AsMeasured) {
       problem_of("h200-single", "pytorch", "gpt-2.7b", Training{.batch = 8, .seq = 2048});
   const Strategy s{.microbatch = 8};
   const Estimate e = evaluate(p, s);
-  expect_as_measured({"train", 0.586946, 690.0, 1.6773}, e.power, e.clock,
-                     step_energy(p, s).total());
+  expect_as_measured({"train", 0.586946, 690.0, 1.6773}, e.power, e.clock, e.energy.total());
 }
 
 TEST(Energy, StaysWithinTheLimit) {
@@ -80,7 +79,7 @@ TEST(Energy, StaysWithinTheLimit) {
     s.dp = 64 / tp;
     s.zero = 1;
     const Estimate estimate = evaluate(p, s);
-    const Energy e = step_energy(p, s);
+    const Energy e = estimate.energy;
     EXPECT_LT(e.total() / estimate.step, 1.05 * p.chip.power_limit);
     EXPECT_GT(e.total() / estimate.step, 0.4 * p.chip.power_limit);
     EXPECT_GT(e.compute.value, 0);

@@ -28,6 +28,8 @@ void Phase::add(const Phase& o, double times) {
   collectives += times * o.collectives;
   flops += times * o.flops;
   energy += times * o.energy;
+  memory += times * o.memory;
+  sent += times * o.sent;
 }
 
 void Part::add(const Part& o, double times) {
@@ -625,6 +627,7 @@ class Composer {
     phase.flops += c.flops;
     const Precision type = c.tiling.m > 0 ? s_.precision : Precision::bf16;
     phase.energy += (power_demand(p_.chip, c, type) - p_.chip.idle) * c.time;
+    phase.memory += memory_draw(p_.chip, c);
   }
 
   template <class Cost>
@@ -684,6 +687,7 @@ class Composer {
     sum.busy += s.busy;
     sum.exposed += s.exposed;
     phase.launches += 1;
+    phase.sent += bytes;
     if (kind == Exchange::tensor) phase.collectives += 1;
     return s;
   }

@@ -32,6 +32,8 @@ struct Phase {
   double collectives = 0;  ///< of these, tensor-parallel collectives
   Flops flops;
   Joules energy;  ///< beyond idling
+  Joules memory;  ///< of that, traffic of device memory
+  Bytes sent;     ///< in collectives
 
   Seconds time() const;
   void add(const Phase& other, double times);

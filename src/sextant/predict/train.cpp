@@ -61,6 +61,7 @@ class Step {
     spread();
     count();
     memory();
+    energy();
     return e_;
   }
 
@@ -267,6 +268,22 @@ class Step {
       e_.fullest_stage = kind.index;
     }
     if (e_.memory.total() > p_.capacity) e_.verdict = Verdict::out_of_memory;
+  }
+
+  /// Adam streams states at the rate that memory gives; gradients are summed over replicas once.
+  void energy() {
+    const Chip& chip = p_.chip;
+    Energy& e = e_.energy;
+    for (const Phase* phase :
+         {&slowest_.part.forward, &slowest_.part.recompute, &slowest_.part.backward}) {
+      e.memory += microbatches_ * phase->memory;
+      e.compute += microbatches_ * (phase->energy - phase->memory);
+      e.links += microbatches_ * (link_energy * phase->sent);
+    }
+    const Bytes adam = chip.mechanism.memory_efficiency * chip.bandwidth * map_.optimizer;
+    e.memory += chip.memory_energy * adam;
+    if (s_.dp > 1) e.links += 2.0 * (network_energy * e_.memory.parts[Space::gradients]);
+    e.idle = chip.idle * e_.step;
   }
 
   const Problem& p_;

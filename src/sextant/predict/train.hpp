@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sextant/cost/kernel.hpp"
+#include "sextant/predict/joules.hpp"
 #include "sextant/predict/layout.hpp"
 #include "sextant/predict/memory.hpp"
 
@@ -59,6 +60,7 @@ struct Estimate {
   FlopsPerSecond peak;   ///< of one device, of the strategy's precision
   Hertz clock;           ///< that power allows
   Watts power;           ///< of one device while it computes
+  Energy energy;         ///< a step, of a device of the slowest stage
   Seconds forward_backward() const;
   double mfu() const;
   double hfu() const;

@@ -239,7 +239,7 @@ double score_of(TrainingObjective objective, const Estimate& e) {
     case TrainingObjective::memory:
       return e.memory.total().value;
     case TrainingObjective::energy:
-      return e.step.value;
+      return e.energy.total().value * e.devices;  // of the same tokens
   }
   return e.step.value;
 }

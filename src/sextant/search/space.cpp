@@ -98,7 +98,7 @@ double points_of(const Problem& p, const SearchSpace& space, const Strategy& map
     s.recompute = recompute;
     kinds += static_cast<double>(layer_counts(p, space, s).size());
   }
-  return schedules * kinds / static_cast<double>(space.recompute.size());
+  return schedules * kinds;
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ SearchPlan lay_out(const Problem& p, const SearchSpace& space) {
     plan.units += units;
     double each = 0;
     for (const Strategy& m : mappings) each += points_of(p, space, m);
-    plan.points += each * static_cast<double>(units);
+    plan.points += each * static_cast<double>(units / space.recompute.size());
     used.push_back(cut);
   }
   plan.cuts = std::move(used);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Energy of a step or a pass on one device, by what draws it.
+#pragma once
+
+#include "sextant/units/units.hpp"
+
+namespace sextant {
+
+struct Energy {
+  Joules compute;  ///< matrix and vector units
+  Joules memory;   ///< traffic of device memory, the way to the cores included
+  Joules links;    ///< bytes sent to other devices, switches included
+  Joules idle;     ///< what it draws whatever runs
+  Joules total() const { return compute + memory + links + idle; }
+};
+
+// SerDes 4 to 6 pJ a bit and the switch about 5; two adapters, a switch and optics of a network.
+inline constexpr JoulesPerByte link_energy{80e-12};
+inline constexpr JoulesPerByte network_energy{400e-12};
+
+}  // namespace sextant
