@@ -46,9 +46,15 @@ export const joules = (value: number): string => scaled(value, [[1e6, 'MJ'], [1e
 export const hertz = (value: number): string => scaled(value, [[1e9, 'GHz'], [1e6, 'MHz']], 3);
 export const area = (value: number): string => digits(value * 1e6, 3) + thin + 'mm²';
 export const dollars = (value: number): string => `$${thin}${grouped(value)}`;
-export const percent = (share: number, decimals = 1): string =>
-  (share < 0 ? minus : '') + Math.abs(share * 100).toFixed(decimals) + thin + '%';
-export const signedPercent = (share: number, decimals = 1): string => (share > 0 ? '+' : '') + percent(share, decimals);
+export function percent(share: number, decimals = 1): string {
+  const text = Math.abs(share * 100).toFixed(decimals);
+  return (share < 0 && Number(text) !== 0 ? minus : '') + text + thin + '%'; // what rounds to nothing has no sign
+}
+
+export function signedPercent(share: number, decimals = 1): string {
+  const text = percent(share, decimals);
+  return share > 0 && Number.parseFloat(text) !== 0 ? `+${text}` : text;
+}
 export const count = (value: number): string => grouped(value);
 export const times = (ratio: number): string => digits(ratio, 3) + thin + '×';
 

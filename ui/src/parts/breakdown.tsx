@@ -71,7 +71,7 @@ function Branch({ part, depth, largest }: { part: Part; depth: number; largest: 
             : <span class="leaf">{part.label}</span>}
         </th>
         <td class="bar" aria-hidden="true">
-          <svg width="100%" height="10"><rect width={`${(part.seconds / largest) * 100}%`} height="10" fill={`var(--${toneOf(part.label)})`} /></svg>
+          <svg width="100%" height="10"><rect width={`${(part.seconds / largest) * 100}%`} height="10" fill={toneOf(part.label) === 'wait' ? 'var(--wait-line)' : `var(--${toneOf(part.label)})`} /></svg>
         </td>
         <td class="n">{seconds(part.seconds)}</td>
         <td class="n">{percent(part.share)}</td>

@@ -5,36 +5,25 @@ import { percent, signedPercent } from '../format';
 import { address, params } from '../state';
 import type { NearestCase, Sensitivity } from '../types';
 import { resourceName } from '../words';
+import { Bars } from './bars';
 import { Figure } from './figure';
 
 const effectOf = (entry: Sensitivity): number => entry.step_seconds ?? entry.tpot_seconds ?? entry.latency_seconds ?? 0;
 
+/** Below this nothing moves, to the digits shown. */
+const still = 0.0005;
+
 export function SensitivityFigure({ entries, summary, of }: { entries: Sensitivity[]; summary: string | undefined; of: string }): JSX.Element {
   const sorted = [...entries].sort((a, b) => effectOf(a) - effectOf(b));
-  const widest = Math.max(0.02, ...sorted.map((entry) => Math.abs(effectOf(entry))));
-  const [labelled, row] = [190, 24];
-  const height = sorted.length * row;
-  // A fixed drawing, scaled to its column: eight short bars need no more.
-  const width = 520;
-  const x = (effect: number): number => labelled + (Math.abs(effect) / widest) * (width - labelled - 70);
+  const bars = sorted.map((entry) => {
+    const effect = effectOf(entry);
+    const faint = Math.abs(effect) < still;
+    const sign = entry.change > 0 ? '+' : '\u2212';
+    return { label: `${sign}${Math.abs(entry.change * 100)} % ${resourceName(entry.parameter)}`, value: Math.abs(effect), text: signedPercent(effect), faint, tone: faint ? 'var(--rule)' : 'var(--work)' };
+  });
   return (
-    <Figure name="sensitivity" title="What would move it" note={summary}
-      rows={() => sorted.map((entry) => ({ parameter: entry.parameter, change: entry.change, effect: effectOf(entry) }))}>
-      <svg class="drawing" viewBox={`0 0 ${width} ${height}`} style={{ width: '100%', maxWidth: `${width}px`, aspectRatio: `${width} / ${height}` }} role="img"
-        aria-label={`effect of a tenth more of each resource on ${of}`}>
-        {sorted.map((entry, index) => {
-          const effect = effectOf(entry);
-          const y = index * row;
-          const moves = Math.abs(effect) >= 0.0005;
-          return (
-            <g key={entry.parameter} font-size={13} fill="currentColor">
-              <text x={0} y={y + row / 2} dy="0.35em">{`${entry.change > 0 ? '+' : '\u2212'}${Math.abs(entry.change * 100)} % ${resourceName(entry.parameter)}`}</text>
-              <rect x={labelled} y={y + 6} width={Math.max(1, x(effect) - labelled)} height={row - 12} fill={moves ? 'var(--work)' : 'var(--rule)'} />
-              <text x={x(effect) + 6} y={y + row / 2} dy="0.35em" fill={moves ? 'currentColor' : 'var(--faint)'}>{signedPercent(effect)}</text>
-            </g>
-          );
-        })}
-      </svg>
+    <Figure name="sensitivity" title="What would move it" note={summary} rows={() => sorted.map((entry) => ({ parameter: entry.parameter, change: entry.change, effect: effectOf(entry) }))}>
+      <Bars bars={bars} most={0.02} label={`effect of a tenth more of each resource on ${of}`} />
     </Figure>
   );
 }

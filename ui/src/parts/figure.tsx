@@ -42,6 +42,24 @@ export function Figure({ name, title, note, rows, children, extra, class: classN
   );
 }
 
+/** For tables, which are no drawings. */
+export function SaveCsv({ name, title, rows }: { name: string; title: string; rows: () => Row[] }): JSX.Element {
+  return <span class="saves"><button type="button" class="quiet" onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))} aria-label={`Save “${title}” as CSV`}>CSV</button></span>;
+}
+
+/** Ticks of a logarithmic axis: powers of ten, and between them where those are few. */
+export function decades(low: number, high: number): number[] {
+  const steps = Math.log10(high / low) < 2.2 ? [1, 2, 5] : [1];
+  const list: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+    for (const step of steps) {
+      const value = step * 10 ** power;
+      if (value >= low && value <= high) list.push(value);
+    }
+  }
+  return list;
+}
+
 /** The width an element has now, in CSS pixels. */
 export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
   const element = useRef<T>(null);

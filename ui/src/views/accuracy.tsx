@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accuracy: predicted against measured, a small multiple for each source.
 import type { JSX } from 'preact';
-import { areaY, dot, line, pointer, tip } from '@observablehq/plot';
+import { areaY, binX, dot, line, pointer, rectY, ruleX, tip } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { post } from '../api';
 import { digits, grouped, percent, seconds, signedPercent } from '../format';
 import { useLive } from '../live';
 import { Problems } from '../parts/fields';
-import { Figure, PlotBox, tipStyle } from '../parts/figure';
+import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import type { ValidateAnswer, ValidationGroup, ValidationRow } from '../types';
 import { Headline, Placeholder, split } from './predict';
 
@@ -22,13 +22,13 @@ function scatter(rows: ValidationRow[]): (width: number) => PlotOptions {
   const ends = [low, high];
   const isTime = rows[0]?.metric.endsWith('seconds') ?? false;
   const unit = isTime ? ' (s)' : '';
-  const axis = { type: 'log' as const, domain: [low, high], ticks: 4, tickFormat: isTime ? (value: number) => seconds(value, 1) : '~s' };
+  const axis = { type: 'log' as const, domain: [low, high], ticks: decades(low, high), tickFormat: isTime ? (value: number) => seconds(value, 1) : '~s' };
   return () => ({
     marginLeft: 52, marginBottom: 36, marginRight: 10, grid: true,
     x: { ...axis, label: `measured${unit} →` },
     y: { ...axis, label: `↑ predicted${unit}` },
     marks: [
-      areaY(ends, { x: (v: number) => v, y1: (v: number) => v * 0.9, y2: (v: number) => v * 1.1, fill: 'var(--well)' }),
+      areaY(ends, { x: (v: number) => v, y1: (v: number) => v * 0.9, y2: (v: number) => v * 1.1, fill: 'var(--rule)', fillOpacity: 0.7 }),
       line(ends, { x: (v: number) => v, y: (v: number) => v, stroke: 'var(--faint)' }),
       dot(rows, { x: 'measured', y: 'predicted', r: 2.6, fill: 'var(--work)', fillOpacity: 0.65 }),
       tip(rows, pointer({ x: 'measured', y: 'predicted', ...tipStyle,
@@ -42,6 +42,25 @@ function GroupFigure({ group, rows }: { group: ValidationGroup; rows: Validation
     <Figure name={`accuracy-${group.name}`} title={group.name} class="small" rows={() => rows.map((row) => ({ ...row }))}
       note={`${grouped(group.cases)} cases, median error ${percent(group.median_ape)}`}>
       <PlotBox draw={scatter(rows)} of={[rows]} height={270} label={`${group.name}: predicted against measured`} />
+    </Figure>
+  );
+}
+
+const reach = 0.4; // errors beyond are counted in the last bin
+
+function Spread({ rows }: { rows: ValidationRow[] }): JSX.Element {
+  const draw = (): PlotOptions => ({
+    marginLeft: 52, marginBottom: 36, marginRight: 10,
+    x: { domain: [-reach, reach], tickFormat: '+.0%', ticks: 5, label: 'error of the prediction →' },
+    y: { grid: true, label: '↑ cases', ticks: 5 },
+    marks: [
+      rectY(rows, { ...binX({ y: 'count' }, { x: (row: ValidationRow) => Math.max(-reach, Math.min(reach - 1e-9, row.error)), thresholds: 32 }), fill: 'var(--work)', inset: 0.5 }),
+      ruleX([0], { stroke: 'currentColor' }),
+    ],
+  });
+  return (
+    <Figure name="accuracy-errors" title="All errors" class="small" note="too fast on the left, too slow on the right" rows={() => rows.map(({ id, group, error }) => ({ id, group, error }))}>
+      <PlotBox draw={draw} of={[rows]} height={270} label="histogram of errors" />
     </Figure>
   );
 }
@@ -91,8 +110,9 @@ function Result({ answer }: { answer: ValidateAnswer }): JSX.Element {
       </dl>
       <div class="multiples">
         {sources.map((group) => <GroupFigure key={group.name} group={group} rows={answer.rows.filter((row) => row.group === group.name)} />)}
+        <Spread rows={answer.rows} />
       </div>
-      <section><h3>Error by source</h3><ErrorTable groups={answer.groups} /></section>
+      <section><header class="caption"><h3>Error by source</h3><SaveCsv name="errors" title="Error by source" rows={() => answer.groups.map((group) => ({ ...group }))} /></header><ErrorTable groups={answer.groups} /></section>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { post } from '../api';
 import { bytes, digits, grouped, joules, percent, seconds, times } from '../format';
 import { useLive } from '../live';
 import { Hatch } from '../parts/breakdown';
+import { Bars } from '../parts/bars';
 import { Choice, Picker, Problems } from '../parts/fields';
 import { Figure, useWidth } from '../parts/figure';
 import { runtimeOptions, switchKind, systemOptions } from '../parts/scenario';
@@ -89,7 +90,7 @@ function Editor({ changes, scenarios, names, edit }: { changes: Change[]; scenar
             <tr key={entry.field}><th scope="row">{entry.label}</th>{scenarios.map((_, index) => <td key={index} class={differs(index, entry.field)}>{cell(index, entry)}</td>)}</tr>
           ))}
           <tr><th scope="row">what if</th>{scenarios.map((scenario, index) => (
-            <td key={index} class={differs(index, 'set')}><input type="text" aria-label={`What if of scenario ${index + 1}`} placeholder="device.memory.bandwidth=8 TB/s" value={scenario['set'] ?? ''} onChange={(event) => put(index, 'set', event.currentTarget.value)} /></td>
+            <td key={index} class={differs(index, 'set')}><input type="text" aria-label={`What if of scenario ${index + 1}`} placeholder="device.… = …" value={scenario['set'] ?? ''} onChange={(event) => put(index, 'set', event.currentTarget.value)} /></td>
           ))}</tr>
         </tbody>
       </table>
@@ -118,22 +119,13 @@ const metrics: Metric[] = [
 const letter = (index: number): string => String.fromCharCode(65 + index);
 
 function MetricFigure({ metric, answers, names }: { metric: Metric; answers: Answer[]; names: string[] }): JSX.Element | null {
-  const values = answers.map((answer) => metric.of(answer));
+  const values = answers.map((answer) => metric.of(answer) ?? 0);
   const first = values[0];
-  if (first === undefined || first === 0) return null;
-  const most = Math.max(...values.map((value) => value ?? 0));
-  const row = 26;
+  if (!first) return null;
+  const bars = values.map((value, index) => ({ label: letter(index), value, text: metric.show(value), after: index === 0 ? '' : times(value / first), tone: index === 0 ? 'var(--rest)' : 'var(--work)' }));
   return (
-    <Figure name={`compare-${metric.name.replace(/\W+/g, '-')}`} title={metric.name} class="small" note={`${metric.better} is better; A is 1`} rows={() => values.map((value, index) => ({ scenario: names[index], value, relative: value === undefined ? null : value / first }))}>
-      <svg class="drawing" viewBox={`0 0 320 ${answers.length * row}`} style={{ width: '100%', maxWidth: '360px' }} role="img" aria-label={`${metric.name}: ${values.map((value, index) => `${names[index]} ${metric.show(value ?? 0)}`).join(', ')}`}>
-        {values.map((value, index) => value !== undefined && (
-          <g key={index} font-size={13} fill="currentColor">
-            <text x={0} y={index * row + 13} dy="0.35em">{letter(index)}</text>
-            <rect x={18} y={index * row + 4} width={Math.max(1, (value / most) * 150)} height={row - 8} fill={index === 0 ? 'var(--rest)' : 'var(--work)'} />
-            <text x={24 + (value / most) * 150} y={index * row + 13} dy="0.35em">{metric.show(value)}<tspan fill="var(--faint)">{index === 0 ? '' : `   ${times(value / first)}`}</tspan></text>
-          </g>
-        ))}
-      </svg>
+    <Figure name={`compare-${metric.name.replace(/\W+/g, '-')}`} title={metric.name} class="small" note={`${metric.better} is better`} rows={() => values.map((value, index) => ({ scenario: names[index], value, relative: value / first }))}>
+      <Bars bars={bars} label={`${metric.name}: ${values.map((value, index) => `${names[index]} ${metric.show(value)}`).join(', ')}`} />
     </Figure>
   );
 }
@@ -178,29 +170,16 @@ function Stacks({ answers, names }: { answers: Answer[]; names: string[] }): JSX
   );
 }
 
-const faster = (ratio: number): string => (ratio < 1 ? `${times(1 / ratio)} faster` : ratio > 1 ? `${times(ratio)} slower` : 'as fast');
+const faster = (ratio: number): string => (Math.abs(Math.log(ratio)) < 0.0005 ? 'as fast' : ratio < 1 ? `${times(1 / ratio)} faster` : `${times(ratio)} slower`);
 
 function Factors({ difference, names }: { difference: Difference; names: string[] }): JSX.Element {
-  const factors = [...difference.factors].sort((a, b) => Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)));
-  const widest = Math.max(0.05, ...factors.map((factor) => Math.abs(Math.log(factor.ratio))));
-  const row = 26;
-  const [zero, reach] = [310, 120];
+  const size = (ratio: number): number => Math.log(1 / ratio);
+  const factors = [...difference.factors].sort((a, b) => Math.abs(size(b.ratio)) - Math.abs(size(a.ratio)));
+  const bars = factors.map((factor) => ({ label: factor.name, value: size(factor.ratio), text: faster(factor.ratio), faint: Math.abs(size(factor.ratio)) < 0.005, tone: factor.ratio <= 1 ? 'var(--work)' : 'var(--rest)' }));
   return (
-    <Figure name={`factors-${letter(difference.from)}-${letter(difference.to)}`} class="half" title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
+    <Figure name={`factors-${letter(difference.from)}-${letter(difference.to)}`} title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
       note={`${names[difference.from]} → ${names[difference.to]}; the factors multiply to the whole`} rows={() => factors.map((factor) => ({ ...factor }))}>
-      <svg class="drawing" viewBox={`0 0 560 ${Math.max(1, factors.length) * row}`} style={{ width: '100%', maxWidth: '560px' }} role="img" aria-label={factors.map((factor) => `${factor.name}: ${faster(factor.ratio)}`).join(', ')}>
-        {factors.map((factor, index) => {
-          const length = (Math.log(1 / factor.ratio) / widest) * reach;
-          return (
-            <g key={factor.name} font-size={13.5} fill="currentColor">
-              <text x={0} y={index * row + 13} dy="0.35em">{factor.name}</text>
-              <rect x={Math.min(zero, zero + length)} y={index * row + 5} width={Math.max(1, Math.abs(length))} height={row - 10} fill={length >= 0 ? 'var(--work)' : 'var(--rest)'} />
-              <text x={Math.max(zero, zero + length) + 7} y={index * row + 13} dy="0.35em">{faster(factor.ratio)}</text>
-            </g>
-          );
-        })}
-        <path d={`M${zero} 0V${factors.length * row}`} stroke="currentColor" />
-      </svg>
+      <Bars bars={bars} most={0.05} label={factors.map((factor) => `${factor.name}: ${faster(factor.ratio)}`).join(', ')} />
     </Figure>
   );
 }

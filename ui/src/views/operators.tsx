@@ -8,7 +8,7 @@ import { post, preset } from '../api';
 import { byteRate, digits, flopRate, flops, grouped, percent, seconds, traffic } from '../format';
 import { useLive } from '../live';
 import { Choice, Problems } from '../parts/fields';
-import { Figure, PlotBox, tipStyle } from '../parts/figure';
+import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { Scenario } from '../parts/scenario';
 import { change, kind, params, requestOf } from '../state';
 import type { Answer, DeviceFacts, Fields, Operator, OpsAnswer } from '../types';
@@ -59,9 +59,10 @@ const title = (point: Point): string => [
 ].filter((row) => row !== '').join('\n');
 
 function roofline(points: Point[], ceilings: Ceiling[], peak: number, picked: Operator | null): (width: number) => PlotOptions {
-  const low = Math.min(1, ...points.map((point) => point.intensity)) / 2;
-  const high = Math.max(2000, ...points.map((point) => point.intensity)) * 2;
-  const floor = Math.min(peak / 1000, ...points.map((point) => point.rate)) / 2;
+  const ridges = ceilings.map(({ bandwidth }) => peak / bandwidth);
+  const low = Math.min(...ridges, ...points.map((point) => point.intensity)) / 6;
+  const high = Math.max(...ridges, ...points.map((point) => point.intensity)) * 3;
+  const floor = Math.min(peak / 30, ...points.map((point) => point.rate)) / 2;
   // A ceiling is drawn only as far as it is inside the frame.
   const roofs = ceilings.flatMap(({ level, bandwidth }) => [
     { level, x: Math.max(low, floor / bandwidth), y: Math.max(low * bandwidth, floor) },
@@ -78,9 +79,9 @@ function roofline(points: Point[], ceilings: Ceiling[], peak: number, picked: Op
     const angle = -Math.atan2((height - 60) / Math.log10((peak * 2) / floor), (width - 90) / Math.log10(high / low)) * (180 / Math.PI);
     return {
       marginLeft: 70, marginBottom: 42, grid: true,
-      x: { type: 'log', domain: [low, high], label: 'arithmetic intensity (FLOP a byte) →', tickFormat: '~g' },
-      y: { type: 'log', domain: [floor, peak * 2], label: '↑ rate (FLOP/s)', tickFormat: '~s' },
-      r: { range: [2.5, 14], domain: [0, Math.max(0.05, ...points.map((point) => point.share))] },
+      x: { type: 'log', domain: [low, high], label: 'arithmetic intensity (FLOP a byte) →', ticks: decades(low, high), tickFormat: '~g' },
+      y: { type: 'log', domain: [floor, peak * 2], label: '↑ rate (FLOP/s)', ticks: decades(floor, peak * 2), tickFormat: '~s' },
+      r: { range: [2.5, 10], domain: [0, Math.max(0.05, ...points.map((point) => point.share))] },
       color: { domain: [...levels], range: levels.map((level) => levelTones[level]) },
       marks: [
         line(roofs, { x: 'x', y: 'y', z: 'level', stroke: 'currentColor', strokeWidth: 1.2 }),
@@ -95,7 +96,8 @@ function roofline(points: Point[], ceilings: Ceiling[], peak: number, picked: Op
   };
 }
 
-type Column = 'share' | 'name' | 'seconds' | 'flops' | 'dram_bytes' | 'intensity' | 'bound';
+type Column = 'share' | 'name' | 'seconds' | 'dram_bytes' | 'intensity' | 'bound';
+const firstRows = 24; // the rest is below a hundredth of the time
 
 const ordered = (operators: Operator[], by: Column, whole: number): Operator[] => [...operators].sort((a, b) => {
   if (by === 'name' || by === 'bound') return a[by].localeCompare(b[by]);
@@ -103,20 +105,25 @@ const ordered = (operators: Operator[], by: Column, whole: number): Operator[] =
   return (b[by] ?? 0) - (a[by] ?? 0);
 });
 
-/** What it reaches of what its memory or its arithmetic allows. */
-function reached(operator: Operator, ceilings: Ceiling[], peak: number): string {
-  if (operator.seconds <= 0 || peak === 0) return '';
-  const dram = ceilings[0]?.bandwidth ?? 0;
-  if (operator.flops > 0) return `${flopRate(operator.flops / operator.seconds)}`;
-  return operator.dram_bytes > 0 && dram > 0 ? byteRate(operator.dram_bytes / operator.seconds) : '';
+/** Its rate in what it mostly does: arithmetic, or moving bytes. */
+function reached(operator: Operator): string {
+  if (operator.seconds <= 0) return '–';
+  if (operator.flops > 0) return flopRate(operator.flops / operator.seconds);
+  const moved = operator.dram_bytes > 0 ? operator.dram_bytes : operator.message_bytes;
+  return moved > 0 ? byteRate(moved / operator.seconds) : '–';
 }
 
-function Table({ answer, ceilings, peak, onPick }: { answer: OpsAnswer; ceilings: Ceiling[]; peak: number; onPick: (operator: Operator | null) => void }): JSX.Element {
+/** All there is to know of it, for the pointer that rests on its row. */
+const facts = (operator: Operator): string => [operator.shape, operator.flops > 0 ? flops(operator.flops) : '', `DRAM ${traffic(operator.dram_bytes)}`, operator.l2_bytes ? `L2 ${traffic(operator.l2_bytes)}` : '',
+  operator.shared_bytes ? `shared ${traffic(operator.shared_bytes)}` : '', operator.message_bytes > 0 ? `sent ${traffic(operator.message_bytes)}` : '', `bound by ${operator.bound}`].filter((text) => text !== '').join('\n');
+
+function Table({ answer, onPick }: { answer: OpsAnswer; onPick: (operator: Operator | null) => void }): JSX.Element {
   const [by, setBy] = useState<Column>('share');
+  const [all, setAll] = useState(false);
   const operators = useMemo(() => ordered(answer.operators, by, answer.seconds), [answer, by]);
   const widest = Math.max(...operators.map((operator) => shareOf(operator, answer.seconds)));
   const head = (column: Column, label: string, numeric = true, wide = false): JSX.Element => (
-    <th scope="col" class={`${numeric ? 'n' : ''} ${wide ? 'wide' : ''}`} aria-sort={by === column ? (numeric ? 'descending' : 'ascending') : 'none'}>
+    <th scope="col" class={`${numeric ? 'n' : ''} ${wide ? 'wide' : ''}`} aria-sort={by === column ? (column === 'name' || column === 'bound' ? 'ascending' : 'descending') : 'none'}>
       <button type="button" class="sort" onClick={() => setBy(column)}>{label}</button>
     </th>
   );
@@ -125,30 +132,28 @@ function Table({ answer, ceilings, peak, onPick }: { answer: OpsAnswer; ceilings
       <table class="plain operators">
         <thead>
           <tr>{head('share', 'share', false)}{head('name', 'operator', false)}<th scope="col" class="wide">shape</th><th scope="col" class="n">runs</th>{head('seconds', 'each')}
-            {head('flops', 'FLOP', true, true)}{head('dram_bytes', 'DRAM', true, true)}<th scope="col" class="n wide">L2</th>{head('intensity', 'FLOP/B', true, true)}
-            <th scope="col" class="n wide">reached</th>{head('bound', 'bound', false)}</tr>
+            <th scope="col" class="n wide">reached</th>{head('dram_bytes', 'DRAM', true, true)}{head('intensity', 'FLOP/B', true, true)}{head('bound', 'bound', false)}</tr>
         </thead>
         <tbody>
-          {operators.map((operator, index) => {
+          {operators.slice(0, all ? undefined : firstRows).map((operator, index) => {
             const share = shareOf(operator, answer.seconds);
             return (
-              <tr key={`${operator.name}-${operator.pass}-${operator.part}-${index}`} onMouseEnter={() => onPick(operator)} onMouseLeave={() => onPick(null)}>
-                <td class="share"><svg width="64" height="10" aria-hidden="true"><rect width={(share / widest) * 64} height="10" fill="var(--work)" /></svg>{percent(share)}</td>
-                <th scope="row">{operator.name}<small>{[operator.part === operator.name ? '' : operator.part, operator.pass].filter((word) => word).join(', ')}</small></th>
+              <tr key={`${operator.name}-${operator.pass}-${operator.part}-${index}`} title={facts(operator)} onMouseEnter={() => onPick(operator)} onMouseLeave={() => onPick(null)}>
+                <td class="share"><svg width="44" height="10" aria-hidden="true"><rect width={(share / widest) * 44} height="10" fill="var(--work)" /></svg>{percent(share)}</td>
+                <th scope="row">{operator.name}<small>{operator.name.includes(operator.part) ? operator.pass : operator.part}</small></th>
                 <td class="wide shape">{operator.shape}</td>
                 <td class="n">{grouped(operator.runs)}</td>
                 <td class="n">{seconds(operator.seconds)}</td>
-                <td class="n wide">{operator.flops > 0 ? flops(operator.flops) : '–'}</td>
-                <td class="n wide">{operator.dram_bytes > 0 ? traffic(operator.dram_bytes) : operator.message_bytes > 0 ? `${traffic(operator.message_bytes)} sent` : '–'}</td>
-                <td class="n wide">{operator.l2_bytes ? traffic(operator.l2_bytes) : '–'}</td>
+                <td class="n wide">{reached(operator)}</td>
+                <td class="n wide">{operator.dram_bytes > 0 ? traffic(operator.dram_bytes) : '–'}</td>
                 <td class="n wide">{operator.intensity ? digits(operator.intensity) : '–'}</td>
-                <td class="n wide">{reached(operator, ceilings, peak)}</td>
                 <td>{operator.bound}</td>
               </tr>
             );
           })}
         </tbody>
       </table>
+      {operators.length > firstRows && <button type="button" class="quiet" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Show the largest alone' : `Show all ${operators.length}`}</button>}
     </div>
   );
 }
@@ -180,8 +185,8 @@ function Result({ answer, stale, peak }: { answer: OpsAnswer; stale: boolean; pe
         {peak > 0 ? <PlotBox draw={roofline(points, ceilings, peak, picked)} of={[points, ceilings, picked]} height={420} label="roofline of every kernel" /> : <div style={{ height: '420px' }} />}
       </Figure>
       <section>
-        <h3>By share of the time</h3>
-        <Table answer={answer} ceilings={ceilings} peak={peak} onPick={setPicked} />
+        <header class="caption"><h3>By share of the time</h3><SaveCsv name="operators" title="Operators" rows={() => answer.operators.map((operator) => ({ ...operator, share: shareOf(operator, answer.seconds) }))} /></header>
+        <Table answer={answer} onPick={setPicked} />
       </section>
     </div>
   );

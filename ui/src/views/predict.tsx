@@ -129,7 +129,7 @@ function Result({ answer, stale, problems }: { answer: Answer; stale: boolean; p
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
-        <h1>{answer.model} <span>on</span> {grouped(answer.gpus)} × {answer.system}</h1>
+        <h1>{answer.model} <span>on</span> {grouped(answer.gpus)} {answer.gpus === 1 ? 'GPU' : 'GPUs'} <span>of</span> {answer.system}</h1>
         <p class="subtitle">{strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })}; {answer.strategy.precision}; {training
           ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens`
           : `batch ${grouped(answer.serving.batch)}, ${grouped(answer.serving.input)} tokens in, ${grouped(answer.serving.output)} out`}; {answer.runtime}</p>
@@ -151,6 +151,18 @@ function Result({ answer, stale, problems }: { answer: Answer; stale: boolean; p
   );
 }
 
+/** On narrow screens the form hides the answer: its essence stays in sight. */
+function Glance({ answer, stale }: { answer: Answer; stale: boolean }): JSX.Element {
+  const { memory } = answer;
+  return (
+    <p class={`glance ${stale ? 'stale' : ''}`} aria-hidden="true">
+      <b>{isTraining(answer) ? `${seconds(answer.step_seconds, 4)} a step` : `${seconds(answer.tpot_seconds, 4)} a token`}</b>
+      <span>{isTraining(answer) ? `MFU ${percent(answer.mfu)}` : `${grouped(answer.output_tokens_per_second)} tokens/s`}</span>
+      <span class={memory.fits ? '' : 'red'}>{bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}</span>
+    </p>
+  );
+}
+
 export function Predict(): JSX.Element {
   const training = kind.value === 'train';
   const request = requestOf(params.value);
@@ -166,6 +178,7 @@ export function Predict(): JSX.Element {
         {answer ? <Result answer={answer} stale={problems.length > 0} problems={problems} />
           : <Placeholder busy={live.busy && problems.length === 0}><Problems of={problems} /></Placeholder>}
       </main>
+      {answer && <Glance answer={answer} stale={problems.length > 0} />}
     </div>
   );
 }

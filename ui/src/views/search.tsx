@@ -2,15 +2,16 @@
 // Search: all strategies of a scenario, live; the best, the Pareto front, and why the others fail.
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { dot, line, pointer, ruleX, tip } from '@observablehq/plot';
+import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { cancelJob, followJob, inlined, startSearch } from '../api';
 import { bytes, grouped, percent, seconds, times } from '../format';
 import { problemsIn } from '../live';
+import { Bars } from '../parts/bars';
 import { Problems } from '../parts/fields';
 import { Figure, PlotBox, tipStyle } from '../parts/figure';
 import { Scenario, switchKind } from '../parts/scenario';
-import { address, kind, open, params, requestOf } from '../state';
+import { address, change, kind, open, params, requestOf } from '../state';
 import type { Params } from '../state';
 import type { Fields, Found, Job, Problem, SearchAnswer } from '../types';
 import { strategyLine } from '../words';
@@ -27,7 +28,7 @@ function frameOf(values: Params): Fields | null {
 /** The scenario with this strategy, for Predict. */
 function scenarioOf(found: Found): Params {
   const next: Record<string, string> = {};
-  for (const [name, value] of Object.entries(params.value)) if (!searched.includes(name)) next[name] = value;
+  for (const [name, value] of Object.entries(params.value)) if (!searched.includes(name) && name !== 'run') next[name] = value;
   for (const name of searched) {
     const value = found.strategy[name as keyof Found['strategy']];
     // Data parallelism follows from the rest; what is zero or off is the default.
@@ -59,6 +60,7 @@ function scatter(result: SearchAnswer): (width: number) => PlotOptions {
     y: { type: 'log', label: '↑ time of a step (s)', tickFormat: '~g' },
     marks: [
       capacity ? ruleX([capacity / 2 ** 30], { stroke: 'var(--red)', strokeDasharray: '4 3' }) : null,
+      capacity ? text([capacity / 2 ** 30], { x: (size: number) => size, frameAnchor: 'top', text: () => 'capacity', textAnchor: 'end', dx: -6, fill: 'var(--red)' }) : null,
       dot(sample, { x: gib, y: timeOf, r: 2, fill: 'var(--rest)', fillOpacity: 0.5 }),
       line(front, { x: gib, y: timeOf, stroke: 'var(--work)', curve: 'step-before', strokeWidth: 1.5 }),
       dot(front, { x: gib, y: timeOf, r: 4, fill: 'var(--work)' }),
@@ -115,20 +117,11 @@ function Best({ result }: { result: SearchAnswer }): JSX.Element {
 
 function Rejected({ counts }: { counts: Record<string, number> }): JSX.Element | null {
   const entries = Object.entries(counts).filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
-  const most = entries[0]?.[1] ?? 1;
   if (entries.length === 0) return null;
-  const row = 26;
+  const bars = entries.map(([reason, count]) => ({ label: reason.replace(/_/g, ' '), value: count, text: grouped(count), tone: 'var(--rest)' }));
   return (
-    <Figure name="rejected" title="Why the others fail" rows={() => entries.map(([reason, count]) => ({ reason: reason.replace(/_/g, ' '), count }))}>
-      <svg class="drawing" viewBox={`0 0 640 ${entries.length * row}`} style={{ width: '100%', maxWidth: '640px' }} role="img" aria-label={entries.map(([reason, count]) => `${reason}: ${count}`).join(', ')}>
-        {entries.map(([reason, count], index) => (
-          <g key={reason} font-size={13.5} fill="currentColor">
-            <text x={0} y={index * row + 13} dy="0.35em">{reason.replace(/_/g, ' ')}</text>
-            <rect x={330} y={index * row + 6} width={Math.max(1, (count / most) * 220)} height={row - 12} fill="var(--rest)" />
-            <text x={336 + (count / most) * 220} y={index * row + 13} dy="0.35em">{grouped(count)}</text>
-          </g>
-        ))}
-      </svg>
+    <Figure name="rejected" title="Why the others fail" rows={() => entries.map(([reason, count]) => ({ reason, count }))}>
+      <Bars bars={bars} label={entries.map(([reason, count]) => `${reason}: ${count}`).join(', ')} />
     </Figure>
   );
 }
@@ -169,7 +162,6 @@ export function Search(): JSX.Element {
   const [result, setResult] = useState<SearchAnswer | null>(inlined?.view === 'search' ? (inlined.answer as SearchAnswer) : null);
   const [problems, setProblems] = useState<Problem[]>([]);
   const stop = useRef<() => void>(() => undefined);
-  useEffect(() => () => stop.current(), []);
   const training = kind.value === 'train';
   const body = frameOf(params.value);
   const running = job?.state === 'running';
@@ -182,6 +174,7 @@ export function Search(): JSX.Element {
   const start = async (): Promise<void> => {
     if (!body) return;
     setProblems([]);
+    change({ run: '1' });
     try {
       const { id } = await startSearch(body);
       setJob({ id, state: 'running', progress: { done: 0, total: 1, rate: 0, seconds_left: Number.POSITIVE_INFINITY } });
@@ -190,6 +183,11 @@ export function Search(): JSX.Element {
       setProblems(problemsIn(error));
     }
   };
+  // A link to a search that ran runs it again.
+  useEffect(() => {
+    if (params.value['run'] && training && !inlined) void start();
+    return () => stop.current();
+  }, []);
   return (
     <div class="columns">
       <Scenario free trainingOnly used={{ strategy: null, choices: undefined, problems }} />

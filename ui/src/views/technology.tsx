@@ -7,8 +7,9 @@ import type { PlotOptions } from '@observablehq/plot';
 import { post, preset } from '../api';
 import { area, byteRate, bytes, digits, dollars, flopRate, grouped, hertz, percent, watts } from '../format';
 import { problemsIn, useLive } from '../live';
+import { Assumptions } from '../parts/evidence';
 import { NumberField, Picker, Problems, problemsOf } from '../parts/fields';
-import { Figure, PlotBox, tipStyle } from '../parts/figure';
+import { Figure, PlotBox, decades, tipStyle } from '../parts/figure';
 import { TreemapFigure } from '../parts/treemap';
 import type { Piece } from '../parts/treemap';
 import { change, params, presets } from '../state';
@@ -63,7 +64,7 @@ const piecesOf = (parts: Record<string, number>): Piece[] => Object.entries(part
   return { label, value, tone, ink };
 });
 
-const precisions: [string, string][] = [['bf16', '16-bit'], ['fp8', '8-bit'], ['fp4', '4-bit']];
+const precisions: [string, string][] = [['fp32', '32-bit'], ['fp8', '8-bit'], ['fp4', '4-bit']];
 
 function Device({ answer }: { answer: TechAnswer }): JSX.Element {
   const device = answer.device;
@@ -77,7 +78,7 @@ function Device({ answer }: { answer: TechAnswer }): JSX.Element {
         <Headline label="power" {...split(watts(device.power.limit))} detail={`${device.cores} cores of ${answer.cores_on_die}`} />
         <Headline label="cost" value={dollars(answer.die_cost_dollars + answer.memory_cost_dollars + answer.package_cost_dollars)} detail={`silicon ${dollars(answer.die_cost_dollars)}, yield ${percent(answer.yield, 0)}`} />
       </dl>
-      <p class="note">{precisions.filter(([name]) => (device.matrix[name] ?? 0) > 0).map(([name, label]) => `${label} ${flopRate(device.matrix[name] ?? 0)}`).join(', ')}; L2 {bytes(device.l2.capacity)}; {answer.assumptions.join('; ')}.</p>
+      <p class="note">{precisions.filter(([name]) => (device.matrix[name] ?? 0) > 0).map(([name, label]) => `${label} ${flopRate(device.matrix[name] ?? 0)}`).join(', ')}; L2 {bytes(device.l2.capacity)}.</p>
       <div class="pair">
         <TreemapFigure name="area" title="Where the area goes" note={`${area(total(answer.area_m2))} of silicon`} pieces={piecesOf(answer.area_m2)} show={area} unit="m2" />
         <TreemapFigure name="power" title="Where the power goes" note={`${watts(total(answer.power_watts))}, in a large multiply that goes on`} pieces={piecesOf(answer.power_watts)} show={watts} unit="watts" />
@@ -129,17 +130,41 @@ function useSweep(nodes: NodeFacts[], drams: string[], choice: Chosen, workloads
 
 const label = (node: NodeFacts): string => node.name.toUpperCase();
 
+const curveHeight = 300;
+const lineGap = 13; // px between names at the ends of lines
+
+interface EndLabel {
+  point: SweepPoint;
+  at: number;
+}
+
+/** Names at the ends of the lines, pushed apart where lines end close together. */
+function endLabels(ends: SweepPoint[], of: (point: SweepPoint) => number, [low, high]: [number, number]): EndLabel[] {
+  const perPixel = Math.log(high / low) / (curveHeight - 65);
+  const labels = ends.map((point) => ({ point, at: Math.log(of(point)) })).sort((a, b) => a.at - b.at);
+  const gap = lineGap * perPixel;
+  labels.forEach((label, index) => {
+    const below = labels[index - 1];
+    if (below) label.at = Math.max(label.at, below.at + gap);
+  });
+  const excess = Math.max(0, (labels[labels.length - 1]?.at ?? 0) - Math.log(high));
+  return labels.map(({ point, at }) => ({ point, at: Math.exp(at - excess / 2) }));
+}
+
 function curves(points: SweepPoint[], nodes: NodeFacts[], picked: Chosen, of: (point: SweepPoint) => number, axis: string): (width: number) => PlotOptions {
   const isPicked = (point: SweepPoint): boolean => point.dram === picked.dram;
-  const last = nodes[nodes.length - 1]?.name;
+  const order = nodes.map((node) => node.name);
+  const last = order[order.length - 1];
+  const values = points.map(of);
+  const range: [number, number] = values.length > 0 ? [Math.min(...values) / 1.15, Math.max(...values) * 1.15] : [1, 10];
   return () => ({
     marginLeft: 56, marginRight: 58, marginBottom: 40,
     x: { type: 'point', domain: nodes.map(label), label: 'process node →' },
-    y: { type: 'log', label: axis, grid: true, tickFormat: '~s' },
+    y: { type: 'log', domain: range, label: axis, grid: true, ticks: decades(...range), tickFormat: '~s' },
     marks: [
-      line(points, { x: (p: SweepPoint) => label(p.node), y: of, z: 'dram', sort: (p: SweepPoint) => p.node.year, stroke: (p: SweepPoint) => (isPicked(p) ? 'var(--work)' : 'var(--rest)'), strokeWidth: (p: SweepPoint) => (isPicked(p) ? 2.2 : 1) }),
+      line(points, { x: (p: SweepPoint) => label(p.node), y: of, z: 'dram', sort: (p: SweepPoint) => order.indexOf(p.node.name), stroke: (p: SweepPoint) => (isPicked(p) ? 'var(--work)' : 'var(--rest)'), strokeWidth: (p: SweepPoint) => (isPicked(p) ? 2.2 : 1) }),
       dot(points.filter(isPicked), { x: (p: SweepPoint) => label(p.node), y: of, r: (p: SweepPoint) => (p.node.name === picked.node ? 6 : 3), fill: 'var(--work)' }),
-      text(points.filter((p) => p.node.name === last), { x: (p: SweepPoint) => label(p.node), y: of, text: (p: SweepPoint) => p.dram.toUpperCase(), textAnchor: 'start', dx: 8, fill: (p: SweepPoint) => (isPicked(p) ? 'var(--work)' : 'var(--faint)') }),
+      text(endLabels(points.filter((p) => p.node.name === last), of, range), { x: ({ point }: EndLabel) => label(point.node), y: 'at', text: ({ point }: EndLabel) => point.dram.toUpperCase(), textAnchor: 'start', dx: 8, fill: ({ point }: EndLabel) => (isPicked(point) ? 'var(--work)' : 'var(--faint)') }),
       tip(points, pointer({ x: (p: SweepPoint) => label(p.node), y: of, ...tipStyle,
         title: (p: SweepPoint) => `${p.node.process}, ${p.dram.toUpperCase()}\n${digits(of(p))}\n${flopRate(p.device.matrix['bf16'] ?? 0)}, ${byteRate(p.device.memory.bandwidth)}, ${watts(p.device.power.limit)}` })),
     ],
@@ -147,7 +172,7 @@ function curves(points: SweepPoint[], nodes: NodeFacts[], picked: Chosen, of: (p
 }
 
 const bounds: [name: string, tone: string, text: string][] = [
-  ['compute', 'var(--work)', 'arithmetic'], ['dram', 'var(--work-2)', 'DRAM'], ['l2', 'var(--rest)', 'caches'], ['network', 'var(--link)', 'network'], ['other', 'var(--rest-2)', 'launch, latency'], ['waiting', 'var(--wait-line)', 'waiting'],
+  ['compute', 'var(--work)', 'arithmetic'], ['dram', 'var(--work-2)', 'DRAM'], ['l2', 'var(--rest)', 'caches'], ['network', 'var(--link)', 'network'], ['other', 'var(--rest-2)', 'launch, latency'], ['waiting', 'var(--well)', 'waiting'],
 ];
 
 /** Shares by the bounds drawn; what is rare is gathered. */
@@ -199,10 +224,10 @@ function Curves({ choice, nodes, drams }: { choice: Chosen; nodes: NodeFacts[]; 
       <Problems of={problems} />
       <div class="pair">
         <Figure name="tech-training" title={`Training ${String(workloads.train['model'])}`} note={`Tokens a second a GPU, on ${grouped(Number(training['gpus']))} GPUs, tp 8, pp 8; a line for each memory.`} rows={table}>
-          <PlotBox draw={curves(points, nodes, choice, throughput, '↑ tokens a second a GPU')} of={of} height={300} label="training throughput by node" />
+          <PlotBox draw={curves(points, nodes, choice, throughput, '↑ tokens a second a GPU')} of={of} height={curveHeight} label="training throughput by node" />
         </Figure>
         <Figure name="tech-inference" title={`Serving ${String(workloads.infer['model'])}`} note="Time of an output token in ms, batch 8 on one GPU; a line for each memory." rows={table}>
-          <PlotBox draw={curves(points, nodes, choice, tokenTime, '↑ ms a token')} of={of} height={300} label="time of a token by node" />
+          <PlotBox draw={curves(points, nodes, choice, tokenTime, '↑ ms a token')} of={of} height={curveHeight} label="time of a token by node" />
         </Figure>
         <Figure name="tech-training-bounds" title={`What bounds training, with ${choice.dram.toUpperCase()}`} note={<Legend />} rows={() => slicesOf(mine, (p) => p.trainShares).map((slice) => ({ ...slice }))}>
           <PlotBox draw={stacks(slicesOf(mine, (p) => p.trainShares), nodes)} of={of} height={240} label="bottlenecks of training by node" />
@@ -217,10 +242,12 @@ function Curves({ choice, nodes, drams }: { choice: Chosen; nodes: NodeFacts[]; 
 
 /** Names that stand for the same process are one point of the axis. */
 function distinct(nodes: NodeFacts[]): NodeFacts[] {
-  const sorted = [...nodes].sort((a, b) => a.year - b.year || a.name.length - b.name.length || b.name.localeCompare(a.name));
+  // Of two names the one that its maker uses: A14 rather than 1.4 nm.
+  const foreign = (node: NodeFacts): number => Number(!node.process.toLowerCase().includes(node.name)) + Number(!node.process.includes(node.name.replace(/^\D/, '')));
   const seen = new Set<string>();
-  const kept = sorted.filter((node) => !seen.has(node.process) && seen.add(node.process));
-  return kept.sort((a, b) => a.year - b.year);
+  const kept = [...nodes].sort((a, b) => foreign(a) - foreign(b) || b.name.length - a.name.length).filter((node) => !seen.has(node.process) && seen.add(node.process));
+  const size = (node: NodeFacts): number => Number.parseFloat(node.name.slice(1));
+  return kept.sort((a, b) => a.year - b.year || size(b) - size(a));
 }
 
 const compared = ['hbm2e', 'hbm3', 'hbm3e', 'hbm4', 'hbm5', 'hbm6'];
@@ -260,6 +287,7 @@ export function Technology(): JSX.Element {
         {live.answer ? <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}><Problems of={live.problems} /><Device answer={live.answer} /></div>
           : <Placeholder busy={live.busy && live.problems.length === 0}><Problems of={live.problems} /></Placeholder>}
         {axis.length > 0 && <Curves choice={choice} nodes={axis} drams={lines} />}
+        {live.answer && <Assumptions of={live.answer.assumptions} />}
       </main>
     </div>
   );

@@ -195,7 +195,7 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
           </svg>
         )}
       </div>
-      <p class="note readout" aria-live="polite">{hovered ? describe(hovered) : `${seconds(frame.to - frame.from)} of ${seconds(whole, 4)} shown`}</p>
+      <p class="note readout" aria-live="polite">{hovered ? describe(hovered) : `${seconds(frame.to - frame.from, 4)} of ${seconds(whole, 4)} shown`}</p>
     </>
   );
 }
@@ -209,7 +209,7 @@ function perfetto(spans: Span[], stages: number): string {
   return JSON.stringify({ displayTimeUnit: 'ms', traceEvents: [...names, ...sends, ...events] });
 }
 
-const legend: [string, string][] = [['forward', 'var(--work-2)'], ['backward', 'var(--work)'], ['transfer', 'var(--link)'], ['bubble', 'var(--wait-line)']];
+const legend: [string, string][] = [['forward', 'var(--work-2)'], ['backward', 'var(--work)'], ['transfer', 'var(--link)'], ['optimizer, gradients', 'var(--rest)'], ['bubble', 'var(--wait-line)']];
 
 function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Schedule; stale: boolean }): JSX.Element {
   const spans = schedule.spans ?? [];
@@ -223,14 +223,14 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
       <dl class="headlines">
         <Headline main label="a step" {...split(seconds(answer.step_seconds, 4))} detail={`${seconds(whole)} of it the schedule below`} />
         <Headline label="stands still" {...split(percent(idle))} detail="bubbles, over all stages" />
-        <Headline label="microbatches" value={String(microbatches)} detail={`${stages} stages × ${answer.strategy.interleave} chunks`} />
+        <Headline label="microbatches" value={String(microbatches)} detail={`${stages} stages${answer.strategy.interleave > 1 ? ` of ${answer.strategy.interleave} chunks` : ''}`} />
       </dl>
       {schedule.too_large
         ? <p class="note">This schedule has more than 20,000 spans; <code>sextant train --trace out.json</code> writes it whole. Fewer microbatches or stages fit here.</p>
         : (
           <Figure name="timeline" title="Schedule" rows={() => spans.map((span) => ({ ...span }))}
             extra={<button type="button" class="quiet" onClick={() => save('sextant-trace.json', 'application/json', perfetto(spans, stages))}>Perfetto</button>}
-            note={<>{legend.map(([name, tone]) => <span key={name} class="legend"><i class="key" style={{ background: tone }} /> {name}</span>)}; numbers are microbatches</>}>
+            note={<>{legend.map(([name, tone]) => <span key={name} class="legend"><i class="key" style={{ background: tone }} /> {name}</span>)} zoom in for the numbers of microbatches</>}>
             <Gantt spans={spans} stages={stages} whole={whole} />
           </Figure>
         )}
