@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { answerFromCommands } from './commands.mjs';
 
 const page = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'index.html');
+// Paths that the commands answer although a server is there, for what it cannot do yet.
+const standIn = process.env.STAND_IN ? new RegExp(process.env.STAND_IN) : null;
 const port = Number(process.env.PORT ?? 8090);
 
 function forward(incoming, response, origin) {
@@ -24,7 +26,7 @@ function forward(incoming, response, origin) {
 createServer((incoming, response) => {
   if (!incoming.url.startsWith('/api/')) {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(readFileSync(page));
-  } else if (process.env.SEXTANT_URL) {
+  } else if (process.env.SEXTANT_URL && !(standIn && standIn.test(incoming.url))) {
     forward(incoming, response, process.env.SEXTANT_URL);
   } else {
     answerFromCommands(incoming, response);

@@ -86,6 +86,9 @@ export interface NearestCase {
   cases: number;
   median_ape: number;
   mape: number;
+  /** Whether the cases were measured on this device, and with this runtime. */
+  device?: boolean;
+  runtime?: boolean;
 }
 
 export type Choices = Partial<Record<string, number[]>>;
@@ -216,6 +219,8 @@ export interface Difference {
   from: number;
   to: number;
   ratio: number;
+  /** What the ratio is of, such as seconds_per_token. */
+  metric?: string;
   factors: Factor[];
 }
 

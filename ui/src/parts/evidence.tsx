@@ -28,6 +28,8 @@ export function SensitivityFigure({ entries, summary, of }: { entries: Sensitivi
   );
 }
 
+const likeness = (entry: NearestCase): string => [entry.device ? 'device' : '', entry.runtime ? 'runtime' : ''].filter((word) => word !== '').join(', ') || 'kind';
+
 export function Trust({ cases }: { cases: NearestCase[] }): JSX.Element {
   return (
     <section class="trust">
@@ -38,10 +40,10 @@ export function Trust({ cases }: { cases: NearestCase[] }): JSX.Element {
           <>
             <p class="note">Error of the nearest measured cases. <a href={address('accuracy', params.value)}>All of them</a>.</p>
             <table class="plain">
-              <thead><tr><th scope="col">source</th><th scope="col" class="n">cases</th><th scope="col" class="n">median</th><th scope="col" class="n">mean</th></tr></thead>
+              <thead><tr><th scope="col">source</th><th scope="col">like this in</th><th scope="col" class="n">cases</th><th scope="col" class="n">median</th><th scope="col" class="n">mean</th></tr></thead>
               <tbody>
                 {cases.map((entry) => (
-                  <tr key={entry.group}><th scope="row">{entry.group}</th><td class="n">{entry.cases}</td><td class="n">{percent(entry.median_ape)}</td><td class="n">{percent(entry.mape)}</td></tr>
+                  <tr key={entry.group}><th scope="row">{entry.group}</th><td>{likeness(entry)}</td><td class="n">{entry.cases}</td><td class="n">{percent(entry.median_ape)}</td><td class="n">{percent(entry.mape)}</td></tr>
                 ))}
               </tbody>
             </table>

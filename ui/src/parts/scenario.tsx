@@ -153,6 +153,12 @@ function ServeWorkload({ used }: { used: Used }): JSX.Element {
 /** Dense models have one choice of expert parallelism, which needs no control. */
 const offersExperts = (used: Used): boolean => (used.choices?.['ep']?.length ?? 1) > 1 || number('ep', 1) > 1;
 
+/** The stages that are legal here, and the one that is set. */
+function zeroStages(used: Used): string[] {
+  const legal = (used.problems.length === 0 ? used.choices?.['zero'] : undefined) ?? anything['zero'] ?? [];
+  return [...new Set([...legal, number('zero', used.strategy?.zero ?? 0)])].sort().map(String);
+}
+
 function TrainStrategy({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   const strategy = used.strategy;
@@ -166,7 +172,7 @@ function TrainStrategy({ used }: { used: Used }): JSX.Element {
       {offersExperts(used) && <Degree name="ep" label="Experts" hint="expert-parallel degree" used={used} />}
       <Degree name="microbatch" label="Microbatch" hint="sequences a microbatch" used={used} />
       <p class="derived">Data parallel <output>{strategy ? strategy.dp : '–'}</output> follows from the rest</p>
-      <Choice label="ZeRO" name="zero" value={String(number('zero', strategy?.zero ?? 0))} options={['0', '1', '2', '3']} problems={of('zero')} onChange={(zero) => change({ zero })} />
+      <Choice label="ZeRO" name="zero" value={String(number('zero', strategy?.zero ?? 0))} options={zeroStages(used)} problems={of('zero')} onChange={(zero) => change({ zero })} />
       <Choice label="Recompute" name="recompute" value={text('recompute', 'none')} options={['none', 'selective', 'full']} problems={of('recompute')} onChange={(recompute) => change({ recompute })} />
       <Choice label="Precision" name="precision" value={text('precision', 'bf16')} options={['bf16', 'fp16', 'fp8', 'fp4']} problems={of('precision')} onChange={(precision) => change({ precision })} />
       <Toggle label="Sequence parallel" name="sp" checked={params.value['sp'] ? params.value['sp'] === 'true' : strategy?.sp ?? false} onChange={(sp) => change({ sp: String(sp) })} />

@@ -178,7 +178,7 @@ function Factors({ difference, names }: { difference: Difference; names: string[
   const bars = factors.map((factor) => ({ label: factor.name, value: size(factor.ratio), text: faster(factor.ratio), faint: Math.abs(size(factor.ratio)) < 0.005, tone: factor.ratio <= 1 ? 'var(--work)' : 'var(--rest)' }));
   return (
     <Figure name={`factors-${letter(difference.from)}-${letter(difference.to)}`} title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
-      note={`${names[difference.from]} → ${names[difference.to]}; the factors multiply to the whole`} rows={() => factors.map((factor) => ({ ...factor }))}>
+      note={`${names[difference.from]} → ${names[difference.to]}; ${(difference.metric ?? 'the time').replace(/_/g, ' ')}, and the factors that multiply to it`} rows={() => factors.map((factor) => ({ ...factor }))}>
       <Bars bars={bars} most={0.05} label={factors.map((factor) => `${factor.name}: ${faster(factor.ratio)}`).join(', ')} />
     </Figure>
   );
@@ -208,7 +208,7 @@ export function Compare(): JSX.Element {
       {current && live.answer ? (
         <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}>
           {answers.map((answer, index) => !answer.memory.fits && <p key={index} class="red"><strong>{letter(index)} does not fit in memory:</strong> {bytes(answer.memory.total_bytes)} of {bytes(answer.memory.capacity_bytes)}.</p>)}
-          <div class="multiples">{metrics.map((metric) => <MetricFigure key={metric.name} metric={metric} answers={answers} names={names} />)}</div>
+          <div class="multiples fine">{metrics.map((metric) => <MetricFigure key={metric.name} metric={metric} answers={answers} names={names} />)}</div>
           <Stacks answers={answers} names={names} />
           <h2>What makes the difference</h2>
           <div class="pair">{live.answer.differences.map((difference) => <Factors key={difference.to} difference={difference} names={names} />)}</div>

@@ -85,7 +85,7 @@ function roofline(points: Point[], ceilings: Ceiling[], peak: number, picked: Op
       color: { domain: [...levels], range: levels.map((level) => levelTones[level]) },
       marks: [
         line(roofs, { x: 'x', y: 'y', z: 'level', stroke: 'currentColor', strokeWidth: 1.2 }),
-        text(labels, { x: 'x', y: 'y', text: 'text', rotate: angle, textAnchor: 'start', dy: -8, fill: 'currentColor' }),
+        text(labels, { x: 'x', y: 'y', text: 'text', rotate: angle, textAnchor: 'start', lineAnchor: 'bottom', dy: -4, fill: 'currentColor' }),
         text([{ x: high, y: peak }], { x: 'x', y: 'y', text: () => `peak ${flopRate(peak)}`, textAnchor: 'end', dy: -8, fill: 'currentColor' }),
         picked ? ruleX(points.filter((point) => point.operator === picked), { x: 'intensity', stroke: 'var(--faint)', strokeDasharray: '2 3' }) : null,
         dot(points, { x: 'intensity', y: 'rate', r: 'share', fill: 'level', fillOpacity: 0.72, stroke: 'var(--paper)', strokeWidth: 0.8, sort: { channel: 'r', reverse: true } }),

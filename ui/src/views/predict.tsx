@@ -64,24 +64,44 @@ function adoptTraining(fit: TrainFit): void {
     sp: String(s.sp), precision: s.precision });
 }
 
-/** What does not fit, and the neighbours that do; a click takes one. */
-function Misfit({ answer }: { answer: Answer }): JSX.Element | null {
-  if (answer.memory.fits) return null;
-  const fits: { change: string; time: number; size: number; take: () => void }[] = isTraining(answer)
-    ? (answer.would_fit ?? []).map((fit) => ({ change: fit.change, time: fit.step_seconds, size: fit.total_bytes, take: () => adoptTraining(fit) }))
-    : (answer.would_fit ?? []).map((fit: InferFit) => ({ change: fit.change, time: fit.latency_seconds, size: fit.total_bytes,
-      take: () => change({ tp: fit.tp, pp: fit.pp, precision: fit.precision, kv_precision: fit.kv_precision, batch: fit.batch }) }));
+interface Fit {
+  change: string;
+  time: number;
+  size: number;
+  take: () => void;
+}
+
+const mostFits = 4; // neighbours offered
+
+function fitsOf(answer: Answer): Fit[] {
+  if (isTraining(answer)) return (answer.would_fit ?? []).map((fit) => ({ change: fit.change, time: fit.step_seconds, size: fit.total_bytes, take: () => adoptTraining(fit) }));
+  return (answer.would_fit ?? []).map((fit: InferFit) => ({ change: fit.change, time: fit.latency_seconds, size: fit.total_bytes,
+    take: () => change({ tp: fit.tp, pp: fit.pp, precision: fit.precision, kv_precision: fit.kv_precision, batch: fit.batch }) }));
+}
+
+function Misfit({ answer }: { answer: Answer }): JSX.Element {
+  const fits = fitsOf(answer);
   return (
-    <section class="misfit" role="status">
+    <section class="verdict bad misfit-memory" role="status">
       <p><strong>Does not fit in memory: {bytes(answer.memory.total_bytes - answer.memory.capacity_bytes)} too much.</strong>{' '}
         {fits.length > 0 ? 'What would fit:' : 'Nothing near this strategy fits; more GPUs, or a smaller model or batch, would.'}</p>
       {fits.length > 0 && (
-        <ul>
-          {fits.map((fit) => (
-            <li key={fit.change}><button type="button" onClick={fit.take}>{fit.change}</button> {seconds(fit.time)} {isTraining(answer) ? 'a step' : 'a request'}, {bytes(fit.size)}</li>
-          ))}
+        <ul class="fits">
+          {fits.slice(0, mostFits).map((fit) => <li key={fit.change}><button type="button" onClick={fit.take}>{fit.change}</button>{seconds(fit.time)}, {bytes(fit.size)}</li>)}
         </ul>
       )}
+    </section>
+  );
+}
+
+/** Whether it runs, whether it fits, and what would move it: always there, always of one height. */
+function Verdict({ answer, problems }: { answer: Answer; problems: Problem[] }): JSX.Element {
+  if (problems.length > 0) return <Refused problems={problems} />;
+  if (!answer.memory.fits) return <Misfit answer={answer} />;
+  return (
+    <section class="verdict" role="status">
+      <p>Fits: {bytes(answer.memory.total_bytes)} of {bytes(answer.memory.capacity_bytes)} on the fullest device.</p>
+      {answer.sensitivity_summary && <p class="note">{answer.sensitivity_summary}.</p>}
     </section>
   );
 }
@@ -117,8 +137,8 @@ export function Placeholder({ busy, children }: { busy: boolean; children?: Comp
 export function Refused({ problems }: { problems: Problem[] }): JSX.Element | null {
   if (problems.length === 0) return null;
   return (
-    <section class="misfit" role="status">
-      <p><strong>This cannot run.</strong> The answer below is the last one that could.</p>
+    <section class="verdict bad refused" role="status">
+      <p><strong>This cannot run.</strong> The answer shown is the last one that could.</p>
       <Problems of={problems} />
     </section>
   );
@@ -127,16 +147,15 @@ export function Refused({ problems }: { problems: Problem[] }): JSX.Element | nu
 function Result({ answer, stale, problems }: { answer: Answer; stale: boolean; problems: Problem[] }): JSX.Element {
   const training = isTraining(answer);
   return (
-    <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
+    <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
         <h1>{answer.model} <span>on</span> {grouped(answer.gpus)} {answer.gpus === 1 ? 'GPU' : 'GPUs'} <span>of</span> {answer.system}</h1>
         <p class="subtitle">{strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })}; {answer.strategy.precision}; {training
           ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens`
           : `batch ${grouped(answer.serving.batch)}, ${grouped(answer.serving.input)} tokens in, ${grouped(answer.serving.output)} out`}; {answer.runtime}</p>
       </header>
-      <Refused problems={problems} />
       {training ? <TrainHeadlines answer={answer} /> : <InferHeadlines answer={answer} />}
-      <Steady reset={training ? 'train' : 'infer'}><Misfit answer={answer} /></Steady>
+      <Steady reset={training ? 'train' : 'infer'}><Verdict answer={answer} problems={problems} /></Steady>
       <Breakdown of={answer.breakdown} title={training ? 'Where a step goes' : 'Where a request goes'} />
       <MemoryFigure memory={answer.memory} />
       {!training && answer.curve && answer.curve.length > 1 && <CurveFigure points={answer.curve} batch={answer.serving.batch} />}

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { post } from '../api';
-import { percent, seconds } from '../format';
+import { grouped, percent, seconds } from '../format';
 import { useLive } from '../live';
 import { Hatch } from '../parts/breakdown';
 import { save } from '../parts/download';
@@ -29,6 +29,7 @@ function kindOf(name: string): Kind {
   if (name.startsWith('send')) return { tone: 'var(--link)', thin: true };
   if (name === 'forward') return { tone: 'var(--work-2)', thin: false };
   if (name.startsWith('backward') || name === 'weight gradients') return { tone: 'var(--work)', thin: false };
+  if (name === 'recompute') return { tone: 'var(--rest-2)', thin: false };
   if (name === 'bubble' || name === 'wait') return { tone: 'url(#hatch)', thin: false };
   return { tone: 'var(--rest)', thin: false };
 }
@@ -69,6 +70,12 @@ function ticksOf(frame: Frame, width: number): number[] {
   const list: number[] = [];
   for (let t = Math.ceil(frame.from / step) * step; t <= frame.to; t += step) list.push(t);
   return list;
+}
+
+/** In the unit that suits the frame, without digits that say nothing. */
+function tickText(time: number, length: number): string {
+  const [size, unit] = length >= 1 ? [1, 's'] : length >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'µs'];
+  return time === 0 ? '0' : `${Number((time / size).toFixed(6))}\u202f${unit}`;
 }
 
 const describe = (span: Span): string =>
@@ -155,11 +162,11 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
         <button type="button" onClick={() => show({ from: 0, to: whole })}>Whole step</button>
         <button type="button" onClick={() => show(clamp({ from: 0, to: whole * 0.12 }, whole))}>Start</button>
         <button type="button" onClick={() => show(clamp({ from: whole * 0.88, to: whole }, whole))}>End</button>
-        <span class="hint">drag to move, Ctrl and wheel to zoom; arrows, + and − from the keyboard</span>
+        <span class="hint">drag to move, Ctrl and wheel, or + and −, to zoom; close up, microbatches are numbered</span>
       </div>
       <div ref={holder} style={{ minHeight: `${height}px` }}>
         {width > 0 && (
-          <svg ref={svg} class="drawing gantt" width={width} height={height} viewBox={`0 0 ${width} ${height}`} tabIndex={0} role="application" aria-label="Pipeline schedule; arrows move, plus and minus zoom"
+          <svg ref={svg} class="drawing gantt" width={width} height={height} viewBox={`0 0 ${width} ${height}`} tabindex={0} role="application" aria-label="Pipeline schedule; arrows move, plus and minus zoom"
             data-from={frame.from} data-to={frame.to} onKeyDown={keys}
             onPointerDown={(event) => { drag.current = { x: event.clientX, frame }; event.currentTarget.setPointerCapture(event.pointerId); }}
             onPointerMove={(event) => {
@@ -172,7 +179,7 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
             <clipPath id="inside"><rect x={left} y={0} width={inner} height={height} /></clipPath>
             <g font-size={12} fill="currentColor">
               {ticksOf(frame, inner).map((tick) => (
-                <g key={tick}><path d={`M${x(tick)} ${top - 6}V${height}`} stroke="var(--rule)" /><text x={x(tick)} y={12} text-anchor="middle">{tick === 0 ? '0' : seconds(tick, 4)}</text></g>
+                <g key={tick}><path d={`M${x(tick)} ${top - 6}V${height}`} stroke="var(--rule)" /><text x={x(tick)} y={12} text-anchor="middle">{tickText(tick, frame.to - frame.from)}</text></g>
               ))}
               {Array.from({ length: stages }, (_, stage) => <text key={stage} x={left - 8} y={top + stage * (row + rowGap) + row / 2} dy="0.2em" text-anchor="end">stage {stage}</text>)}
             </g>
@@ -209,7 +216,16 @@ function perfetto(spans: Span[], stages: number): string {
   return JSON.stringify({ displayTimeUnit: 'ms', traceEvents: [...names, ...sends, ...events] });
 }
 
-const legend: [string, string][] = [['forward', 'var(--work-2)'], ['backward', 'var(--work)'], ['transfer', 'var(--link)'], ['optimizer, gradients', 'var(--rest)'], ['bubble', 'var(--wait-line)']];
+/** The tones that occur, with the kinds drawn in each. */
+function legendOf(spans: Span[]): { tone: string; kinds: string }[] {
+  const kinds = new Map<string, Set<string>>();
+  for (const { kind } of spans) {
+    const { tone, thin } = kindOf(kind);
+    const shown = tone === 'url(#hatch)' ? 'var(--wait-line)' : tone;
+    kinds.set(shown, (kinds.get(shown) ?? new Set()).add(thin ? 'transfer' : kind));
+  }
+  return [...kinds].map(([tone, names]) => ({ tone, kinds: [...names].join(', ') }));
+}
 
 function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Schedule; stale: boolean }): JSX.Element {
   const spans = schedule.spans ?? [];
@@ -221,7 +237,7 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title"><h1>One pipeline of {answer.model}</h1><p class="subtitle">{strategyLine(answer.strategy)}; on {answer.gpus} × {answer.system}; {answer.runtime}</p></header>
       <dl class="headlines">
-        <Headline main label="a step" {...split(seconds(answer.step_seconds, 4))} detail={`${seconds(whole)} of it the schedule below`} />
+        <Headline main label="a step" {...split(seconds(answer.step_seconds, 4))} detail={`${grouped(answer.batch * answer.seq)} tokens`} />
         <Headline label="stands still" {...split(percent(idle))} detail="bubbles, over all stages" />
         <Headline label="microbatches" value={String(microbatches)} detail={`${stages} stages${answer.strategy.interleave > 1 ? ` of ${answer.strategy.interleave} chunks` : ''}`} />
       </dl>
@@ -230,7 +246,7 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
         : (
           <Figure name="timeline" title="Schedule" rows={() => spans.map((span) => ({ ...span }))}
             extra={<button type="button" class="quiet" onClick={() => save('sextant-trace.json', 'application/json', perfetto(spans, stages))}>Perfetto</button>}
-            note={<>{legend.map(([name, tone]) => <span key={name} class="legend"><i class="key" style={{ background: tone }} /> {name}</span>)} zoom in for the numbers of microbatches</>}>
+            note={<>{legendOf(spans).map(({ tone, kinds }) => <span key={tone} class="legend"><i class="key" style={{ background: tone }} /> {kinds}</span>)}</>}>
             <Gantt spans={spans} stages={stages} whole={whole} />
           </Figure>
         )}
