@@ -20,6 +20,8 @@ function assemble(files) {
   const page = readFileSync(join(root, 'src', 'index.html'), 'utf8')
     .replace('/*style*/', () => enclosed(bundled('.css'), 'style'))
     .replace('/*script*/', () => enclosed(bundled('.js'), 'script'));
+  // `--format html` puts an answer before the last <script>: none may occur inside the code.
+  if (page.split('<script>').length !== 3) throw new Error('the bundle contains a <script> of its own');
   mkdirSync(dirname(output), { recursive: true });
   writeFileSync(`${output}.new`, page);
   renameSync(`${output}.new`, output);

@@ -234,6 +234,7 @@ export interface DeviceFacts {
   cores: number;
   clock: number;
   matrix: Record<string, number>;
+  shared?: { per_clock: number };
   l2: { capacity: number; per_clock: number };
   memory: { kind: string; capacity: number; bandwidth: number };
   power: { limit: number };

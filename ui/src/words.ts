@@ -20,10 +20,10 @@ const meanings: Record<string, string> = {
   recompute: 'activations computed a second time', communication: 'collectives that nothing hides', tensor: 'tensor-parallel collectives',
   pipeline: 'transfers from stage to stage', gradients: 'gradients summed over replicas', parameters: 'parameters gathered over replicas',
   context: 'keys and values passed between context ranks', waiting: 'the device stands still', bubble: 'waiting for the first and last microbatch',
-  host: 'launches, scheduler and other work of the host', spread: 'waiting for the slowest device', optimizer: 'optimizer step, gradient norm',
+  host: 'the device waits for its host', spread: 'waiting for the slowest device', optimizer: 'optimizer step, gradient norm',
   offload: 'states moved to and from the host', prefill: 'the prompt, until the first token', decode: 'the tokens after it, one step each',
   multiply: 'matrix multiplies with the weights', attention: 'attention over the cache or the prompt', experts: 'the mixture of experts',
-  stream: 'norms, activations, position encoding, quantising', head: 'output head and sampling', exchange: 'tokens sent to their experts and back',
+  stream: 'norms, activations, position encoding', head: 'output head and sampling', exchange: 'tokens sent to their experts and back',
 };
 
 export const meaningOf = (label: string): string => meanings[label] ?? '';

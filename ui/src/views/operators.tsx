@@ -42,10 +42,13 @@ interface Ceiling {
   bandwidth: number;
 }
 
-/** The answer has ridges, in FLOP a byte; with the peak they are bandwidths. */
-function ceilingsOf(answer: OpsAnswer, peak: number): Ceiling[] {
+/** The answer has ridges, in FLOP a byte; with the peak they are bandwidths. Shared memory has the clock of the L2. */
+function ceilingsOf(answer: OpsAnswer, peak: number, device: DeviceFacts | null): Ceiling[] {
   const list: Ceiling[] = [{ level: 'dram', bandwidth: peak / answer.dram_ridge }];
-  if (answer.l2_ridge) list.push({ level: 'l2', bandwidth: peak / answer.l2_ridge });
+  if (!answer.l2_ridge) return list;
+  const l2 = peak / answer.l2_ridge;
+  list.push({ level: 'l2', bandwidth: l2 });
+  if (device?.shared && device.l2.per_clock > 0) list.push({ level: 'shared', bandwidth: device.shared.per_clock * device.cores * (l2 / device.l2.per_clock) });
   return list;
 }
 
@@ -158,8 +161,7 @@ function Table({ answer, onPick }: { answer: OpsAnswer; onPick: (operator: Opera
   );
 }
 
-/** The peak rate of the system's device at the precision of the multiplies. */
-function usePeak(precision: string | undefined): number {
+function useDevice(): DeviceFacts | null {
   const system = params.value['system'] ?? '';
   const [device, setDevice] = useState<DeviceFacts | null>(null);
   useEffect(() => {
@@ -167,13 +169,17 @@ function usePeak(precision: string | undefined): number {
     if (system !== '') preset<{ device: DeviceFacts }>('systems', system).then((facts) => { if (current) setDevice(facts.device); }, () => undefined);
     return () => { current = false; };
   }, [system]);
-  return (precision && device?.matrix[precision]) || device?.matrix['bf16'] || 0;
+  return device;
 }
 
-function Result({ answer, stale, peak }: { answer: OpsAnswer; stale: boolean; peak: number }): JSX.Element {
+/** The rate of the device's arithmetic at the precision of the multiplies. */
+const peakOf = (device: DeviceFacts | null, precision: string): number => device?.matrix[precision] || device?.matrix['bf16'] || 0;
+
+function Result({ answer, stale, device }: { answer: OpsAnswer; stale: boolean; device: DeviceFacts | null }): JSX.Element {
   const [picked, setPicked] = useState<Operator | null>(null);
   const points = useMemo(() => pointsOf(answer), [answer]);
-  const ceilings = useMemo(() => ceilingsOf(answer, peak), [answer, peak]);
+  const peak = peakOf(device, answer.precision);
+  const ceilings = useMemo(() => ceilingsOf(answer, peak, device), [answer, peak, device]);
   const without = answer.operators.length - new Set(points.map((point) => point.operator)).size;
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
@@ -200,14 +206,14 @@ export function Operators(): JSX.Element {
   const live = useLive<OpsAnswer>(body && JSON.stringify(body), (signal) => post('/ops', body ?? {}, signal));
   const asked: Fields | null = request && { ...request, choices: true };
   const whole = useLive<Answer>(asked && JSON.stringify(asked) + kind.value, (signal) => post(training ? '/train' : '/infer', asked ?? {}, signal));
-  const peak = usePeak(live.answer?.precision);
+  const device = useDevice();
   return (
     <div class="columns">
       <Scenario used={{ strategy: whole.answer?.strategy ?? null, choices: whole.answer?.choices, problems: live.problems }}
         extra={training ? null : <Choice label="Phase" name="phase" value={phase} options={['prefill', 'decode']} onChange={(next) => change({ phase: next })} />} />
       <main>
         <Refused problems={live.answer ? live.problems : []} />
-        {live.answer ? <Result answer={live.answer} stale={live.problems.length > 0} peak={peak} />
+        {live.answer ? <Result answer={live.answer} stale={live.problems.length > 0} device={device} />
           : <Placeholder busy={live.busy && live.problems.length === 0}><Problems of={live.problems} /></Placeholder>}
       </main>
     </div>

@@ -9,11 +9,11 @@ import { useLive } from '../live';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
 import { Problems } from '../parts/fields';
-import { Figure, PlotBox, Steady } from '../parts/figure';
+import { Figure, PlotBox, Steady, decades } from '../parts/figure';
 import { MemoryFigure } from '../parts/memory';
 import { Scenario } from '../parts/scenario';
 import { change, kind, params, requestOf } from '../state';
-import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Problem, TrainAnswer, TrainFit } from '../types';
+import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, TrainAnswer, TrainFit } from '../types';
 import { isTraining } from '../types';
 import { strategyLine } from '../words';
 
@@ -50,7 +50,7 @@ function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
     <dl class="headlines">
       <Headline main label="for each token" {...split(seconds(answer.tpot_seconds, 4))} detail={`${seconds(answer.latency_seconds)} a request`} />
       <Headline label="to the first token" {...split(seconds(answer.ttft_seconds))} detail={`${grouped(answer.serving.input)} tokens in`} />
-      <Headline label="output tokens a second" value={grouped(answer.output_tokens_per_second)} detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`} />
+      <Headline label="tokens a second" value={grouped(answer.output_tokens_per_second)} detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`} />
       <Headline label="memory" {...split(bytes(answer.memory.total_bytes))} detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'} />
       {answer.energy && <Headline label="energy a token" {...split(joules(answer.energy.joules_per_token))}
         detail={answer.decode ? `${watts(answer.decode.power_watts)} a GPU, decoding` : ''} />}
@@ -94,24 +94,33 @@ function Misfit({ answer }: { answer: Answer }): JSX.Element {
   );
 }
 
-/** Whether it runs, whether it fits, and what would move it: always there, always of one height. */
+/** The two largest parts, in a sentence. */
+function mostOf(whole: Part): string {
+  const [first, second] = [...whole.parts].sort((a, b) => b.seconds - a.seconds);
+  if (!first) return '';
+  return `Of a ${whole.label}, ${percent(first.share)} is ${first.label}${second ? `, ${percent(second.share)} ${second.label}` : ''}.`;
+}
+
+/** Whether it runs, whether it fits, and where it goes: always there, always of one height. */
 function Verdict({ answer, problems }: { answer: Answer; problems: Problem[] }): JSX.Element {
   if (problems.length > 0) return <Refused problems={problems} />;
   if (!answer.memory.fits) return <Misfit answer={answer} />;
   return (
     <section class="verdict" role="status">
       <p>Fits: {bytes(answer.memory.total_bytes)} of {bytes(answer.memory.capacity_bytes)} on the fullest device.</p>
-      {answer.sensitivity_summary && <p class="note">{answer.sensitivity_summary}.</p>}
+      <p class="note">{mostOf(answer.breakdown)}</p>
     </section>
   );
 }
 
 function curveOptions(points: CurvePoint[], batch: number): (width: number) => PlotOptions {
   const shown = points.filter((point) => point.fits);
+  const range = (values: number[]): [number, number] => [Math.min(...values) / 1.12, Math.max(...values) * 1.12];
+  const [x, y] = [range(shown.map((point) => point.tpot_seconds * 1e3)), range(shown.map((point) => point.output_tokens_per_second_per_gpu))];
   return () => ({
     marginLeft: 62, marginBottom: 40, grid: true,
-    x: { type: 'log', label: 'time per output token (ms) →', tickFormat: '~g' },
-    y: { type: 'log', label: '↑ output tokens a second a GPU', tickFormat: '~s' },
+    x: { type: 'log', domain: x, ticks: decades(...x), label: 'time per output token (ms) →', tickFormat: '~g' },
+    y: { type: 'log', domain: y, ticks: decades(...y), label: '↑ output tokens a second a GPU', tickFormat: '~s' },
     marks: [
       line(shown, { x: (p: CurvePoint) => p.tpot_seconds * 1e3, y: 'output_tokens_per_second_per_gpu', stroke: 'var(--work)', strokeWidth: 1.5 }),
       dot(shown, { x: (p: CurvePoint) => p.tpot_seconds * 1e3, y: 'output_tokens_per_second_per_gpu', r: (p: CurvePoint) => (p.batch === batch ? 6 : 3), fill: 'var(--work)',
