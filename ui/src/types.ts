@@ -260,26 +260,43 @@ export interface TechAnswer {
 
 export interface Found {
   strategy: Partial<Strategy>;
+  /** In a line, as the program prints it. */
+  summary?: string;
   prediction: {
-    step_seconds: number;
-    tokens_per_second?: number;
+    gpus?: number;
+    step_seconds?: number;
     tokens_per_second_per_gpu?: number;
     mfu?: number;
+    ttft_seconds?: number;
+    tpot_seconds?: number;
+    output_tokens_per_second_per_gpu?: number;
     memory: { total_bytes: number; capacity_bytes?: number };
   };
+  /** Of serving: how many requests at a time, on how many copies. */
+  serving?: { batch: number; batching: string; cache: string };
+  instances?: number;
+}
+
+/** A point of the cloud behind the front. */
+export interface Sample {
+  step_seconds: number;
+  total_bytes: number;
+  summary?: string;
 }
 
 export interface SearchAnswer {
+  kind?: 'train' | 'infer';
   evaluated: number;
   feasible: number;
   seconds: number;
   evaluations_per_second: number;
   best: Found[];
   pareto: Found[];
-  sample?: Found[];
+  sample?: Sample[];
   usual?: Found;
   reasons?: string[];
   rejected: Record<string, number>;
+  assumptions?: string[];
 }
 
 export interface Job {

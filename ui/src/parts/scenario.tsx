@@ -10,6 +10,7 @@ import type { Params } from '../state';
 import type { Choices, ModelPreset, Problem, Strategy } from '../types';
 import { Choice, NumberField, Picker, Problems, TextField, Toggle, problemsOf } from './fields';
 import type { Option } from './fields';
+import { Side } from './side';
 
 const lengths = [128, 200, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576];
 const multiples = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
@@ -138,11 +139,11 @@ function TrainWorkload({ used }: { used: Used }): JSX.Element {
   );
 }
 
-function ServeWorkload({ used }: { used: Used }): JSX.Element {
+function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | undefined }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
     <>
-      <NumberField label="Batch" hint="requests at a time" name="batch" free value={number('batch', 1)} values={powers} show={grouped} problems={of('batch')} onChange={(batch) => change({ batch })} />
+      {!anyBatch && <NumberField label="Batch" hint="requests at a time" name="batch" free value={number('batch', 1)} values={powers} show={grouped} problems={of('batch')} onChange={(batch) => change({ batch })} />}
       <NumberField label="Input" hint="tokens of a prompt" name="input" free value={number('input', 512)} values={lengths} show={tokens} problems={of('input')} onChange={(input) => change({ input })} />
       <NumberField label="Output" hint="tokens generated" name="output" free value={number('output', 128)} values={lengths.slice(0, 9)} show={tokens} problems={of('output')} onChange={(output) => change({ output })} />
       <Choice label="Batching" name="batching" value={params.value['batching'] ?? 'static'} options={['static', 'closed-loop']} problems={of('batching')} onChange={(batching) => change({ batching })} />
@@ -153,6 +154,19 @@ function ServeWorkload({ used }: { used: Used }): JSX.Element {
 /** Dense models have one choice of expert parallelism, which needs no control. */
 const offersExperts = (used: Used): boolean => (used.choices?.['ep']?.length ?? 1) > 1 || number('ep', 1) > 1;
 
+function TrainPrecision({ used }: { used: Used }): JSX.Element {
+  return <Choice label="Precision" name="precision" value={params.value['precision'] ?? used.strategy?.precision ?? 'bf16'} options={['bf16', 'fp16', 'fp8', 'fp4']} problems={problemsOf(used.problems, 'precision')} onChange={(precision) => change({ precision })} />;
+}
+
+function ServePrecision({ used }: { used: Used }): JSX.Element {
+  return (
+    <>
+      <Choice label="Weights" name="precision" value={params.value['precision'] ?? 'bf16'} options={['bf16', 'fp8', 'fp4', 'int8', 'int4']} problems={problemsOf(used.problems, 'precision')} onChange={(precision) => change({ precision })} />
+      <Choice label="Cache" name="kv_precision" value={params.value['kv_precision'] ?? 'bf16'} options={['bf16', 'fp8', 'int8']} problems={problemsOf(used.problems, 'kv_precision')} onChange={(kv_precision) => change({ kv_precision })} />
+    </>
+  );
+}
+
 /** The stages that are legal here, and the one that is set. */
 function zeroStages(used: Used): string[] {
   const legal = (used.problems.length === 0 ? used.choices?.['zero'] : undefined) ?? anything['zero'] ?? [];
@@ -162,7 +176,7 @@ function zeroStages(used: Used): string[] {
 function TrainStrategy({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   const strategy = used.strategy;
-  const text = (name: 'recompute' | 'precision' | 'schedule', fallback: string): string => params.value[name] ?? strategy?.[name] ?? fallback;
+  const text = (name: 'recompute' | 'schedule', fallback: string): string => params.value[name] ?? strategy?.[name] ?? fallback;
   return (
     <>
       <Degree name="tp" label="Tensor" hint="tensor-parallel degree" used={used} />
@@ -174,7 +188,7 @@ function TrainStrategy({ used }: { used: Used }): JSX.Element {
       <p class="derived">Data parallel <output>{strategy ? strategy.dp : '–'}</output> follows from the rest</p>
       <Choice label="ZeRO" name="zero" value={String(number('zero', strategy?.zero ?? 0))} options={zeroStages(used)} problems={of('zero')} onChange={(zero) => change({ zero })} />
       <Choice label="Recompute" name="recompute" value={text('recompute', 'none')} options={['none', 'selective', 'full']} problems={of('recompute')} onChange={(recompute) => change({ recompute })} />
-      <Choice label="Precision" name="precision" value={text('precision', 'bf16')} options={['bf16', 'fp16', 'fp8', 'fp4']} problems={of('precision')} onChange={(precision) => change({ precision })} />
+      <TrainPrecision used={used} />
       <Toggle label="Sequence parallel" name="sp" checked={params.value['sp'] ? params.value['sp'] === 'true' : strategy?.sp ?? false} onChange={(sp) => change({ sp: String(sp) })} />
       <Problems of={of('sp')} />
     </>
@@ -182,15 +196,13 @@ function TrainStrategy({ used }: { used: Used }): JSX.Element {
 }
 
 function ServeStrategy({ used }: { used: Used }): JSX.Element {
-  const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
     <>
       <Degree name="tp" label="Tensor" hint="tensor-parallel degree" used={used} />
       <Degree name="pp" label="Pipeline" hint="pipeline stages" used={used} />
       {(offersExperts(used) || number('dp', 1) > 1) && <Degree name="dp" label="Attention replicas" hint="replicas of attention, each with its share of the batch" used={used} />}
       {offersExperts(used) && <Degree name="ep" label="Experts" hint="expert-parallel degree" used={used} />}
-      <Choice label="Weights" name="precision" value={params.value['precision'] ?? 'bf16'} options={['bf16', 'fp8', 'fp4', 'int8', 'int4']} problems={of('precision')} onChange={(precision) => change({ precision })} />
-      <Choice label="Cache" name="kv_precision" value={params.value['kv_precision'] ?? 'bf16'} options={['bf16', 'fp8', 'int8']} problems={of('kv_precision')} onChange={(kv_precision) => change({ kv_precision })} />
+      <ServePrecision used={used} />
     </>
   );
 }
@@ -239,35 +251,44 @@ interface ScenarioProps {
   used: Used;
   /** Search chooses the strategy itself. */
   free?: boolean;
+  /** What only a search asks. */
+  aims?: ComponentChildren;
   /** Pipelines exist in training alone. */
   trainingOnly?: boolean;
   extra?: ComponentChildren;
+  /** Open on narrow screens too. */
+  unfolded?: boolean;
 }
 
-export function Scenario({ used, free, trainingOnly, extra }: ScenarioProps): JSX.Element {
+export function Scenario({ used, free, aims, trainingOnly, extra, unfolded }: ScenarioProps): JSX.Element {
   const training = kind.value === 'train';
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
-    <form class="scenario" onSubmit={(event) => event.preventDefault()}>
-      <fieldset class="all" disabled={inlined !== null}>
-        {!trainingOnly && (
-          <Choice label="Question" name="kind" value={kind.value} options={[['train', 'Training'], ['infer', 'Inference']]} onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')} />
-        )}
-        {extra}
-        <ModelField problems={used.problems} />
-        <Picker label="System" name="system" value={params.value['system'] ?? ''} options={systemOptions()} problems={of('system')} onChange={(system) => change({ system })} />
-        <Picker label="Runtime" name="runtime" value={params.value['runtime'] ?? (training ? 'megatron-core' : 'trtllm')} options={runtimeOptions(training)} problems={of('runtime')}
-          onChange={(runtime) => change({ runtime })} />
-        <h2>Workload</h2>
-        {training ? <TrainWorkload used={used} /> : <ServeWorkload used={used} />}
-        {!free && <h2>Strategy</h2>}
-        {!free && (training ? <TrainStrategy used={used} /> : <ServeStrategy used={used} />)}
-        <details>
-          <summary>More</summary>
-          {!free && (training ? <MoreTraining used={used} /> : <MoreServing used={used} />)}
-          <TextField label="What if" name="set" value={params.value['set'] ?? ''} placeholder="device.memory.bandwidth=8 TB/s; …" problems={of('set')} onChange={(set) => change({ set })} />
-        </details>
-      </fieldset>
-    </form>
+    <Side title="Scenario" unfolded={unfolded}>
+      <form class="scenario" onSubmit={(event) => event.preventDefault()}>
+        <fieldset class="all" disabled={inlined !== null}>
+          {!trainingOnly && (
+            <Choice label="Question" name="kind" value={kind.value} options={[['train', 'Training'], ['infer', 'Inference']]} onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')} />
+          )}
+          {extra}
+          <ModelField problems={used.problems} />
+          <Picker label="System" name="system" value={params.value['system'] ?? ''} options={systemOptions()} problems={of('system')} onChange={(system) => change({ system })} />
+          <Picker label="Runtime" name="runtime" value={params.value['runtime'] ?? (training ? 'megatron-core' : 'trtllm')} options={runtimeOptions(training)} problems={of('runtime')}
+            onChange={(runtime) => change({ runtime })} />
+          <h2>Workload</h2>
+          {training ? <TrainWorkload used={used} /> : <ServeWorkload used={used} anyBatch={free} />}
+          {free && (training ? <TrainPrecision used={used} /> : <ServePrecision used={used} />)}
+          {aims && <h2>Aim</h2>}
+          {aims}
+          {!free && <h2>Strategy</h2>}
+          {!free && (training ? <TrainStrategy used={used} /> : <ServeStrategy used={used} />)}
+          <details>
+            <summary>More</summary>
+            {!free && (training ? <MoreTraining used={used} /> : <MoreServing used={used} />)}
+            <TextField label="What if" name="set" value={params.value['set'] ?? ''} placeholder="device.memory.bandwidth=8 TB/s; …" problems={of('set')} onChange={(set) => change({ set })} />
+          </details>
+        </fieldset>
+      </form>
+    </Side>
   );
 }

@@ -69,24 +69,24 @@ function ErrorTable({ groups }: { groups: ValidationGroup[] }): JSX.Element {
   const widest = Math.max(...groups.map((group) => group.p90_ape));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Errors by source">
-      <table class="plain">
+      <table class="plain errors">
         <thead>
-          <tr><th scope="col">source</th><th scope="col" class="n">cases</th><th scope="col">median, mean and 90th percentile</th><th scope="col" class="n">median</th><th scope="col" class="n">mean</th>
-            <th scope="col" class="n">p90</th><th scope="col" class="n">bias</th><th scope="col" class="n">not expressed</th></tr>
+          <tr><th scope="col">source</th><th scope="col" class="n">cases</th><th scope="col" class="wide">median, mean and 90th percentile</th><th scope="col" class="n">median</th><th scope="col" class="n">mean</th>
+            <th scope="col" class="n">p90</th><th scope="col" class="n">bias</th><th scope="col" class="n wide">not expressed</th></tr>
         </thead>
         <tbody>
           {groups.map((group) => (
             <tr key={group.name} class={group.name === 'all' ? 'total' : ''}>
               <th scope="row">{group.name}</th>
               <td class="n">{grouped(group.cases)}</td>
-              <td>
+              <td class="wide">
                 <svg width="220" height="14" aria-hidden="true" class="range">
                   <rect y="6" width={(group.p90_ape / widest) * 214} height="2" fill="var(--rule-2)" />
                   <rect y="3" width={(group.median_ape / widest) * 214} height="8" fill="var(--work)" />
                   <rect x={(group.mape / widest) * 214} y="1" width="2" height="12" fill="currentColor" />
                 </svg>
               </td>
-              <td class="n">{percent(group.median_ape)}</td><td class="n">{percent(group.mape)}</td><td class="n">{percent(group.p90_ape)}</td><td class="n">{signedPercent(group.bias)}</td><td class="n">{group.unsupported || '–'}</td>
+              <td class="n">{percent(group.median_ape)}</td><td class="n">{percent(group.mape)}</td><td class="n">{percent(group.p90_ape)}</td><td class="n">{signedPercent(group.bias)}</td><td class="n wide">{group.unsupported || '–'}</td>
             </tr>
           ))}
         </tbody>

@@ -134,7 +134,7 @@ function Table({ answer, onPick }: { answer: OpsAnswer; onPick: (operator: Opera
     <div class="scroll" tabIndex={0} role="region" aria-label="Operators">
       <table class="plain operators">
         <thead>
-          <tr>{head('share', 'share', false)}{head('name', 'operator', false)}<th scope="col" class="wide">shape</th><th scope="col" class="n">runs</th>{head('seconds', 'each')}
+          <tr>{head('share', 'share', false)}{head('name', 'operator', false)}<th scope="col" class="wide">shape</th><th scope="col" class="n wide">runs</th>{head('seconds', 'each')}
             <th scope="col" class="n wide">reached</th>{head('dram_bytes', 'DRAM', true, true)}{head('intensity', 'FLOP/B', true, true)}{head('bound', 'bound', false)}</tr>
         </thead>
         <tbody>
@@ -145,7 +145,7 @@ function Table({ answer, onPick }: { answer: OpsAnswer; onPick: (operator: Opera
                 <td class="share"><svg width="44" height="10" aria-hidden="true"><rect width={(share / widest) * 44} height="10" fill="var(--work)" /></svg>{percent(share)}</td>
                 <th scope="row">{operator.name}<small>{operator.name.includes(operator.part) ? operator.pass : operator.part}</small></th>
                 <td class="wide shape">{operator.shape}</td>
-                <td class="n">{grouped(operator.runs)}</td>
+                <td class="n wide">{grouped(operator.runs)}</td>
                 <td class="n">{seconds(operator.seconds)}</td>
                 <td class="n wide">{reached(operator)}</td>
                 <td class="n wide">{operator.dram_bytes > 0 ? traffic(operator.dram_bytes) : '–'}</td>

@@ -201,7 +201,7 @@ export function Predict(): JSX.Element {
   const problems = live.problems;
   return (
     <div class="columns">
-      <Scenario used={{ strategy: answer?.strategy ?? null, choices: answer?.choices, problems }} />
+      <Scenario unfolded used={{ strategy: answer?.strategy ?? null, choices: answer?.choices, problems }} />
       <main>
         {answer ? <Result answer={answer} stale={problems.length > 0} problems={problems} />
           : <Placeholder busy={live.busy && problems.length === 0}><Problems of={problems} /></Placeholder>}

@@ -10,6 +10,7 @@ import { problemsIn, useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
 import { NumberField, Picker, Problems, problemsOf } from '../parts/fields';
 import { Figure, PlotBox, decades, tipStyle } from '../parts/figure';
+import { Side } from '../parts/side';
 import { TreemapFigure } from '../parts/treemap';
 import type { Piece } from '../parts/treemap';
 import { change, params, presets } from '../state';
@@ -267,21 +268,23 @@ export function Technology(): JSX.Element {
   const lines = useMemo(() => [...new Set([...compared.filter((name) => drams.some((dram) => dram.name === name)), choice.dram])], [drams, choice.dram]);
   return (
     <div class="columns">
-      <form class="scenario" onSubmit={(event) => event.preventDefault()}>
-        <Picker label="Process node" name="node" value={choice.node} options={byYear(nodes, (node) => node.process)} problems={of('node')} onChange={(node) => change({ node })} />
-        <Picker label="Memory" name="dram" value={choice.dram} options={byYear(drams, (dram) => `${byteRate(dram.bandwidth)} a stack`)} problems={of('dram')} onChange={(dram) => change({ dram })} />
-        <Picker label="Network between nodes" name="network" value={choice.network} options={byYear(links.filter((link) => link.reach === 'cluster'), (link) => `${link.title}, ${byteRate(link.bandwidth)}`)} problems={of('network')} onChange={(network) => change({ network })} />
-        <Picker label="Links inside a node" name="link_gen" value={params.value['link_gen'] ?? 'by node'} options={[{ name: 'by node', detail: 'what its time had' }, ...byYear(links.filter((link) => link.reach === 'node'), (link) => link.title)]} problems={of('link_gen')}
-          onChange={(link) => change({ link_gen: link === 'by node' ? undefined : link })} />
-        <h2>Budgets</h2>
-        <NumberField label="Die area" name="area" value={integer('area', 814)} values={areas} show={(value) => `${value} mm²`} problems={of('area')} onChange={(value) => change({ area: value })} />
-        <NumberField label="Dies" name="dies" value={integer('dies', 1)} values={[1, 2, 4]} problems={of('dies')} onChange={(value) => change({ dies: value === 1 ? undefined : value })} />
-        <NumberField label="Power" hint="0: what it needs" name="power" value={integer('power', 0)} values={limits} show={(value) => (value === 0 ? 'as needed' : `${value} W`)} problems={of('power')} onChange={(value) => change({ power: value === 0 ? undefined : value })} />
-        <NumberField label="Stacks" hint="0: as many as the edge holds" name="stacks" value={integer('stacks', 0)} values={stackCounts} show={(value) => (value === 0 ? 'all' : String(value))} problems={of('stacks')} onChange={(value) => change({ stacks: value === 0 ? undefined : value })} />
-        <h2>Workloads of the curves</h2>
-        <Picker label="Training" name="train_model" value={params.value['train_model'] ?? 'gpt3-175b'} options={lists?.models ?? []} onChange={(model) => change({ train_model: model })} />
-        <Picker label="Serving" name="infer_model" value={params.value['infer_model'] ?? 'llama2-13b'} options={lists?.models ?? []} onChange={(model) => change({ infer_model: model })} />
-      </form>
+      <Side title="Technology">
+        <form class="scenario" onSubmit={(event) => event.preventDefault()}>
+          <Picker label="Process node" name="node" value={choice.node} options={byYear(nodes, (node) => node.process)} problems={of('node')} onChange={(node) => change({ node })} />
+          <Picker label="Memory" name="dram" value={choice.dram} options={byYear(drams, (dram) => `${byteRate(dram.bandwidth)} a stack`)} problems={of('dram')} onChange={(dram) => change({ dram })} />
+          <Picker label="Network between nodes" name="network" value={choice.network} options={byYear(links.filter((link) => link.reach === 'cluster'), (link) => `${link.title}, ${byteRate(link.bandwidth)}`)} problems={of('network')} onChange={(network) => change({ network })} />
+          <Picker label="Links inside a node" name="link_gen" value={params.value['link_gen'] ?? 'by node'} options={[{ name: 'by node', detail: 'what its time had' }, ...byYear(links.filter((link) => link.reach === 'node'), (link) => link.title)]} problems={of('link_gen')}
+            onChange={(link) => change({ link_gen: link === 'by node' ? undefined : link })} />
+          <h2>Budgets</h2>
+          <NumberField label="Die area" name="area" value={integer('area', 814)} values={areas} show={(value) => `${value} mm²`} problems={of('area')} onChange={(value) => change({ area: value })} />
+          <NumberField label="Dies" name="dies" value={integer('dies', 1)} values={[1, 2, 4]} problems={of('dies')} onChange={(value) => change({ dies: value === 1 ? undefined : value })} />
+          <NumberField label="Power" hint="0: what it needs" name="power" value={integer('power', 0)} values={limits} show={(value) => (value === 0 ? 'as needed' : `${value} W`)} problems={of('power')} onChange={(value) => change({ power: value === 0 ? undefined : value })} />
+          <NumberField label="Stacks" hint="0: as many as the edge holds" name="stacks" value={integer('stacks', 0)} values={stackCounts} show={(value) => (value === 0 ? 'all' : String(value))} problems={of('stacks')} onChange={(value) => change({ stacks: value === 0 ? undefined : value })} />
+          <h2>Workloads of the curves</h2>
+          <Picker label="Training" name="train_model" value={params.value['train_model'] ?? 'gpt3-175b'} options={lists?.models ?? []} onChange={(model) => change({ train_model: model })} />
+          <Picker label="Serving" name="infer_model" value={params.value['infer_model'] ?? 'llama2-13b'} options={lists?.models ?? []} onChange={(model) => change({ infer_model: model })} />
+        </form>
+      </Side>
       <main>
         <header class="title"><h1>A device of {choice.node.toUpperCase()} and {choice.dram.toUpperCase()}</h1><p class="subtitle">{live.answer ? `${grouped(integer('area', 814))} mm² of ${nodes.find((node) => node.name === choice.node)?.process ?? choice.node}, ${live.answer.device.name}; generated, not measured` : ' '}</p></header>
         {live.answer ? <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}><Problems of={live.problems} /><Device answer={live.answer} /></div>

@@ -224,7 +224,7 @@ function legendOf(spans: Span[]): { tone: string; kinds: string }[] {
     const shown = tone === 'url(#hatch)' ? 'var(--wait-line)' : tone;
     kinds.set(shown, (kinds.get(shown) ?? new Set()).add(thin ? 'transfer' : kind));
   }
-  return [...kinds].map(([tone, names]) => ({ tone, kinds: [...names].join(', ') }));
+  return [...kinds].map(([tone, names]) => ({ tone, kinds: [...names].join(', ') })).sort((a, b) => Number(a.kinds === 'bubble') - Number(b.kinds === 'bubble'));
 }
 
 function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Schedule; stale: boolean }): JSX.Element {
