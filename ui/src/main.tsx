@@ -78,7 +78,7 @@ function Page(): JSX.Element {
       {inlined && <p class="banner">A saved answer, complete in this file; no server is asked. <code>sextant serve</code> lets you change it.</p>}
       {presetsProblem.value && <p class="banner red" role="alert">{presetsProblem.value}</p>}
       <Current key={view.value} />
-      <footer class="bottom">Analytical predictions of the <code>sextant</code> program on this machine. <a href="/api/v1/openapi.json">HTTP API</a></footer>
+      <footer class="bottom">Analytical predictions of the <code>sextant</code> program{inlined ? '.' : <> on this machine. <a href="/api/v1/openapi.json">HTTP API</a></>}</footer>
     </>
   );
 }

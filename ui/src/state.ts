@@ -40,12 +40,11 @@ export function address(view: View, params: Params): string {
 
 function fromInlined(): { view: View; params: Params } | null {
   if (!inlined) return null;
-  const params: Record<string, string> = { kind: 'input' in inlined.request || 'output' in inlined.request ? 'infer' : 'train' };
+  const answer = (inlined.answer ?? {}) as { kind?: unknown };
+  const params: Record<string, string> = { kind: answer.kind === 'infer' || 'ttft_seconds' in answer ? 'infer' : 'train' };
   for (const [name, value] of Object.entries(inlined.request)) {
-    if (typeof value === 'object') continue;
-    params[name] = String(value);
+    if (typeof value !== 'object' && name !== 'kind') params[name] = String(value);
   }
-  if (typeof inlined.answer === 'object' && inlined.answer && 'ttft_seconds' in inlined.answer) params['kind'] = 'infer';
   return { view: isView(inlined.view) ? inlined.view : 'predict', params };
 }
 

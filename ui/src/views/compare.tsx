@@ -42,7 +42,7 @@ function namesOf(scenarios: Params[]): string[] {
   const varying = ['model', 'system', 'gpus', 'runtime', 'precision', 'tp', 'pp', 'interleave', 'microbatch', 'batch', 'seq', 'input', 'output', 'zero', 'recompute', 'set']
     .filter((field) => new Set(scenarios.map((scenario) => scenario[field] ?? '')).size > 1);
   const word = (field: string, value: string): string => (['model', 'system', 'runtime', 'precision', 'set'].includes(field) ? value : `${field} ${value}`);
-  return scenarios.map((scenario, index) => varying.map((field) => word(field, scenario[field] ?? '–')).join(', ') || `scenario ${index + 1}`);
+  return scenarios.map((scenario, index) => varying.filter((field) => scenario[field]).map((field) => word(field, scenario[field] ?? '')).join(', ') || `scenario ${index + 1}`);
 }
 
 interface Editable {
@@ -65,7 +65,7 @@ function Editor({ changes, scenarios, names, edit }: { changes: Change[]; scenar
     const name = `${label} of scenario ${index + 1}`;
     return options
       ? <select aria-label={name} value={value} onChange={(event) => put(index, field, event.currentTarget.value)}>{!options.includes(value) && <option value={value}>{value || '–'}</option>}{options.map((option) => <option key={option}>{option}</option>)}</select>
-      : <input type="number" min={1} aria-label={name} value={value} onChange={(event) => put(index, field, event.currentTarget.value)} />;
+      : <input type="number" min={1} placeholder="1" aria-label={name} value={value} onChange={(event) => put(index, field, event.currentTarget.value)} />;
   };
   const differs = (index: number, field: string): string => (index > 0 && scenarios[index]?.[field] !== scenarios[0]?.[field] ? 'differs' : '');
   const pickers: [string, string, { name: string }[]][] = [['model', 'Model', presets.value?.models ?? []], ['system', 'System', systemOptions()], ['runtime', 'Runtime', runtimeOptions(kind.value === 'train')]];

@@ -49,18 +49,26 @@ const clamp = (frame: Frame, whole: number): Frame => {
 const zoomed = (frame: Frame, factor: number, at: number, whole: number): Frame =>
   clamp({ from: at - (at - frame.from) * factor, to: at + (frame.to - at) * factor }, whole);
 
-/** One path for each kind: twenty thousand rectangles in half a dozen elements, moved by a transform alone. */
-function pathsOf(spans: Span[], row: number): { kind: string; d: string }[] {
-  const parts = new Map<string, string[]>();
+interface Shape {
+  kind: string;
+  /** Chunks of a stage alternate in tone. */
+  odd: boolean;
+  d: string[];
+}
+
+/** One path for each kind: twenty thousand rectangles in a dozen elements, moved by a transform alone. */
+function pathsOf(spans: Span[], row: number): Shape[] {
+  const shapes = new Map<string, Shape>();
   for (const span of spans) {
     const { thin } = kindOf(span.kind);
     const y = span.stage * (row + rowGap) + (thin ? row - 3 : 0);
-    let list = parts.get(span.kind);
-    if (!list) parts.set(span.kind, (list = []));
-    list.push(`M${span.start} ${y}h${span.duration}v${thin ? 3 : row - 4}h${-span.duration}z`);
+    const odd = span.chunk % 2 === 1;
+    const key = `${span.kind}${odd ? ' odd' : ''}`;
+    let shape = shapes.get(key);
+    if (!shape) shapes.set(key, (shape = { kind: span.kind, odd, d: [] }));
+    shape.d.push(`M${span.start} ${y}h${span.duration}v${thin ? 3 : row - 4}h${-span.duration}z`);
   }
-  // Bubbles first: what runs is drawn over what waits.
-  return [...parts].map(([kind, list]) => ({ kind, d: list.join('') })).sort((a, b) => Number(b.kind === 'bubble') - Number(a.kind === 'bubble'));
+  return [...shapes.values()];
 }
 
 function ticksOf(frame: Frame, width: number): number[] {
@@ -162,7 +170,7 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
         <button type="button" onClick={() => show({ from: 0, to: whole })}>Whole step</button>
         <button type="button" onClick={() => show(clamp({ from: 0, to: whole * 0.12 }, whole))}>Start</button>
         <button type="button" onClick={() => show(clamp({ from: whole * 0.88, to: whole }, whole))}>End</button>
-        <span class="hint">drag to move, Ctrl and wheel, or + and −, to zoom; close up, microbatches are numbered</span>
+        <span class="hint">drag to move; Ctrl and wheel, or + and −, to zoom</span>
       </div>
       <div ref={holder} style={{ minHeight: `${height}px` }}>
         {width > 0 && (
@@ -185,7 +193,7 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
             </g>
             <g clip-path="url(#inside)">
               <g transform={`translate(${left - frame.from * scale} ${top}) scale(${scale} 1)`}>
-                {paths.filter((path) => path.kind !== 'bubble').map((path) => <path key={path.kind} d={path.d} fill={kindOf(path.kind).tone} stroke="var(--paper)" stroke-width={0.7} vector-effect="non-scaling-stroke" />)}
+                {paths.filter((path) => path.kind !== 'bubble').map((path) => <path key={`${path.kind}${path.odd}`} d={path.d.join('')} fill={kindOf(path.kind).tone} opacity={path.odd ? 0.72 : 1} stroke="var(--paper)" stroke-width={0.7} vector-effect="non-scaling-stroke" />)}
               </g>
               {/* Hatching must not be stretched with the time axis: bubbles are drawn at their place. */}
               {spans.filter((span) => span.kind === 'bubble' && span.duration * scale > 0.7 && span.start + span.duration > frame.from && span.start < frame.to).map((span) => (
