@@ -8,7 +8,8 @@ const minus = '\u2212';
 export function digits(value: number, significant = 3): string {
   if (!Number.isFinite(value)) return '–';
   if (value === 0) return '0';
-  const magnitude = Math.floor(Math.log10(Math.abs(value)));
+  const rounded = Number(Math.abs(value).toPrecision(significant)); // 0.9996 is 1.00, not 1.000
+  const magnitude = Math.floor(Math.log10(rounded));
   const decimals = Math.max(0, Math.min(12, significant - 1 - magnitude));
   const text = Math.abs(value).toFixed(decimals);
   return (value < 0 ? minus : '') + text;

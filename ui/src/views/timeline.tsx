@@ -53,22 +53,22 @@ interface Shape {
   kind: string;
   /** Chunks of a stage alternate in tone. */
   odd: boolean;
-  d: string[];
+  path: string;
 }
 
 /** One path for each kind: twenty thousand rectangles in a dozen elements, moved by a transform alone. */
-function pathsOf(spans: Span[], row: number): Shape[] {
-  const shapes = new Map<string, Shape>();
+function shapesOf(spans: Span[], row: number): Shape[] {
+  const shapes = new Map<string, { kind: string; odd: boolean; boxes: string[] }>();
   for (const span of spans) {
     const { thin } = kindOf(span.kind);
     const y = span.stage * (row + rowGap) + (thin ? row - 3 : 0);
     const odd = span.chunk % 2 === 1;
     const key = `${span.kind}${odd ? ' odd' : ''}`;
     let shape = shapes.get(key);
-    if (!shape) shapes.set(key, (shape = { kind: span.kind, odd, d: [] }));
-    shape.d.push(`M${span.start} ${y}h${span.duration}v${thin ? 3 : row - 4}h${-span.duration}z`);
+    if (!shape) shapes.set(key, (shape = { kind: span.kind, odd, boxes: [] }));
+    shape.boxes.push(`M${span.start} ${y}h${span.duration}v${thin ? 3 : row - 4}h${-span.duration}z`);
   }
-  return [...shapes.values()];
+  return [...shapes.values()].map(({ kind, odd, boxes }) => ({ kind, odd, path: boxes.join('') }));
 }
 
 function ticksOf(frame: Frame, width: number): number[] {
@@ -112,7 +112,7 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
   const height = top + stages * (row + rowGap) + 4;
   const scale = inner / (frame.to - frame.from);
   const x = (time: number): number => left + (time - frame.from) * scale;
-  const paths = useMemo(() => pathsOf(spans, row), [spans, row]);
+  const shapes = useMemo(() => shapesOf(spans, row), [spans, row]);
   const sorted = useMemo(() => {
     const rows: Span[][] = Array.from({ length: stages }, () => []);
     for (const span of spans) if (!kindOf(span.kind).thin) rows[span.stage]?.push(span);
@@ -193,7 +193,7 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
             </g>
             <g clip-path="url(#inside)">
               <g transform={`translate(${left - frame.from * scale} ${top}) scale(${scale} 1)`}>
-                {paths.filter((path) => path.kind !== 'bubble').map((path) => <path key={`${path.kind}${path.odd}`} d={path.d.join('')} fill={kindOf(path.kind).tone} opacity={path.odd ? 0.72 : 1} stroke="var(--paper)" stroke-width={0.7} vector-effect="non-scaling-stroke" />)}
+                {shapes.filter(({ kind: name }) => name !== 'bubble').map(({ kind: name, odd, path }) => <path key={`${name}${odd}`} d={path} fill={kindOf(name).tone} opacity={odd ? 0.72 : 1} stroke="var(--paper)" stroke-width={0.7} vector-effect="non-scaling-stroke" />)}
               </g>
               {/* Hatching must not be stretched with the time axis: bubbles are drawn at their place. */}
               {spans.filter((span) => span.kind === 'bubble' && span.duration * scale > 0.7 && span.start + span.duration > frame.from && span.start < frame.to).map((span) => (
