@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a picture of each view for the documentation: docs/images/VIEW.png.
-// Usage: npm run screenshots [-- FOLDER [WIDTH [light|dark]]]
+// Usage: npm run screenshots [-- FOLDER [WIDTH [light|dark [VIEW]]]]
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { newPage, root, startBrowser, startServer } from './browser.mjs';
@@ -9,6 +9,8 @@ const folder = process.argv[2] ?? join(root, '..', 'docs', 'images');
 const width = Number(process.argv[3] ?? 1280);
 const colorScheme = process.argv[4] ?? 'light';
 const only = process.argv[5];
+// Pictures for the documentation end where a reader stops scrolling.
+const tallest = process.argv[2] ? 4000 : 1400;
 
 const views = {
   predict: '',
@@ -26,7 +28,7 @@ const browser = await startBrowser();
 try {
   for (const [view, query] of Object.entries(views)) {
     if (only && only !== view) continue;
-    const { page, errors, close } = await newPage(browser, { viewport: { width, height: 900 }, colorScheme, deviceScaleFactor: process.argv[2] ? 1 : 2 });
+    const { page, errors, close } = await newPage(browser, { viewport: { width, height: 900 }, colorScheme, deviceScaleFactor: process.argv[2] ? 1 : 1.5 });
     await page.goto(`${server.url}/#/${view}${query}`);
     if (view === 'search') await page.getByRole('button', { name: 'Search' }).click();
     await page.locator('.result[data-ready=true]').waitFor({ timeout: 60_000 });
@@ -35,7 +37,7 @@ try {
     if (view === 'operators') await page.locator('.plot svg').waitFor();
     await page.waitForTimeout(300);
     // A tall window instead of a stitched page: what sticks to the top stays there.
-    const height = Math.min(4000, await page.evaluate(() => document.documentElement.scrollHeight));
+    const height = Math.min(tallest, await page.evaluate(() => document.documentElement.scrollHeight));
     await page.setViewportSize({ width, height });
     await page.waitForTimeout(300);
     await page.screenshot({ path: join(folder, `${view}.png`) });

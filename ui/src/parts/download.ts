@@ -23,20 +23,31 @@ export function toCsv(rows: Row[]): string {
   return [names.map(cell).join(','), ...rows.map((row) => names.map((name) => cell(row[name])).join(','))].join('\r\n') + '\r\n';
 }
 
-/** The figure as it stands, colours resolved, on the page's paper: readable by any program. */
+/** Runs with the light colours: a saved figure goes into documents, which are printed on white. */
+function inLight<T>(run: () => T): T {
+  const root = document.documentElement;
+  const theme = root.dataset['theme'];
+  root.dataset['theme'] = 'light';
+  try {
+    return run(); // nothing is painted in between
+  } finally {
+    if (theme === undefined) delete root.dataset['theme'];
+    else root.dataset['theme'] = theme;
+  }
+}
+
+const margin = 6; // px: labels may reach a little beyond the frame
+
+/** The figure with its colours resolved and its paper under it: readable by any program. */
 export function toSvg(svg: SVGSVGElement): string {
-  const copy = svg.cloneNode(true) as SVGSVGElement;
-  const style = getComputedStyle(svg);
-  const box = svg.getBoundingClientRect();
-  const width = Math.round(box.width);
-  const height = Math.round(box.height);
-  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  copy.setAttribute('width', String(width));
-  copy.setAttribute('height', String(height));
-  if (!copy.hasAttribute('viewBox')) copy.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  copy.setAttribute('color', style.color);
-  copy.setAttribute('font-family', style.fontFamily);
-  copy.setAttribute('font-size', style.fontSize);
-  copy.style.background = getComputedStyle(document.body).backgroundColor;
-  return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (_, name: string) => style.getPropertyValue(name).trim());
+  return inLight(() => {
+    const copy = svg.cloneNode(true) as SVGSVGElement;
+    const style = getComputedStyle(svg);
+    const box = svg.getBoundingClientRect();
+    const [width, height] = [Math.round(box.width) + 2 * margin, Math.round(box.height) + 2 * margin];
+    for (const [name, value] of Object.entries({ xmlns: 'http://www.w3.org/2000/svg', width, height, viewBox: `${-margin} ${-margin} ${width} ${height}`, color: style.color })) copy.setAttribute(name, String(value));
+    copy.removeAttribute('style');
+    Object.assign(copy.style, { fontFamily: style.fontFamily, fontSize: style.fontSize, background: getComputedStyle(document.body).backgroundColor });
+    return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (_, name: string) => style.getPropertyValue(name).trim());
+  });
 }

@@ -113,6 +113,8 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
   const scale = inner / (frame.to - frame.from);
   const x = (time: number): number => left + (time - frame.from) * scale;
   const shapes = useMemo(() => shapesOf(spans, row), [spans, row]);
+  // The light line between neighbours must not eat those that are hardly wider than it.
+  const seam = Math.min(0.8, ((whole * scale) / Math.max(1, spans.length / stages)) * 0.08);
   const sorted = useMemo(() => {
     const rows: Span[][] = Array.from({ length: stages }, () => []);
     for (const span of spans) if (!kindOf(span.kind).thin) rows[span.stage]?.push(span);
@@ -193,7 +195,7 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
             </g>
             <g clip-path="url(#inside)">
               <g transform={`translate(${left - frame.from * scale} ${top}) scale(${scale} 1)`}>
-                {shapes.filter(({ kind: name }) => name !== 'bubble').map(({ kind: name, odd, path }) => <path key={`${name}${odd}`} d={path} fill={kindOf(name).tone} opacity={odd ? 0.72 : 1} stroke="var(--paper)" stroke-width={0.7} vector-effect="non-scaling-stroke" />)}
+                {shapes.filter(({ kind: name }) => name !== 'bubble').map(({ kind: name, odd, path }) => <path key={`${name}${odd}`} d={path} fill={kindOf(name).tone} opacity={odd ? 0.72 : 1} stroke="var(--paper)" stroke-width={seam} vector-effect="non-scaling-stroke" />)}
               </g>
               {/* Hatching must not be stretched with the time axis: bubbles are drawn at their place. */}
               {spans.filter((span) => span.kind === 'bubble' && span.duration * scale > 0.7 && span.start + span.duration > frame.from && span.start < frame.to).map((span) => (
