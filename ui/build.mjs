@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds dist/index.html: one file with script, style and fonts inside, so that the program can embed it and an answer
+// can travel as one file. Usage: node build.mjs [--watch]
+import { context } from 'esbuild';
+import { gzipSync } from 'node:zlib';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(fileURLToPath(import.meta.url));
+const limit = 250 * 1024; // gzipped; the promise of a first load without waiting
+const output = join(root, 'dist', 'index.html');
+
+/** Text that may stand inside a <script> or <style> element: no sequence may close it. */
+const enclosed = (text, tag) => text.replaceAll(new RegExp(`</(${tag})`, 'gi'), '<\\/$1');
+
+/** Puts the bundle into the template. Replacement functions, because `$&` occurs in minified code. */
+function assemble(files) {
+  const bundled = (suffix) => files.find((file) => file.path.endsWith(suffix)).text;
+  const page = readFileSync(join(root, 'src', 'index.html'), 'utf8')
+    .replace('/*style*/', () => enclosed(bundled('.css'), 'style'))
+    .replace('/*script*/', () => enclosed(bundled('.js'), 'script'));
+  // `--format html` puts an answer before the last <script>: none may occur inside the code.
+  if (page.split('<script>').length !== 3) throw new Error('the bundle contains a <script> of its own');
+  mkdirSync(dirname(output), { recursive: true });
+  writeFileSync(`${output}.new`, page);
+  renameSync(`${output}.new`, output);
+  const packed = gzipSync(page, { level: 9 }).length;
+  console.log(`dist/index.html: ${(page.length / 1024).toFixed(0)} KB, ${(packed / 1024).toFixed(0)} KB gzipped`);
+  if (packed > limit) throw new Error(`the page is over ${limit / 1024} KB gzipped`);
+}
+
+const bundler = await context({
+  absWorkingDir: root,
+  entryPoints: ['src/main.tsx'],
+  outdir: 'dist',
+  write: false,
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  target: 'es2021',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none',
+  loader: { '.woff2': 'dataurl' },
+  plugins: [{ name: 'assemble', setup: (build) => build.onEnd((result) => {
+    if (result.errors.length === 0) assemble(result.outputFiles);
+  }) }],
+});
+if (process.argv.includes('--watch')) {
+  await bundler.watch();
+} else {
+  try {
+    await bundler.rebuild();
+  } finally {
+    await bundler.dispose();
+  }
+}

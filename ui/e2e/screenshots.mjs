@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a picture of each view for the documentation: docs/images/VIEW.png.
+// Usage: npm run screenshots [-- FOLDER [WIDTH [light|dark [VIEW]]]]
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { newPage, root, startBrowser, startServer } from './browser.mjs';
+
+const folder = process.argv[2] ?? join(root, '..', 'docs', 'images');
+const width = Number(process.argv[3] ?? 1280);
+const colorScheme = process.argv[4] ?? 'light';
+const only = process.argv[5];
+// Pictures for the documentation end where a reader stops scrolling.
+const tallest = process.argv[2] ? 4000 : 1400;
+
+const views = {
+  predict: '',
+  operators: '',
+  compare: '',
+  search: '',
+  timeline: '?kind=train&model=gpt3-175b&system=dgx-a100&gpus=64&tp=8&pp=8&interleave=1&microbatch=1&batch=32&seq=2048&recompute=selective',
+  technology: '',
+  accuracy: '',
+};
+
+mkdirSync(folder, { recursive: true });
+const server = await startServer();
+const browser = await startBrowser();
+try {
+  for (const [view, query] of Object.entries(views)) {
+    if (only && only !== view) continue;
+    const { page, errors, close } = await newPage(browser, { viewport: { width, height: 900 }, colorScheme, deviceScaleFactor: process.argv[2] ? 1 : 1.5 });
+    await page.goto(`${server.url}/#/${view}${query}`);
+    if (view === 'search') await page.getByRole('button', { name: 'Search' }).click();
+    await page.locator('.result[data-ready=true]').waitFor({ timeout: 60_000 });
+    if (view === 'technology') await page.locator('[data-curves=true]').waitFor({ timeout: 60_000 });
+    if (view !== 'compare') await page.locator('.result svg').first().waitFor();
+    if (view === 'operators') await page.locator('.plot svg').waitFor();
+    await page.waitForTimeout(300);
+    // A tall window instead of a stitched page: what sticks to the top stays there.
+    const height = Math.min(tallest, await page.evaluate(() => document.documentElement.scrollHeight));
+    await page.setViewportSize({ width, height });
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: join(folder, `${view}.png`) });
+    if (errors.length > 0) console.error(`${view}: ${errors.join('; ')}`);
+    await close();
+  }
+} finally {
+  await browser.close();
+  server.stop();
+}

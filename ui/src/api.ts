@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTTP API, typed. An answer inlined into the page takes the server's place.
+import type { Fields, Job, Json, Presets, Problem } from './types';
+
+const base = '/api/v1';
+
+/** The server refused, and says which field and why. */
+export class Refusal extends Error {
+  readonly problems: Problem[];
+
+  constructor(problems: Problem[]) {
+    super(problems.map((problem) => problem.message).join('; '));
+    this.problems = problems;
+  }
+}
+
+/** An answer that `--format html` wrote into the page. */
+export interface Inlined {
+  view: string;
+  request: Fields;
+  answer: unknown;
+}
+
+function readInlined(): Inlined | null {
+  const element = document.getElementById('sextant-answer');
+  if (!element?.textContent) return null;
+  return JSON.parse(element.textContent) as Inlined;
+}
+
+export const inlined = readInlined();
+
+/** Flags and fields name the same things: '--kv-precision' is `kv_precision`. */
+const fieldName = (name: string): string => name.replace(/^-+/, '').replace(/-/g, '_');
+
+function problemsOf(body: unknown, status: number): Problem[] {
+  const listed = (body as { errors?: Problem[] } | null)?.errors;
+  if (!Array.isArray(listed) || listed.length === 0) return [{ field: '', message: `the server answered ${status}` }];
+  return listed.map((problem) => ({ ...problem, field: fieldName(problem.field ?? '') }));
+}
+
+async function call<T>(method: string, path: string, body?: Json, signal?: AbortSignal): Promise<T> {
+  const response = await fetch(base + path, {
+    method,
+    signal: signal ?? null,
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new Refusal([{ field: '', message: 'the server does not answer', hint: 'is sextant serve still running?' }]);
+  });
+  const answer: unknown = await response.json().catch(() => null);
+  if (!response.ok) throw new Refusal(problemsOf(answer, response.status));
+  return answer as T;
+}
+
+export const post = <T>(path: string, body: Fields, signal?: AbortSignal): Promise<T> => {
+  // A page that carries its answer asks nobody.
+  if (inlined) return Promise.resolve(inlined.answer as T);
+  return call<T>('POST', path, body, signal);
+};
+
+const shown = new Map<string, Promise<unknown>>();
+
+/** A preset in full; asked for once. */
+export function preset<T>(kind: string, name: string): Promise<T> {
+  const path = `/presets/${kind}/${encodeURIComponent(name)}`;
+  let answer = shown.get(path);
+  if (!answer) {
+    answer = call<T>('GET', path);
+    answer.catch(() => shown.delete(path));
+    shown.set(path, answer);
+  }
+  return answer as Promise<T>;
+}
+
+const noPresets: Presets = { devices: [], systems: [], models: [], runtimes: [], nodes: [], drams: [], links: [], cores: [] };
+
+/** A list may hold plain names. */
+const named = (list: unknown): { name: string }[] =>
+  Array.isArray(list) ? list.map((entry: unknown) => (typeof entry === 'string' ? { name: entry } : (entry as { name: string }))) : [];
+
+export async function presets(): Promise<Presets> {
+  if (inlined) return noPresets;
+  const lists = await call<Record<string, unknown>>('GET', '/presets');
+  return Object.fromEntries(Object.keys(noPresets).map((kind) => [kind, named(lists[kind])])) as unknown as Presets;
+}
+
+export const startSearch = (fields: Fields): Promise<{ id: string }> => call('POST', '/search', fields);
+export const cancelJob = (id: string): Promise<unknown> => call('DELETE', `/jobs/${id}`);
+export const readJob = (id: string): Promise<Job> => call('GET', `/jobs/${id}`);
+
+/** Follows a job by server-sent events until it ends; the returned function stops listening. */
+export function followJob(id: string, update: (job: Job) => void): () => void {
+  const source = new EventSource(`${base}/jobs/${id}/events`);
+  const take = (event: MessageEvent<string>) => update(JSON.parse(event.data) as Job);
+  source.addEventListener('progress', take);
+  source.addEventListener('done', (event) => {
+    source.close();
+    take(event);
+  });
+  source.onerror = () => {
+    // The stream ended without a word: ask once how the job stands.
+    source.close();
+    readJob(id).then(update, () => undefined);
+  };
+  return () => source.close();
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of the page: name, views, theme, link.
+import type { JSX } from 'preact';
+import { render } from 'preact';
+import { useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { inlined } from './api';
+import { address, currentLink, params, presetsProblem, view, views } from './state';
+import type { View } from './state';
+import { Accuracy } from './views/accuracy';
+import { Compare } from './views/compare';
+import { Operators } from './views/operators';
+import { Predict } from './views/predict';
+import { Search } from './views/search';
+import { Technology } from './views/technology';
+import { TimelineView } from './views/timeline';
+import './style.css';
+
+const titles: Record<View, string> = {
+  predict: 'Predict', operators: 'Operators', compare: 'Compare', search: 'Search', timeline: 'Timeline', technology: 'Technology', accuracy: 'Accuracy',
+};
+const pages: Record<View, () => JSX.Element> = {
+  predict: Predict, operators: Operators, compare: Compare, search: Search, timeline: TimelineView, technology: Technology, accuracy: Accuracy,
+};
+
+const systemDark = matchMedia('(prefers-color-scheme: dark)');
+const dark = signal((document.documentElement.dataset['theme'] ?? (systemDark.matches ? 'dark' : 'light')) === 'dark');
+systemDark.addEventListener('change', (event) => {
+  if (!document.documentElement.dataset['theme']) dark.value = event.matches;
+});
+
+function switchTheme(): void {
+  dark.value = !dark.value;
+  const theme = dark.value ? 'dark' : 'light';
+  document.documentElement.dataset['theme'] = theme;
+  try {
+    localStorage.setItem('sextant-theme', theme);
+  } catch {
+    // A page without storage forgets the choice, and works.
+  }
+}
+
+function CopyLink(): JSX.Element {
+  const [copied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(currentLink());
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return <button type="button" class="quiet" onClick={() => void copy().catch(() => undefined)}>{copied ? 'Copied' : 'Copy link'}</button>;
+}
+
+function Mark(): JSX.Element {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" width="26" height="26" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" aria-hidden="true">
+      <path d="M16 4 5 23M16 4l11 19M5 23a22 22 0 0 0 22 0M16 4l3 22" />
+    </svg>
+  );
+}
+
+function Page(): JSX.Element {
+  const Current = pages[view.value];
+  document.title = `Sextant: ${titles[view.value]}`;
+  return (
+    <>
+      <header class="top">
+        <a class="name" href={inlined ? undefined : address('predict', params.value)}><Mark />Sextant</a>
+        <nav aria-label="Views">
+          {views.filter((name) => !inlined || name === view.value).map((name) => (
+            <a key={name} href={inlined ? undefined : address(name, params.value)} aria-current={name === view.value ? 'page' : undefined}>{titles[name]}</a>
+          ))}
+        </nav>
+        <span class="tools">
+          {!inlined && <CopyLink />}
+          <button type="button" class="quiet" aria-pressed={dark.value} onClick={switchTheme} aria-label="Dark theme">{dark.value ? 'Light' : 'Dark'}</button>
+        </span>
+      </header>
+      {inlined && <p class="banner">A saved answer, complete in this file; no server is asked. <code>sextant serve</code> lets you change it.</p>}
+      {presetsProblem.value && <p class="banner red" role="alert">{presetsProblem.value}</p>}
+      <Current key={view.value} />
+      <footer class="bottom">Analytical predictions of the <code>sextant</code> program{inlined ? '.' : <> on this machine. <a href="/api/v1/openapi.json">HTTP API</a></>}</footer>
+    </>
+  );
+}
+
+const root = document.getElementById('page');
+if (root) render(<Page />, root);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A figure: its title, its drawing, and the buttons that save it as SVG and CSV.
+import type { ComponentChildren, JSX, RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { plot } from '@observablehq/plot';
+import type { PlotOptions } from '@observablehq/plot';
+import { save, toCsv, toSvg } from './download';
+import type { Row } from './download';
+
+interface FigureProps {
+  /** Also the file's name. */
+  name: string;
+  title: string;
+  /** What to read from it, in a sentence. */
+  note?: ComponentChildren;
+  rows: () => Row[];
+  children: ComponentChildren;
+  extra?: ComponentChildren;
+  class?: string;
+}
+
+export function Figure({ name, title, note, rows, children, extra, class: className }: FigureProps): JSX.Element {
+  const body = useRef<HTMLDivElement>(null);
+  const saveSvg = (): void => {
+    const svg = body.current?.querySelector<SVGSVGElement>('svg.drawing, figure svg, svg');
+    if (svg) save(`sextant-${name}.svg`, 'image/svg+xml', toSvg(svg));
+  };
+  return (
+    <figure class={`figure ${className ?? ''}`} data-figure={name}>
+      <figcaption>
+        <h3>{title}</h3>
+        <span class="saves">
+          {extra}
+          <button type="button" class="quiet" onClick={saveSvg} aria-label={`Save “${title}” as SVG`}>SVG</button>
+          <button type="button" class="quiet" onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
+            aria-label={`Save “${title}” as CSV`}>CSV</button>
+        </span>
+      </figcaption>
+      {note && <p class="note">{note}</p>}
+      <div ref={body}>{children}</div>
+    </figure>
+  );
+}
+
+/** For tables, which are no drawings. */
+export function SaveCsv({ name, title, rows }: { name: string; title: string; rows: () => Row[] }): JSX.Element {
+  return <span class="saves"><button type="button" class="quiet" onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))} aria-label={`Save “${title}” as CSV`}>CSV</button></span>;
+}
+
+/** Ticks of a logarithmic axis: powers of ten, and between them where those are few. */
+export function decades(low: number, high: number): number[] {
+  const steps = Math.log10(high / low) < 2.2 ? [1, 2, 5] : [1];
+  const list: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+    for (const step of steps) {
+      const value = step * 10 ** power;
+      if (value >= low && value <= high) list.push(value);
+    }
+  }
+  return list;
+}
+
+/** The width an element has now, in CSS pixels. */
+export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
+  const element = useRef<T>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const target = element.current;
+    if (!target) return undefined;
+    const measure = (): void => setWidth(Math.floor(target.clientWidth));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
+}
+
+/** Tips on the page's paper. */
+export const tipStyle = { fill: 'var(--paper)', stroke: 'var(--rule-2)' } as const;
+
+interface PlotProps {
+  /** The options for a width; called again when `of` or the width changes. */
+  draw: (width: number) => PlotOptions;
+  of: readonly unknown[];
+  height: number;
+  label: string;
+}
+
+/** Observable Plot, at the width there is and a height that is reserved before the first answer. */
+export function PlotBox({ draw, of, height, label }: PlotProps): JSX.Element {
+  const [holder, width] = useWidth<HTMLDivElement>();
+  useEffect(() => {
+    const target = holder.current;
+    if (!target || width === 0) return;
+    const drawing = plot({ height, ...draw(width), width, style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' } });
+    drawing.setAttribute('role', 'img');
+    drawing.setAttribute('aria-label', label);
+    target.replaceChildren(drawing);
+  }, [...of, width, height]);
+  return <div ref={holder} class="plot" style={{ minHeight: `${height}px` }} />;
+}
+
+/** Keeps the largest height its content has had, so that nothing below moves while a slider is dragged. */
+export function Steady({ children, reset }: { children: ComponentChildren; reset?: string }): JSX.Element {
+  const outer = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const [frame, content] = [outer.current, inner.current];
+    if (!frame || !content) return undefined;
+    let tallest = 0;
+    let width = 0;
+    const observer = new ResizeObserver(() => {
+      if (frame.clientWidth !== width) tallest = 0; // another width, another layout
+      width = frame.clientWidth;
+      tallest = Math.max(tallest, content.offsetHeight);
+      frame.style.minHeight = `${tallest}px`;
+    });
+    observer.observe(content);
+    return () => observer.disconnect();
+  }, [reset]);
+  return <div ref={outer}><div ref={inner}>{children}</div></div>;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory against capacity; what does not fit is red.
+import type { JSX } from 'preact';
+import { bytes, percent } from '../format';
+import type { Memory } from '../types';
+import { fill } from '../words';
+import type { Tone } from '../words';
+import { Figure, useWidth } from './figure';
+
+interface Piece {
+  label: string;
+  size: number;
+  meaning: string;
+  tone: Tone;
+  /** Where it starts when the pieces are laid end to end. */
+  from: number;
+}
+
+function piecesOf(memory: Memory): Piece[] {
+  const all: [string, number | undefined, string, Tone][] = [
+    ['weights', memory.weights_bytes, 'parameters, as the multiplies read them', 'work'],
+    ['gradients', memory.gradients_bytes, 'of the parameters', 'work-2'],
+    ['optimizer', memory.optimizer_bytes, 'master weights and moments', 'link'],
+    ['cache', memory.kv_cache_bytes, 'keys and values of all requests at their longest', 'work-2'],
+    ['activations', memory.activation_bytes, 'kept for the backward pass, or of one pass', 'rest'],
+    ['other', memory.other_bytes, 'driver, libraries, buffers, fragmentation', 'rest-2'],
+  ];
+  let from = 0;
+  return all.filter((piece): piece is [string, number, string, Tone] => piece[1] !== undefined).map(([label, size, meaning, tone]) => {
+    const piece = { label, size, meaning, tone, from };
+    from += size;
+    return piece;
+  });
+}
+
+function Bar({ pieces, memory, width }: { pieces: Piece[]; memory: Memory; width: number }): JSX.Element {
+  const whole = Math.max(memory.total_bytes, memory.capacity_bytes);
+  // Room on the right for the mark of the capacity.
+  const x = (size: number): number => (size / whole) * (width - 2);
+  const limit = x(memory.capacity_bytes);
+  const label = `${bytes(memory.capacity_bytes)} there`;
+  const labelLeft = limit > label.length * 6.2 + 8;
+  return (
+    <svg class="drawing" width={width} height={62} viewBox={`0 0 ${width} 62`} role="img"
+      aria-label={`memory: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`}>
+      <rect x={0} y={18} width={limit} height={34} fill="var(--well)" />
+      {pieces.map((piece) => {
+        const [from, to] = [x(piece.from), x(piece.from + piece.size)];
+        const kept = Math.min(to, limit);
+        return (
+          <g key={piece.label}>
+            <title>{`${piece.label}: ${bytes(piece.size)}`}</title>
+            {kept > from && <rect x={from} y={18} width={Math.max(0, kept - from - 1)} height={34} fill={fill(piece.tone)} />}
+            {to > limit && <rect class="over" x={Math.max(from, limit)} y={18} width={Math.max(0, to - Math.max(from, limit) - 1)} height={34} fill="var(--red)" />}
+            {to - from > piece.label.length * 6.6 + 14 && (
+              <text x={from + 7} y={35} dy="0.35em" fill={to > limit && from >= limit - 40 ? 'var(--on-red)' : `var(--on-${piece.tone})`} font-size={13}>{piece.label}</text>
+            )}
+          </g>
+        );
+      })}
+      <path d={`M${limit} 10V60`} stroke="currentColor" stroke-width={1.5} />
+      <text x={labelLeft ? limit - 6 : limit + 6} y={9} text-anchor={labelLeft ? 'end' : 'start'} fill="currentColor" font-size={12.5}>{label}</text>
+    </svg>
+  );
+}
+
+export function MemoryFigure({ memory }: { memory: Memory }): JSX.Element {
+  const [holder, width] = useWidth<HTMLDivElement>();
+  const pieces = piecesOf(memory);
+  const over = memory.total_bytes - memory.capacity_bytes;
+  return (
+    <Figure name="memory" title={`Memory of ${memory.stage === undefined ? 'a device' : `stage ${memory.stage}, the fullest`}`}
+      rows={() => [...pieces.map(({ label, size }) => ({ part: label, bytes: size })), { part: 'total', bytes: memory.total_bytes },
+        { part: 'capacity', bytes: memory.capacity_bytes }]}
+      note={over > 0
+        ? <strong class="red">Does not fit: {bytes(over)} too much, {bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}.</strong>
+        : <>{bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}, {percent(memory.total_bytes / memory.capacity_bytes, 0)}
+          {memory.max_batch !== undefined ? `; up to ${memory.max_batch} requests at a time fit` : ''}.</>}>
+      <div ref={holder} style={{ minHeight: '62px' }}>{width > 0 && <Bar pieces={pieces} memory={memory} width={width} />}</div>
+      <table class="tree">
+        <tbody>
+          {pieces.map((piece) => {
+            const spills = piece.from + piece.size > memory.capacity_bytes && piece.size > 0;
+            return (
+              <tr key={piece.label} class={spills ? 'red' : ''}>
+                <th scope="row"><svg class="swatch" width="10" height="10"><rect width="10" height="10" fill={spills ? 'var(--red)' : `var(--${piece.tone})`} /></svg>{piece.label}</th>
+                <td class="n">{bytes(piece.size)}</td>
+                <td class="n">{percent(piece.size / memory.capacity_bytes)}</td>
+                <td class="meaning">{piece.meaning}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Figure>
+  );
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the page is the address: '#/predict?kind=train&model=gpt3-175b&tp=8'. A link reproduces a view.
+import { computed, effect, signal } from '@preact/signals';
+import { inlined, presets as askPresets } from './api';
+import type { Fields, Json, Presets } from './types';
+
+export const views = ['predict', 'operators', 'compare', 'search', 'timeline', 'technology', 'accuracy'] as const;
+export type View = (typeof views)[number];
+export type Params = Readonly<Record<string, string>>;
+
+const training: Params = {
+  kind: 'train', model: 'gpt3-175b', system: 'dgx-h100', gpus: '512', tp: '8', pp: '8', interleave: '2', microbatch: '1',
+  batch: '1024', seq: '2048', recompute: 'selective', precision: 'bf16', zero: '1',
+};
+const serving: Params = {
+  kind: 'infer', model: 'llama3-70b', system: 'dgx-h100', tp: '4', batch: '16', input: '1024', output: '256', precision: 'fp8',
+};
+
+export const examples: Readonly<Record<'train' | 'infer', Params>> = { train: training, infer: serving };
+
+function isView(name: string): name is View {
+  return (views as readonly string[]).includes(name);
+}
+
+export function parseAddress(hash: string): { view: View; params: Params } {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
+  const params = Object.fromEntries(new URLSearchParams(query));
+  const view = isView(path) ? path : 'predict';
+  // An address that names no model is a view's own settings on top of the example.
+  return { view, params: params['model'] || params['config'] ? params : { ...examples[params['kind'] === 'infer' ? 'infer' : 'train'], ...params } };
+}
+
+/** URLSearchParams escapes what a hash may hold; links stay readable without. */
+const readable = (query: string): string => query.replace(/%2C/g, ',').replace(/%2F/g, '/').replace(/%3A/g, ':');
+
+export function address(view: View, params: Params): string {
+  const kept = Object.entries(params).filter(([, value]) => value !== '');
+  return `#/${view}?${readable(new URLSearchParams(kept).toString())}`;
+}
+
+function fromInlined(): { view: View; params: Params } | null {
+  if (!inlined) return null;
+  const answer = (inlined.answer ?? {}) as { kind?: unknown };
+  const params: Record<string, string> = { kind: answer.kind === 'infer' || 'ttft_seconds' in answer ? 'infer' : 'train' };
+  for (const [name, value] of Object.entries(inlined.request)) {
+    if (typeof value !== 'object' && name !== 'kind') params[name] = String(value);
+  }
+  return { view: isView(inlined.view) ? inlined.view : 'predict', params };
+}
+
+const start = fromInlined() ?? parseAddress(location.hash);
+export const view = signal<View>(start.view);
+export const params = signal<Params>(start.params);
+export const kind = computed(() => (params.value['kind'] === 'infer' ? 'infer' : 'train'));
+
+/** Changes some parameters; an empty value removes one. */
+export function change(values: Record<string, string | number | boolean | undefined>): void {
+  const next: Record<string, string> = { ...params.value };
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || value === '') delete next[name];
+    else next[name] = String(value);
+  }
+  params.value = next;
+}
+
+export function open(to: View, values: Params): void {
+  location.hash = address(to, values);
+}
+
+// Chromium throttles history changes (200 in 30 s); while something is dragged the address follows in steps.
+const addressPause = 250; // ms
+let pending: ReturnType<typeof setTimeout> | undefined;
+let first = true;
+effect(() => {
+  const wanted = address(view.value, params.value);
+  if (inlined) return;
+  if (first) {
+    first = false;
+    if (location.hash === '') return; // a bare address stays bare until something changes
+  }
+  clearTimeout(pending);
+  pending = setTimeout(() => {
+    if (location.hash !== wanted) history.replaceState(null, '', wanted);
+  }, addressPause);
+});
+
+addEventListener('hashchange', () => {
+  if (inlined) return;
+  clearTimeout(pending);
+  const next = parseAddress(location.hash);
+  view.value = next.view;
+  params.value = next.params;
+});
+
+/** The address as it is now, also while the one in the bar lags behind. */
+export const currentLink = (): string => location.href.split('#')[0] + address(view.value, params.value);
+
+export const presets = signal<Presets | null>(null);
+export const presetsProblem = signal('');
+void askPresets().then(
+  (lists) => { presets.value = lists; },
+  (error: unknown) => { presetsProblem.value = String(error instanceof Error ? error.message : error); },
+);
+
+/* What the commands know, by the type of its value. Names are the flags'. */
+const integers = new Set(['gpus', 'tp', 'pp', 'dp', 'cp', 'ep', 'etp', 'interleave', 'microbatch', 'batch', 'seq', 'zero', 'shard',
+  'recompute_layers', 'input', 'output', 'chunk', 'speculate']);
+const floats = new Set(['acceptance', 'draft_cost']);
+const flags = new Set(['sp', 'offload', 'allow_long']);
+const texts = new Set(['model', 'system', 'runtime', 'recompute', 'schedule', 'context', 'order', 'precision', 'optimizer', 'batching',
+  'kv_precision']);
+const lists = new Set(['recompute_modules', 'set']);
+
+const trainFields = new Set(['model', 'system', 'runtime', 'gpus', 'tp', 'pp', 'dp', 'cp', 'ep', 'etp', 'interleave', 'microbatch', 'batch', 'seq',
+  'zero', 'shard', 'sp', 'recompute', 'recompute_layers', 'recompute_modules', 'schedule', 'context', 'order', 'offload', 'precision', 'optimizer', 'set']);
+const inferFields = new Set(['model', 'system', 'runtime', 'tp', 'pp', 'dp', 'ep', 'batch', 'input', 'output', 'batching', 'chunk', 'precision',
+  'kv_precision', 'speculate', 'acceptance', 'draft_cost', 'allow_long', 'set']);
+
+function typed(name: string, text: string): Json | undefined {
+  if (integers.has(name)) return Number.parseInt(text, 10);
+  if (floats.has(name)) return Number(text);
+  if (flags.has(name)) return text === 'true';
+  if (lists.has(name)) return text.split(name === 'set' ? ';' : ',').map((item) => item.trim()).filter((item) => item !== '');
+  return texts.has(name) ? text : undefined;
+}
+
+/** Hugging Face configs by the text that stands for them in the address; filled by `configs.ts`. */
+export const unpackedConfigs = signal<ReadonlyMap<string, Fields>>(new Map());
+
+/** The body of a request for this scenario, or null while a config is still being unpacked. */
+export function requestOf(values: Params, training = values['kind'] !== 'infer'): Fields | null {
+  const known = training ? trainFields : inferFields;
+  const fields: Fields = {};
+  for (const [name, text] of Object.entries(values)) {
+    if (!known.has(name) || text === '') continue;
+    const value = typed(name, text);
+    if (value === undefined || (typeof value === 'number' && Number.isNaN(value))) continue;
+    if (Array.isArray(value) && value.length === 0) continue;
+    fields[name] = value;
+  }
+  const config = values['config'];
+  if (config) {
+    const model = unpackedConfigs.value.get(config);
+    if (!model) return null;
+    fields['model'] = model;
+  }
+  return fields;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Search: all strategies of a scenario, live; the best, the Pareto front, and why the others fail.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
+import type { PlotOptions } from '@observablehq/plot';
+import { cancelJob, followJob, inlined, startSearch } from '../api';
+import { bytes, grouped, percent, seconds, times } from '../format';
+import { problemsIn } from '../live';
+import { Bars } from '../parts/bars';
+import { Assumptions } from '../parts/evidence';
+import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
+import { Figure, PlotBox, decades, tipStyle } from '../parts/figure';
+import { Scenario } from '../parts/scenario';
+import { objectives, scenarioOf, searchRequest } from '../search';
+import { address, change, kind, open, params } from '../state';
+import type { Found, Job, Problem, Sample, SearchAnswer } from '../types';
+import { strategyLine } from '../words';
+import { Headline, split } from './predict';
+
+const nameOf = (found: Found): string => found.summary ?? strategyLine(found.strategy);
+
+/** A point of the scatter: where it lies, and what was found there. */
+interface Point {
+  x: number;
+  y: number;
+  words: string;
+  found: Found | null;
+}
+
+interface Space {
+  title: string;
+  note: string;
+  xLabel: string;
+  yLabel: string;
+  point: (found: Found) => Point;
+  curve: 'step-before' | 'linear';
+}
+
+const slowest = 12; // times the best step: slower is left out of the drawing
+
+const gib = (size: number): number => size / 2 ** 30;
+
+/** Training trades time against memory, serving throughput against the time of a token. */
+const spaces: Record<'train' | 'infer', Space> = {
+  train: {
+    title: 'Time against memory', xLabel: 'memory of the fullest device (GiB) →', yLabel: '↑ time of a step (s)', curve: 'step-before',
+    note: 'Each dot a strategy that runs; the line is the front on which nothing is both faster and smaller. Those more than twelve times slower than the best are left out. The circle is the best, the square the usual recipe; click a dot of the front to open it.',
+    point: (found) => ({ x: gib(found.prediction.memory.total_bytes), y: found.prediction.step_seconds ?? 0, found,
+      words: `${nameOf(found)}\n${seconds(found.prediction.step_seconds ?? 0, 4)} a step, ${bytes(found.prediction.memory.total_bytes)}` }),
+  },
+  infer: {
+    title: 'Throughput against the time of a token', xLabel: 'time of an output token (ms) →', yLabel: '↑ output tokens a second a GPU', curve: 'linear',
+    note: 'The front on which nothing is both quicker for the reader and better for the owner. The circle is the best by the objective. Click a dot to open it.',
+    point: (found) => ({ x: (found.prediction.tpot_seconds ?? 0) * 1e3, y: found.prediction.output_tokens_per_second_per_gpu ?? 0, found,
+      words: `${nameOf(found)}\n${seconds(found.prediction.tpot_seconds ?? 0)} a token, ${seconds(found.prediction.ttft_seconds ?? 0)} to the first\n${grouped(found.prediction.output_tokens_per_second_per_gpu ?? 0)} tokens/s a GPU` }),
+  },
+};
+
+const samplePoint = (sample: Sample): Point => ({ x: gib(sample.total_bytes), y: sample.step_seconds, found: null, words: `${sample.summary ?? ''}\n${seconds(sample.step_seconds, 4)} a step, ${bytes(sample.total_bytes)}` });
+
+function scatter(result: SearchAnswer, space: Space): (width: number) => PlotOptions {
+  const cloud = (result.sample ?? []).map(samplePoint);
+  const front = result.pareto.map(space.point).sort((a, b) => a.x - b.x);
+  const best = result.best.map(space.point);
+  const usual = result.usual ? [space.point(result.usual)] : [];
+  const all = [...cloud, ...front, ...best, ...usual];
+  const training = space === spaces.train;
+  const capacity = result.best[0]?.prediction.memory.capacity_bytes;
+  const limit = training && capacity ? [gib(capacity)] : [];
+  const [low, high] = [Math.min(...all.map((point) => point.y)), Math.max(...all.map((point) => point.y))];
+  // Strategies that nobody would choose must not press the others together.
+  const range: [number, number] = [low / 1.1, training ? Math.min(high, low * slowest) * 1.1 : high * 1.1];
+  const inside = (point: Point): boolean => point.y <= range[1];
+  return () => ({
+    marginLeft: 56, marginBottom: 42, grid: true,
+    x: { label: space.xLabel, zero: true },
+    y: { type: 'log', domain: range, ticks: decades(...range), label: space.yLabel, tickFormat: '~s' },
+    marks: [
+      ruleX(limit, { stroke: 'var(--red)', strokeDasharray: '4 3' }),
+      text(limit, { x: (size: number) => size, frameAnchor: 'top', text: () => 'capacity', textAnchor: 'end', dx: -6, fill: 'var(--red)' }),
+      dot(cloud.filter(inside), { x: 'x', y: 'y', r: 1.6, fill: 'var(--rest)', fillOpacity: 0.45 }),
+      line(front.filter(inside), { x: 'x', y: 'y', stroke: 'var(--work)', curve: training ? 'step-after' : 'linear', strokeWidth: 1.5 }),
+      dot(front.filter(inside), { x: 'x', y: 'y', r: 3.6, fill: 'var(--work)' }),
+      dot(usual, { x: 'x', y: 'y', r: 6, stroke: 'currentColor', strokeWidth: 1.5, symbol: 'square' }),
+      dot(best.slice(0, 1), { x: 'x', y: 'y', r: 8, stroke: 'currentColor', strokeWidth: 1.5 }),
+      tip(all.filter(inside), pointer({ x: 'x', y: 'y', title: 'words', ...tipStyle })),
+    ],
+  });
+}
+
+function Scatter({ result, space }: { result: SearchAnswer; space: Space }): JSX.Element {
+  const holder = useRef<HTMLDivElement>(null);
+  // Plot's own value is the point under the pointer.
+  const openPointed = (): void => {
+    const drawing = holder.current?.querySelector<SVGSVGElement & { value?: Point | null }>('.plot > svg');
+    const found = drawing?.value?.found;
+    if (found) open('predict', scenarioOf(found));
+  };
+  const row = (set: string) => ({ x, y, words }: Point) => ({ set, [space.xLabel.replace(/[→↑]/g, '').trim()]: x, [space.yLabel.replace(/[→↑]/g, '').trim()]: y, strategy: words.split('\n')[0] ?? '' });
+  return (
+    <Figure name="search" title={space.title} note={space.note}
+      rows={() => [...result.pareto.map(space.point).map(row('pareto')), ...result.best.map(space.point).map(row('best')), ...(result.sample ?? []).map(samplePoint).map(row('sample'))]}>
+      <div ref={holder} class="clickable" onClick={openPointed}>
+        <PlotBox draw={scatter(result, space)} of={[result]} height={380} label={space.title} />
+      </div>
+    </Figure>
+  );
+}
+
+interface Column {
+  label: string;
+  of: (found: Found) => string;
+  wide?: boolean;
+}
+
+const optional = (value: number | undefined, show: (value: number) => string): string => (value === undefined ? '–' : show(value));
+
+const columns: Record<'train' | 'infer', Column[]> = {
+  train: [
+    { label: 'step', of: ({ prediction }) => optional(prediction.step_seconds, (v) => seconds(v, 4)) },
+    { label: 'tokens/s a GPU', of: ({ prediction }) => optional(prediction.tokens_per_second_per_gpu, grouped), wide: true },
+    { label: 'MFU', of: ({ prediction }) => optional(prediction.mfu, percent) },
+    { label: 'memory', of: ({ prediction }) => bytes(prediction.memory.total_bytes) },
+  ],
+  infer: [
+    { label: 'tokens/s a GPU', of: ({ prediction }) => optional(prediction.output_tokens_per_second_per_gpu, grouped) },
+    { label: 'a token', of: ({ prediction }) => optional(prediction.tpot_seconds, seconds) },
+    { label: 'first token', of: ({ prediction }) => optional(prediction.ttft_seconds, seconds), wide: true },
+    { label: 'memory', of: ({ prediction }) => bytes(prediction.memory.total_bytes), wide: true },
+  ],
+};
+
+function Best({ result, of }: { result: SearchAnswer; of: Column[] }): JSX.Element {
+  const head = (column: Column): JSX.Element => <th key={column.label} scope="col" class={`n ${column.wide ? 'wide' : ''}`}>{column.label}</th>;
+  return (
+    <section>
+      <h3>The best</h3>
+      <div class="scroll" tabIndex={0} role="region" aria-label="The best strategies">
+        <table class="plain strategies">
+          <thead><tr><th scope="col" class="n">#</th><th scope="col">strategy</th>{of.map(head)}<th scope="col"><span class="hidden">open</span></th></tr></thead>
+          <tbody>
+            {result.best.map((found, index) => (
+              <tr key={index}>
+                <td class="n">{index + 1}</td><th scope="row">{nameOf(found)}</th>
+                {of.map((column) => <td key={column.label} class={`n ${column.wide ? 'wide' : ''}`}>{column.of(found)}</td>)}
+                <td>{!inlined && <a href={address('predict', scenarioOf(found))} aria-label={`Open strategy ${index + 1} in Predict`}>open</a>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Rejected({ counts }: { counts: Record<string, number> }): JSX.Element | null {
+  const entries = Object.entries(counts).filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
+  if (entries.length === 0) return null;
+  const bars = entries.map(([reason, count]) => ({ label: reason.replace(/_/g, ' '), value: count, text: grouped(count), tone: 'var(--rest)' }));
+  return (
+    <Figure name="rejected" title="Why the others fail" rows={() => entries.map(([reason, count]) => ({ reason, count }))}>
+      <Bars bars={bars} label={entries.map(([reason, count]) => `${reason}: ${count}`).join(', ')} />
+    </Figure>
+  );
+}
+
+function Headlines({ result, training }: { result: SearchAnswer; training: boolean }): JSX.Element {
+  const [fastest] = result.best;
+  const [time, usual] = [fastest?.prediction.step_seconds, result.usual?.prediction.step_seconds];
+  return (
+    <dl class="headlines">
+      {fastest && training && <Headline main label="the best step" {...split(seconds(time ?? 0, 4))} detail={nameOf(fastest)} />}
+      {fastest && !training && <Headline main label="tokens a second a GPU" value={grouped(fastest.prediction.output_tokens_per_second_per_gpu ?? 0)} detail={nameOf(fastest)} />}
+      {time && usual && result.usual && <Headline label="against the usual recipe" {...split(times(usual / time))} detail={`${nameOf(result.usual)}: ${seconds(usual, 4)}`} />}
+      <Headline label="strategies" value={grouped(result.evaluated)} detail={`${grouped(result.feasible)} run`} />
+      <Headline label="a second" value={grouped(result.evaluations_per_second)} detail={`${seconds(result.seconds)} in all`} />
+    </dl>
+  );
+}
+
+function SearchResult({ result }: { result: SearchAnswer }): JSX.Element {
+  const shape = result.kind === 'infer' ? 'infer' : 'train';
+  const found = result.best.length > 0;
+  return (
+    <div class="result" data-ready="true">
+      <Headlines result={result} training={shape === 'train'} />
+      {!found && <p class="misfit"><strong>No strategy runs.</strong> The counts below say why; more GPUs or a smaller batch may help.</p>}
+      {result.reasons && result.reasons.length > 0 && <section class="reasons"><h3>Why it wins</h3><ul>{result.reasons.map((reason) => <li key={reason}>{reason}</li>)}</ul></section>}
+      {found && <Scatter result={result} space={spaces[shape]} />}
+      {found && <Best result={result} of={columns[shape]} />}
+      <Rejected counts={result.rejected} />
+      <Assumptions of={result.assumptions ?? []} />
+    </div>
+  );
+}
+
+function Progress({ job }: { job: Job }): JSX.Element {
+  const { done, total, rate, seconds_left: left } = job.progress;
+  const sentences: Record<Job['state'], string> = {
+    running: `${grouped(done)} of ${grouped(total)} points, ${grouped(rate)} a second${Number.isFinite(left) ? `, ${seconds(Math.max(0, left), 2)} left` : ''}`,
+    cancelled: `Cancelled after ${grouped(done)} points; the best so far is below.`,
+    failed: 'The search failed.',
+    done: 'Done.',
+  };
+  return (
+    <div class="progress" role="status">
+      <progress max={Math.max(1, total)} value={job.state === 'done' ? Math.max(1, total) : done} aria-label="progress of the search" />
+      <p class="note">{sentences[job.state]}</p>
+    </div>
+  );
+}
+
+const latencies = [0, 5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000];
+const cluster = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** What only a search asks. */
+function Aims({ problems }: { problems: Problem[] }): JSX.Element {
+  const names = objectives[kind.value];
+  const limit = (value: number): string => (value === 0 ? 'any' : `${value} ms`);
+  const bound = (name: string, label: string, hint: string): JSX.Element => (
+    <NumberField label={label} hint={hint} name={name} value={Number(params.value[name] ?? 0)} values={latencies} show={limit} problems={problemsOf(problems, name)} onChange={(value) => change({ [name]: value === 0 ? undefined : value })} />
+  );
+  return (
+    <>
+      <Choice label="Best by" name="objective" value={params.value['objective'] ?? names[0]} options={names.map((name): [string, string] => [name, name.replace(/-/g, ' ').replace('tokens per second', 'speed')])} problems={problemsOf(problems, 'objective')}
+        onChange={(objective) => change({ objective: objective === names[0] ? undefined : objective })} />
+      {kind.value === 'infer' && (
+        <>
+          <NumberField label="GPUs" name="gpus" free value={Number(params.value['gpus'] ?? 8)} values={cluster} problems={problemsOf(problems, 'gpus')} onChange={(gpus) => change({ gpus })} />
+          {bound('max_ttft', 'First token', 'time to the first token at most')}
+          {bound('max_tpot', 'Each token', 'time of a token at most')}
+        </>
+      )}
+    </>
+  );
+}
+
+export function Search(): JSX.Element {
+  const [job, setJob] = useState<Job | null>(null);
+  const [result, setResult] = useState<SearchAnswer | null>(inlined?.view === 'search' ? (inlined.answer as SearchAnswer) : null);
+  const [problems, setProblems] = useState<Problem[]>([]);
+  const stop = useRef<() => void>(() => undefined);
+  const body = searchRequest(params.value);
+  const running = job?.state === 'running';
+
+  const update = (next: Job): void => {
+    setJob(next);
+    if (next.result) setResult(next.result);
+    if (next.errors) setProblems(next.errors);
+  };
+  const start = async (): Promise<void> => {
+    if (!body) return;
+    setProblems([]);
+    change({ run: '1' });
+    try {
+      const { id } = await startSearch(body);
+      setJob({ id, state: 'running', progress: { done: 0, total: 1, rate: 0, seconds_left: Number.POSITIVE_INFINITY } });
+      stop.current = followJob(id, update);
+    } catch (error) {
+      setProblems(problemsIn(error));
+    }
+  };
+  const cancel = (): void => {
+    if (job) cancelJob(job.id).catch((error: unknown) => setProblems(problemsIn(error)));
+  };
+  // A link to a search that ran runs it again.
+  useEffect(() => {
+    if (params.value['run'] && !inlined) void start();
+    return () => stop.current();
+  }, []);
+  // What was found for one question is no answer to the other.
+  useEffect(() => {
+    if (result && !inlined && (result.kind ?? 'train') !== kind.value) {
+      setResult(null);
+      setJob(null);
+    }
+  }, [kind.value]);
+  return (
+    <div class="columns">
+      <Scenario free used={{ strategy: null, choices: undefined, problems }} aims={<Aims problems={problems} />} />
+      <main>
+        <header class="title"><h1>The best strategy</h1><p class="subtitle">Every legal way to {kind.value === 'train' ? 'train' : 'serve'} {params.value['model'] ?? 'the model'} on {grouped(Number(params.value['gpus'] ?? 8))} GPUs of {params.value['system']}, tried.</p></header>
+        {!inlined && (
+          <p class="toolbar">
+            <button type="button" class="primary" disabled={running || !body} onClick={() => void start()}>Search</button>
+            <button type="button" disabled={!running} onClick={cancel}>Cancel</button>
+          </p>
+        )}
+        <Problems of={problems} />
+        {job && <Progress job={job} />}
+        {result ? <SearchResult result={result} /> : !job && <p class="placeholder">A search takes seconds. It leaves the strategy open and holds the model, the system, the GPUs and the workload.</p>}
+      </main>
+    </div>
+  );
+}
