@@ -15,7 +15,7 @@ case ${1-} in
   build) ;;
   test)
     packages+=(
-      ccache clang clang-format clang-tidy libclang-rt-14-dev
+      ccache chromium clang clang-format clang-tidy libclang-rt-14-dev
       libbenchmark-dev libgmock-dev libgtest-dev libopenmpi-dev openmpi-bin python3 sqlite3 valgrind
     )
     ;;
