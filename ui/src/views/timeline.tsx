@@ -96,7 +96,9 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
   const [holder, width] = useWidth<HTMLDivElement>();
   const frameOf = (): Frame => {
     const [from, to] = (params.value['frame'] ?? '').split(',').map(Number);
-    return from !== undefined && to !== undefined && to > from ? clamp({ from: from * whole, to: to * whole }, whole) : { from: 0, to: whole };
+    return from !== undefined && to !== undefined && to > from
+      ? clamp({ from: from * whole, to: to * whole }, whole)
+      : { from: 0, to: whole };
   };
   const frame = frameOf();
   const show = (next: Frame): void => {
@@ -122,12 +124,20 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
     return rows;
   }, [spans, stages]);
   const labels = useMemo(() => {
-    const wide = spans.filter((span) => span.microbatch >= 0 && span.kind !== 'bubble' && !kindOf(span.kind).thin && span.duration * scale > 16
-      && span.start + span.duration > frame.from && span.start < frame.to);
+    const wide = spans.filter(
+      (span) =>
+        span.microbatch >= 0 &&
+        span.kind !== 'bubble' &&
+        !kindOf(span.kind).thin &&
+        span.duration * scale > 16 &&
+        span.start + span.duration > frame.from &&
+        span.start < frame.to,
+    );
     return wide.length <= labelLimit ? wide : [];
   }, [spans, scale, frame.from, frame.to]);
 
-  const timeAt = (clientX: number): number => frame.from + (clientX - (svg.current?.getBoundingClientRect().left ?? 0) - left) / scale;
+  const timeAt = (clientX: number): number =>
+    frame.from + (clientX - (svg.current?.getBoundingClientRect().left ?? 0) - left) / scale;
   const spanAt = (clientX: number, clientY: number): Span | null => {
     const stage = Math.floor((clientY - (svg.current?.getBoundingClientRect().top ?? 0) - top) / (row + rowGap));
     const time = timeAt(clientX);
@@ -136,8 +146,10 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
   const keys = (event: KeyboardEvent): void => {
     const length = frame.to - frame.from;
     const middle = (frame.from + frame.to) / 2;
-    if (event.key === 'ArrowLeft') show(clamp({ from: frame.from - length * 0.15, to: frame.to - length * 0.15 }, whole));
-    else if (event.key === 'ArrowRight') show(clamp({ from: frame.from + length * 0.15, to: frame.to + length * 0.15 }, whole));
+    if (event.key === 'ArrowLeft')
+      show(clamp({ from: frame.from - length * 0.15, to: frame.to - length * 0.15 }, whole));
+    else if (event.key === 'ArrowRight')
+      show(clamp({ from: frame.from + length * 0.15, to: frame.to + length * 0.15 }, whole));
     else if (event.key === '+' || event.key === '=') show(zoomed(frame, 1 / 1.5, middle, whole));
     else if (event.key === '-') show(zoomed(frame, 1.5, middle, whole));
     else if (event.key === '0' || event.key === 'Home') show({ from: 0, to: whole });
@@ -167,62 +179,170 @@ function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole:
   return (
     <>
       <div class="toolbar" role="group" aria-label="Zoom">
-        <button type="button" onClick={() => show(zoomed(frame, 1 / 1.6, middle, whole))} aria-label="Zoom in">+</button>
-        <button type="button" onClick={() => show(zoomed(frame, 1.6, middle, whole))} aria-label="Zoom out">−</button>
-        <button type="button" onClick={() => show({ from: 0, to: whole })}>Whole step</button>
-        <button type="button" onClick={() => show(clamp({ from: 0, to: whole * 0.12 }, whole))}>Start</button>
-        <button type="button" onClick={() => show(clamp({ from: whole * 0.88, to: whole }, whole))}>End</button>
+        <button type="button" onClick={() => show(zoomed(frame, 1 / 1.6, middle, whole))} aria-label="Zoom in">
+          +
+        </button>
+        <button type="button" onClick={() => show(zoomed(frame, 1.6, middle, whole))} aria-label="Zoom out">
+          −
+        </button>
+        <button type="button" onClick={() => show({ from: 0, to: whole })}>
+          Whole step
+        </button>
+        <button type="button" onClick={() => show(clamp({ from: 0, to: whole * 0.12 }, whole))}>
+          Start
+        </button>
+        <button type="button" onClick={() => show(clamp({ from: whole * 0.88, to: whole }, whole))}>
+          End
+        </button>
         <span class="hint">drag to move; Ctrl and wheel, or + and −, to zoom</span>
       </div>
       <div ref={holder} style={{ minHeight: `${height}px` }}>
         {width > 0 && (
-          <svg ref={svg} class="drawing gantt" width={width} height={height} viewBox={`0 0 ${width} ${height}`} tabindex={0} role="application" aria-label="Pipeline schedule; arrows move, plus and minus zoom"
-            data-from={frame.from} data-to={frame.to} onKeyDown={keys}
-            onPointerDown={(event) => { drag.current = { x: event.clientX, frame }; event.currentTarget.setPointerCapture(event.pointerId); }}
+          <svg
+            ref={svg}
+            class="drawing gantt"
+            width={width}
+            height={height}
+            viewBox={`0 0 ${width} ${height}`}
+            tabindex={0}
+            role="application"
+            aria-label="Pipeline schedule; arrows move, plus and minus zoom"
+            data-from={frame.from}
+            data-to={frame.to}
+            onKeyDown={keys}
+            onPointerDown={(event) => {
+              drag.current = { x: event.clientX, frame };
+              event.currentTarget.setPointerCapture(event.pointerId);
+            }}
             onPointerMove={(event) => {
-              if (!drag.current) { setHovered(spanAt(event.clientX, event.clientY)); return; }
+              if (!drag.current) {
+                setHovered(spanAt(event.clientX, event.clientY));
+                return;
+              }
               const by = (drag.current.x - event.clientX) / scale;
               show(clamp({ from: drag.current.frame.from + by, to: drag.current.frame.to + by }, whole));
             }}
-            onPointerUp={() => { drag.current = null; }} onPointerLeave={() => setHovered(null)}>
+            onPointerUp={() => {
+              drag.current = null;
+            }}
+            onPointerLeave={() => setHovered(null)}
+          >
             <Hatch />
-            <clipPath id="inside"><rect x={left} y={0} width={inner} height={height} /></clipPath>
+            <clipPath id="inside">
+              <rect x={left} y={0} width={inner} height={height} />
+            </clipPath>
             <g font-size={12} fill="currentColor">
               {ticksOf(frame, inner).map((tick) => (
-                <g key={tick}><path d={`M${x(tick)} ${top - 6}V${height}`} stroke="var(--rule)" /><text x={x(tick)} y={12} text-anchor="middle">{tickText(tick, frame.to - frame.from)}</text></g>
+                <g key={tick}>
+                  <path d={`M${x(tick)} ${top - 6}V${height}`} stroke="var(--rule)" />
+                  <text x={x(tick)} y={12} text-anchor="middle">
+                    {tickText(tick, frame.to - frame.from)}
+                  </text>
+                </g>
               ))}
-              {Array.from({ length: stages }, (_, stage) => <text key={stage} x={left - 8} y={top + stage * (row + rowGap) + row / 2} dy="0.2em" text-anchor="end">stage {stage}</text>)}
+              {Array.from({ length: stages }, (_, stage) => (
+                <text key={stage} x={left - 8} y={top + stage * (row + rowGap) + row / 2} dy="0.2em" text-anchor="end">
+                  stage {stage}
+                </text>
+              ))}
             </g>
             <g clip-path="url(#inside)">
               <g transform={`translate(${left - frame.from * scale} ${top}) scale(${scale} 1)`}>
-                {shapes.filter(({ kind: name }) => name !== 'bubble').map(({ kind: name, odd, path }) => <path key={`${name}${odd}`} d={path} fill={kindOf(name).tone} opacity={odd ? 0.72 : 1} stroke="var(--paper)" stroke-width={seam} vector-effect="non-scaling-stroke" />)}
+                {shapes
+                  .filter(({ kind: name }) => name !== 'bubble')
+                  .map(({ kind: name, odd, path }) => (
+                    <path
+                      key={`${name}${odd}`}
+                      d={path}
+                      fill={kindOf(name).tone}
+                      opacity={odd ? 0.72 : 1}
+                      stroke="var(--paper)"
+                      stroke-width={seam}
+                      vector-effect="non-scaling-stroke"
+                    />
+                  ))}
               </g>
               {/* Hatching must not be stretched with the time axis: bubbles are drawn at their place. */}
-              {spans.filter((span) => span.kind === 'bubble' && span.duration * scale > 0.7 && span.start + span.duration > frame.from && span.start < frame.to).map((span) => (
-                <rect key={`${span.stage}-${span.start}`} x={x(span.start)} y={top + span.stage * (row + rowGap)} width={span.duration * scale} height={row - 4} fill="url(#hatch)" />
-              ))}
+              {spans
+                .filter(
+                  (span) =>
+                    span.kind === 'bubble' &&
+                    span.duration * scale > 0.7 &&
+                    span.start + span.duration > frame.from &&
+                    span.start < frame.to,
+                )
+                .map((span) => (
+                  <rect
+                    key={`${span.stage}-${span.start}`}
+                    x={x(span.start)}
+                    y={top + span.stage * (row + rowGap)}
+                    width={span.duration * scale}
+                    height={row - 4}
+                    fill="url(#hatch)"
+                  />
+                ))}
               <g font-size={11} text-anchor="middle" pointer-events="none">
                 {labels.map((span) => (
-                  <text key={`${span.stage}-${span.start}-${span.kind}`} x={x(span.start + span.duration / 2)} y={top + span.stage * (row + rowGap) + (row - 4) / 2} dy="0.35em"
-                    fill={span.kind === 'forward' ? 'var(--on-work-2)' : 'var(--on-work)'}>{span.microbatch}</text>
+                  <text
+                    key={`${span.stage}-${span.start}-${span.kind}`}
+                    x={x(span.start + span.duration / 2)}
+                    y={top + span.stage * (row + rowGap) + (row - 4) / 2}
+                    dy="0.35em"
+                    fill={span.kind === 'forward' ? 'var(--on-work-2)' : 'var(--on-work)'}
+                  >
+                    {span.microbatch}
+                  </text>
                 ))}
               </g>
-              {hovered && <rect x={x(hovered.start)} y={top + hovered.stage * (row + rowGap)} width={Math.max(1, hovered.duration * scale)} height={row - 4} fill="none" stroke="currentColor" stroke-width={1.5} pointer-events="none" />}
+              {hovered && (
+                <rect
+                  x={x(hovered.start)}
+                  y={top + hovered.stage * (row + rowGap)}
+                  width={Math.max(1, hovered.duration * scale)}
+                  height={row - 4}
+                  fill="none"
+                  stroke="currentColor"
+                  stroke-width={1.5}
+                  pointer-events="none"
+                />
+              )}
             </g>
           </svg>
         )}
       </div>
-      <p class="note readout" aria-live="polite">{hovered ? describe(hovered) : `${seconds(frame.to - frame.from, 4)} of ${seconds(whole, 4)} shown`}</p>
+      <p class="note readout" aria-live="polite">
+        {hovered ? describe(hovered) : `${seconds(frame.to - frame.from, 4)} of ${seconds(whole, 4)} shown`}
+      </p>
     </>
   );
 }
 
 /** Chrome's trace format, which ui.perfetto.dev reads; times in microseconds. */
 function perfetto(spans: Span[], stages: number): string {
-  const names = Array.from({ length: stages }, (_, stage) => ({ ph: 'M', pid: 0, tid: stage * 2, name: 'thread_name', args: { name: `stage ${stage}` } }));
-  const sends = Array.from({ length: stages }, (_, stage) => ({ ph: 'M', pid: 0, tid: stage * 2 + 1, name: 'thread_name', args: { name: `stage ${stage} sends` } }));
-  const events = spans.map((span) => ({ ph: 'X', pid: 0, tid: span.stage * 2 + Number(kindOf(span.kind).thin), name: span.kind, cat: span.kind, ts: span.start * 1e6, dur: span.duration * 1e6,
-    args: span.microbatch >= 0 ? { microbatch: span.microbatch, chunk: span.chunk } : {} }));
+  const names = Array.from({ length: stages }, (_, stage) => ({
+    ph: 'M',
+    pid: 0,
+    tid: stage * 2,
+    name: 'thread_name',
+    args: { name: `stage ${stage}` },
+  }));
+  const sends = Array.from({ length: stages }, (_, stage) => ({
+    ph: 'M',
+    pid: 0,
+    tid: stage * 2 + 1,
+    name: 'thread_name',
+    args: { name: `stage ${stage} sends` },
+  }));
+  const events = spans.map((span) => ({
+    ph: 'X',
+    pid: 0,
+    tid: span.stage * 2 + Number(kindOf(span.kind).thin),
+    name: span.kind,
+    cat: span.kind,
+    ts: span.start * 1e6,
+    dur: span.duration * 1e6,
+    args: span.microbatch >= 0 ? { microbatch: span.microbatch, chunk: span.chunk } : {},
+  }));
   return JSON.stringify({ displayTimeUnit: 'ms', traceEvents: [...names, ...sends, ...events] });
 }
 
@@ -234,32 +354,72 @@ function legendOf(spans: Span[]): { tone: string; kinds: string }[] {
     const shown = tone === 'url(#hatch)' ? 'var(--wait-line)' : tone;
     kinds.set(shown, (kinds.get(shown) ?? new Set()).add(thin ? 'transfer' : kind));
   }
-  return [...kinds].map(([tone, names]) => ({ tone, kinds: [...names].join(', ') })).sort((a, b) => Number(a.kinds === 'bubble') - Number(b.kinds === 'bubble'));
+  return [...kinds]
+    .map(([tone, names]) => ({ tone, kinds: [...names].join(', ') }))
+    .sort((a, b) => Number(a.kinds === 'bubble') - Number(b.kinds === 'bubble'));
 }
 
 function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Schedule; stale: boolean }): JSX.Element {
   const spans = schedule.spans ?? [];
   const stages = schedule.stages ?? answer.strategy.pp;
   const whole = schedule.seconds ?? answer.step_seconds;
-  const idle = spans.filter((span) => span.kind === 'bubble').reduce((sum, span) => sum + span.duration, 0) / (whole * stages);
+  const idle =
+    spans.filter((span) => span.kind === 'bubble').reduce((sum, span) => sum + span.duration, 0) / (whole * stages);
   const microbatches = new Set(spans.filter((span) => span.kind === 'forward').map((span) => span.microbatch)).size;
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
-      <header class="title"><h1>One pipeline of {answer.model}</h1><p class="subtitle">{strategyLine(answer.strategy)}; on {answer.gpus} × {answer.system}; {answer.runtime}</p></header>
+      <header class="title">
+        <h1>One pipeline of {answer.model}</h1>
+        <p class="subtitle">
+          {strategyLine(answer.strategy)}; on {answer.gpus} × {answer.system}; {answer.runtime}
+        </p>
+      </header>
       <dl class="headlines">
-        <Headline main label="a step" {...split(seconds(answer.step_seconds, 4))} detail={`${grouped(answer.batch * answer.seq)} tokens`} />
+        <Headline
+          main
+          label="a step"
+          {...split(seconds(answer.step_seconds, 4))}
+          detail={`${grouped(answer.batch * answer.seq)} tokens`}
+        />
         <Headline label="stands still" {...split(percent(idle))} detail="bubbles, over all stages" />
-        <Headline label="microbatches" value={String(microbatches)} detail={`${stages} stages${answer.strategy.interleave > 1 ? ` of ${answer.strategy.interleave} chunks` : ''}`} />
+        <Headline
+          label="microbatches"
+          value={String(microbatches)}
+          detail={`${stages} stages${answer.strategy.interleave > 1 ? ` of ${answer.strategy.interleave} chunks` : ''}`}
+        />
       </dl>
-      {schedule.too_large
-        ? <p class="note">This schedule has more than 20,000 spans; <code>sextant train --trace out.json</code> writes it whole. Fewer microbatches or stages fit here.</p>
-        : (
-          <Figure name="timeline" title="Schedule" rows={() => spans.map((span) => ({ ...span }))}
-            extra={<button type="button" class="quiet" onClick={() => save('sextant-trace.json', 'application/json', perfetto(spans, stages))}>Perfetto</button>}
-            note={<>{legendOf(spans).map(({ tone, kinds }) => <span key={tone} class="legend"><i class="key" style={{ background: tone }} /> {kinds}</span>)}</>}>
-            <Gantt spans={spans} stages={stages} whole={whole} />
-          </Figure>
-        )}
+      {schedule.too_large ? (
+        <p class="note">
+          This schedule has more than 20,000 spans; <code>sextant train --trace out.json</code> writes it whole. Fewer
+          microbatches or stages fit here.
+        </p>
+      ) : (
+        <Figure
+          name="timeline"
+          title="Schedule"
+          rows={() => spans.map((span) => ({ ...span }))}
+          extra={
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => save('sextant-trace.json', 'application/json', perfetto(spans, stages))}
+            >
+              Perfetto
+            </button>
+          }
+          note={
+            <>
+              {legendOf(spans).map(({ tone, kinds }) => (
+                <span key={tone} class="legend">
+                  <i class="key" style={{ background: tone }} /> {kinds}
+                </span>
+              ))}
+            </>
+          }
+        >
+          <Gantt spans={spans} stages={stages} whole={whole} />
+        </Figure>
+      )}
     </div>
   );
 }
@@ -274,8 +434,13 @@ function TrainingTimeline(): JSX.Element {
       <Scenario trainingOnly used={{ strategy: answer?.strategy ?? null, choices: answer?.choices, problems }} />
       <main>
         <Refused problems={answer ? problems : []} />
-        {answer?.timeline ? <Result answer={answer} schedule={answer.timeline} stale={problems.length > 0} />
-          : <Placeholder busy={live.busy && problems.length === 0}><Problems of={problems} /></Placeholder>}
+        {answer?.timeline ? (
+          <Result answer={answer} schedule={answer.timeline} stale={problems.length > 0} />
+        ) : (
+          <Placeholder busy={live.busy && problems.length === 0}>
+            <Problems of={problems} />
+          </Placeholder>
+        )}
       </main>
     </div>
   );
@@ -283,5 +448,14 @@ function TrainingTimeline(): JSX.Element {
 
 export function TimelineView(): JSX.Element {
   if (kind.value === 'train') return <TrainingTimeline />;
-  return <main class="whole"><p class="note">Pipelines are drawn for training. <button type="button" onClick={() => switchKind('train')}>Switch to training</button></p></main>;
+  return (
+    <main class="whole">
+      <p class="note">
+        Pipelines are drawn for training.{' '}
+        <button type="button" onClick={() => switchKind('train')}>
+          Switch to training
+        </button>
+      </p>
+    </main>
+  );
 }
