@@ -43,9 +43,15 @@ const bundler = await context({
   jsxImportSource: 'preact',
   legalComments: 'none',
   loader: { '.woff2': 'dataurl' },
-  plugins: [{ name: 'assemble', setup: (build) => build.onEnd((result) => {
-    if (result.errors.length === 0) assemble(result.outputFiles);
-  }) }],
+  plugins: [
+    {
+      name: 'assemble',
+      setup: (build) =>
+        build.onEnd((result) => {
+          if (result.errors.length === 0) assemble(result.outputFiles);
+        }),
+    },
+  ],
 });
 if (process.argv.includes('--watch')) {
   await bundler.watch();

@@ -11,15 +11,22 @@ const scratch = mkdtempSync(join(tmpdir(), 'sextant-dev-'));
 let files = 0;
 
 class Refused extends Error {
-  constructor(errors) { super('refused'); this.errors = errors; }
+  constructor(errors) {
+    super('refused');
+    this.errors = errors;
+  }
 }
 
 function parseErrors(text) {
-  return text.trim().split('\n').filter((line) => line && !line.startsWith(' ')).map((line) => {
-    const named = /^--([\w-]+): (.*)$/.exec(line);
-    const [message, hint = ''] = (named ? named[2] : line).split('; ');
-    return { field: named ? named[1].replaceAll('-', '_') : '', message, hint };
-  });
+  return text
+    .trim()
+    .split('\n')
+    .filter((line) => line && !line.startsWith(' '))
+    .map((line) => {
+      const named = /^--([\w-]+): (.*)$/.exec(line);
+      const [message, hint = ''] = (named ? named[2] : line).split('; ');
+      return { field: named ? named[1].replaceAll('-', '_') : '', message, hint };
+    });
 }
 
 function run(words) {
@@ -60,14 +67,23 @@ async function presets() {
   const out = {};
   for (const kind of kinds) {
     const names = (await runJson(['list', kind]))[kind];
-    out[kind] = await Promise.all(names.map(async (name) => {
-      if (typeof name === 'object') return name;
-      if (!['systems', 'models', 'nodes', 'drams', 'links'].includes(kind)) return { name };
-      const facts = JSON.parse(await run(['show', name, '--kind', kind.slice(0, -1), '--json']));
-      if (kind === 'systems') return { name, device: facts.device.name, devices_per_node: facts.devices_per_node, max_devices: facts.max_devices };
-      if (kind === 'models') return { name, layers: facts.layers, hidden: facts.hidden, experts: facts.experts.count };
-      return { name, year: facts.year, reach: facts.reach, title: facts.title, process: facts.process };
-    }));
+    out[kind] = await Promise.all(
+      names.map(async (name) => {
+        if (typeof name === 'object') return name;
+        if (!['systems', 'models', 'nodes', 'drams', 'links'].includes(kind)) return { name };
+        const facts = JSON.parse(await run(['show', name, '--kind', kind.slice(0, -1), '--json']));
+        if (kind === 'systems')
+          return {
+            name,
+            device: facts.device.name,
+            devices_per_node: facts.devices_per_node,
+            max_devices: facts.max_devices,
+          };
+        if (kind === 'models')
+          return { name, layers: facts.layers, hidden: facts.hidden, experts: facts.experts.count };
+        return { name, year: facts.year, reach: facts.reach, title: facts.title, process: facts.process };
+      }),
+    );
   }
   const serving = new Set(['fastertransformer', 'lmdeploy', 'trtllm', 'trtllm-2023', 'vllm', 'vllm-2023', 'ideal']);
   for (const runtime of out.runtimes) {
@@ -84,8 +100,13 @@ function choicesFor(answer, fields) {
   if (fields.gpus === undefined) return { tp: [1, 2, 4, 8], pp: [1, 2, 4], dp: [1, 2, 4], ep: [1] };
   const free = (taken) => powers.filter(divides(fields.gpus / taken));
   return {
-    tp: free(s.pp * s.cp).filter((t) => t <= 8), pp: free(s.tp * s.cp), cp: free(s.tp * s.pp).filter((c) => c <= 8), ep: [1],
-    microbatch: powers.filter(divides((answer.batch ?? 1) / s.dp)), interleave: s.pp > 1 ? [1, 2, 3, 4, 6] : [1], zero: [0, 1, 2, 3],
+    tp: free(s.pp * s.cp).filter((t) => t <= 8),
+    pp: free(s.tp * s.cp),
+    cp: free(s.tp * s.pp).filter((c) => c <= 8),
+    ep: [1],
+    microbatch: powers.filter(divides((answer.batch ?? 1) / s.dp)),
+    interleave: s.pp > 1 ? [1, 2, 3, 4, 6] : [1],
+    zero: [0, 1, 2, 3],
   };
 }
 
@@ -94,12 +115,20 @@ function timelineOf(path, stages) {
   const rows = new Map();
   const spans = [];
   for (const event of trace.traceEvents) {
-    if (event.ph === 'M' && event.name === 'thread_name') rows.set(event.tid, Number(/\d+/.exec(event.args.name)?.[0] ?? 0));
+    if (event.ph === 'M' && event.name === 'thread_name')
+      rows.set(event.tid, Number(/\d+/.exec(event.args.name)?.[0] ?? 0));
     if (event.ph !== 'X') continue;
-    spans.push({ stage: rows.get(event.tid) ?? 0, microbatch: event.args?.microbatch ?? -1, chunk: event.args?.chunk ?? 0,
-      kind: event.cat, start: event.ts / 1e6, duration: event.dur / 1e6 });
+    spans.push({
+      stage: rows.get(event.tid) ?? 0,
+      microbatch: event.args?.microbatch ?? -1,
+      chunk: event.args?.chunk ?? 0,
+      kind: event.cat,
+      start: event.ts / 1e6,
+      duration: event.dur / 1e6,
+    });
   }
-  return spans.length > 20000 ? { too_large: true }
+  return spans.length > 20000
+    ? { too_large: true }
     : { stages, seconds: Math.max(...spans.map((span) => span.start + span.duration)), spans, perfetto: false };
 }
 
@@ -109,8 +138,10 @@ async function predict(kind, fields) {
   if (fields.choices) answer.choices = choicesFor(answer, fields);
   if (fields.timeline) answer.timeline = timelineOf(path, answer.strategy.pp);
   if (fields.nearest) {
-    answer.nearest_cases = kind === 'train' ? [{ group: 'train-megatron-a100', cases: 18, median_ape: 0.027, mape: 0.035 }]
-      : [{ group: 'infer-nvidia-llama2', cases: 22, median_ape: 0.054, mape: 0.054 }];
+    answer.nearest_cases =
+      kind === 'train'
+        ? [{ group: 'train-megatron-a100', cases: 18, median_ape: 0.027, mape: 0.035 }]
+        : [{ group: 'infer-nvidia-llama2', cases: 22, median_ape: 0.054, mape: 0.054 }];
   }
   return answer;
 }
@@ -120,9 +151,16 @@ async function compare(body) {
   const time = (answer) => answer.step_seconds ?? answer.latency_seconds;
   const differences = answers.slice(1).map((answer, i) => {
     const ratio = time(answer) / time(answers[i]);
-    return { from: i, to: i + 1, ratio, factors: [
-      { name: 'matrix rate', ratio: ratio ** 0.7, share: 0.7 }, { name: 'DRAM bandwidth', ratio: ratio ** 0.35, share: 0.35 },
-      { name: 'network', ratio: ratio ** -0.05, share: -0.05 }] };
+    return {
+      from: i,
+      to: i + 1,
+      ratio,
+      factors: [
+        { name: 'matrix rate', ratio: ratio ** 0.7, share: 0.7 },
+        { name: 'DRAM bandwidth', ratio: ratio ** 0.35, share: 0.35 },
+        { name: 'network', ratio: ratio ** -0.05, share: -0.05 },
+      ],
+    };
   });
   return { answers, differences };
 }
@@ -133,28 +171,41 @@ const jobs = new Map();
 function startJob(fields) {
   const job = { id: String(jobs.size + 1), state: 'running', started: Date.now(), cancelled: false };
   jobs.set(job.id, job);
-  runJson(['search', ...words(fields)]).then((result) => {
-    job.result = result;
-    job.state = job.cancelled ? 'cancelled' : 'done';
-  }, (error) => {
-    job.errors = error.errors;
-    job.state = 'failed';
-  });
+  runJson(['search', ...words(fields)]).then(
+    (result) => {
+      job.result = result;
+      job.state = job.cancelled ? 'cancelled' : 'done';
+    },
+    (error) => {
+      job.errors = error.errors;
+      job.state = 'failed';
+    },
+  );
   return job;
 }
 
 function jobView(job) {
   const seconds = (Date.now() - job.started) / 1000;
   const done = job.result?.evaluated ?? Math.round(seconds * 1e6);
-  return { id: job.id, state: job.state, progress: { done, total: Math.max(done, 3e6), rate: done / seconds, seconds_left: Math.max(0, 3 - seconds) },
-    ...(job.result ? { result: job.result } : {}), ...(job.errors ? { errors: job.errors } : {}) };
+  return {
+    id: job.id,
+    state: job.state,
+    progress: { done, total: Math.max(done, 3e6), rate: done / seconds, seconds_left: Math.max(0, 3 - seconds) },
+    ...(job.result ? { result: job.result } : {}),
+    ...(job.errors ? { errors: job.errors } : {}),
+  };
 }
 
 function stream(job, response) {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const timer = setInterval(() => {
-    response.write(`event: ${job.state === 'running' ? 'progress' : 'done'}\ndata: ${JSON.stringify(jobView(job))}\n\n`);
-    if (job.state !== 'running') { clearInterval(timer); response.end(); }
+    response.write(
+      `event: ${job.state === 'running' ? 'progress' : 'done'}\ndata: ${JSON.stringify(jobView(job))}\n\n`,
+    );
+    if (job.state !== 'running') {
+      clearInterval(timer);
+      response.end();
+    }
   }, 100);
   response.on('close', () => clearInterval(timer));
 }
@@ -182,7 +233,12 @@ export async function answerFromCommands(incoming, response) {
   let answer;
   try {
     const body = parts.length ? JSON.parse(Buffer.concat(parts).toString()) : {};
-    answer = await route(incoming.method, new URL(incoming.url, 'http://x').pathname.replace('/api/v1/', ''), body, response);
+    answer = await route(
+      incoming.method,
+      new URL(incoming.url, 'http://x').pathname.replace('/api/v1/', ''),
+      body,
+      response,
+    );
   } catch (error) {
     status = 400;
     answer = { errors: error.errors ?? [{ field: '', message: String(error), hint: '' }] };

@@ -10,10 +10,12 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 function freePort() {
   return new Promise((resolve, reject) => {
-    const probe = createServer().on('error', reject).listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
+    const probe = createServer()
+      .on('error', reject)
+      .listen(0, '127.0.0.1', () => {
+        const { port } = probe.address();
+        probe.close(() => resolve(port));
+      });
   });
 }
 
@@ -22,7 +24,9 @@ async function answers(url, child) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
     try {
       if ((await fetch(`${url}/api/v1/presets`)).ok) return;
-    } catch { /* not yet */ }
+    } catch {
+      /* not yet */
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error('the server does not answer');
@@ -42,16 +46,31 @@ export async function startServer() {
 export function startBrowser() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   });
 }
 
 /** A page in a profile of its own; `errors` collects what the console and the scripts complain of. */
 export async function newPage(browser, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    acceptDownloads: true,
+    ...options,
+  });
   const page = await context.newPage();
   const errors = [];
-  page.on('console', (message) => { if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text()); });
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text());
+  });
   page.on('pageerror', (error) => errors.push(String(error)));
   return { page, errors, close: () => context.close() };
 }

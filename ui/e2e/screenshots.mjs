@@ -17,7 +17,8 @@ const views = {
   operators: '',
   compare: '',
   search: '',
-  timeline: '?kind=train&model=gpt3-175b&system=dgx-a100&gpus=64&tp=8&pp=8&interleave=1&microbatch=1&batch=32&seq=2048&recompute=selective',
+  timeline:
+    '?kind=train&model=gpt3-175b&system=dgx-a100&gpus=64&tp=8&pp=8&interleave=1&microbatch=1&batch=32&seq=2048&recompute=selective',
   technology: '',
   accuracy: '',
 };
@@ -28,7 +29,11 @@ const browser = await startBrowser();
 try {
   for (const [view, query] of Object.entries(views)) {
     if (only && only !== view) continue;
-    const { page, errors, close } = await newPage(browser, { viewport: { width, height: 900 }, colorScheme, deviceScaleFactor: process.argv[2] ? 1 : 1.5 });
+    const { page, errors, close } = await newPage(browser, {
+      viewport: { width, height: 900 },
+      colorScheme,
+      deviceScaleFactor: process.argv[2] ? 1 : 1.5,
+    });
     await page.goto(`${server.url}/#/${view}${query}`);
     if (view === 'search') await page.getByRole('button', { name: 'Search' }).click();
     await page.locator('.result[data-ready=true]').waitFor({ timeout: 60_000 });

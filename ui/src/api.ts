@@ -72,11 +72,22 @@ export function preset<T>(kind: string, name: string): Promise<T> {
   return answer as Promise<T>;
 }
 
-const noPresets: Presets = { devices: [], systems: [], models: [], runtimes: [], nodes: [], drams: [], links: [], cores: [] };
+const noPresets: Presets = {
+  devices: [],
+  systems: [],
+  models: [],
+  runtimes: [],
+  nodes: [],
+  drams: [],
+  links: [],
+  cores: [],
+};
 
 /** A list may hold plain names. */
 const named = (list: unknown): { name: string }[] =>
-  Array.isArray(list) ? list.map((entry: unknown) => (typeof entry === 'string' ? { name: entry } : (entry as { name: string }))) : [];
+  Array.isArray(list)
+    ? list.map((entry: unknown) => (typeof entry === 'string' ? { name: entry } : (entry as { name: string })))
+    : [];
 
 export async function presets(): Promise<Presets> {
   if (inlined) return noPresets;

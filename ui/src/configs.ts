@@ -3,13 +3,21 @@
 import { unpackedConfigs } from './state';
 import type { Fields } from './types';
 
-async function through(data: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream): Promise<Uint8Array<ArrayBuffer>> {
-  const piped = new Blob([data]).stream().pipeThrough(stream as ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>);
+async function through(
+  data: Uint8Array<ArrayBuffer>,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const piped = new Blob([data])
+    .stream()
+    .pipeThrough(stream as ReadableWritablePair<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>);
   return new Uint8Array(await new Response(piped).arrayBuffer());
 }
 
 const toText = (data: Uint8Array): string =>
-  btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join('')).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+  btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join(''))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
 
 const fromText = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (letter) => letter.charCodeAt(0));
@@ -26,7 +34,8 @@ export function parseConfig(text: string): Fields {
   } catch {
     throw new Error('this is not JSON; expected a Hugging Face config.json');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('expected the object of a config.json');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error('expected the object of a config.json');
   return value as Fields;
 }
 

@@ -17,7 +17,10 @@ export function digits(value: number, significant = 3): string {
 
 /** 12345678 → 12 345 678, as printed tables do. */
 export const grouped = (value: number): string =>
-  Math.round(value).toString().replace('-', minus).replace(/\B(?=(\d{3})+(?!\d))/g, thin);
+  Math.round(value)
+    .toString()
+    .replace('-', minus)
+    .replace(/\B(?=(\d{3})+(?!\d))/g, thin);
 
 function scaled(value: number, steps: [number, string][], significant: number): string {
   const size = Math.abs(value);
@@ -27,24 +30,77 @@ function scaled(value: number, steps: [number, string][], significant: number): 
 }
 
 const decimal = (unit: string): [number, string][] => [
-  [1e18, `E${unit}`], [1e15, `P${unit}`], [1e12, `T${unit}`], [1e9, `G${unit}`], [1e6, `M${unit}`], [1e3, `k${unit}`], [1, unit],
+  [1e18, `E${unit}`],
+  [1e15, `P${unit}`],
+  [1e12, `T${unit}`],
+  [1e9, `G${unit}`],
+  [1e6, `M${unit}`],
+  [1e3, `k${unit}`],
+  [1, unit],
 ];
 
 export const seconds = (value: number, significant = 3): string =>
-  value >= 3600 ? digits(value / 3600, significant) + thin + 'h'
-    : scaled(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']], significant);
+  value >= 3600
+    ? digits(value / 3600, significant) + thin + 'h'
+    : scaled(
+        value,
+        [
+          [1, 's'],
+          [1e-3, 'ms'],
+          [1e-6, 'µs'],
+          [1e-9, 'ns'],
+        ],
+        significant,
+      );
 
 /** Memory is sold and filled in binary units. */
 export const bytes = (value: number, significant = 3): string =>
-  scaled(value, [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']], significant);
+  scaled(
+    value,
+    [
+      [2 ** 40, 'TiB'],
+      [2 ** 30, 'GiB'],
+      [2 ** 20, 'MiB'],
+      [2 ** 10, 'KiB'],
+      [1, 'B'],
+    ],
+    significant,
+  );
 
 export const traffic = (value: number): string => scaled(value, decimal('B'), 3);
 export const flops = (value: number): string => scaled(value, decimal('FLOP'), 3);
 export const flopRate = (value: number): string => scaled(value, decimal('FLOP/s'), 3);
 export const byteRate = (value: number): string => scaled(value, decimal('B/s'), 3);
-export const watts = (value: number): string => scaled(value, [[1e3, 'kW'], [1, 'W']], 3);
-export const joules = (value: number): string => scaled(value, [[1e6, 'MJ'], [1e3, 'kJ'], [1, 'J'], [1e-3, 'mJ'], [1e-6, 'µJ']], 3);
-export const hertz = (value: number): string => scaled(value, [[1e9, 'GHz'], [1e6, 'MHz']], 3);
+export const watts = (value: number): string =>
+  scaled(
+    value,
+    [
+      [1e3, 'kW'],
+      [1, 'W'],
+    ],
+    3,
+  );
+export const joules = (value: number): string =>
+  scaled(
+    value,
+    [
+      [1e6, 'MJ'],
+      [1e3, 'kJ'],
+      [1, 'J'],
+      [1e-3, 'mJ'],
+      [1e-6, 'µJ'],
+    ],
+    3,
+  );
+export const hertz = (value: number): string =>
+  scaled(
+    value,
+    [
+      [1e9, 'GHz'],
+      [1e6, 'MHz'],
+    ],
+    3,
+  );
 export const area = (value: number): string => digits(value * 1e6, 3) + thin + 'mm²';
 export const dollars = (value: number): string => `$${thin}${grouped(value)}`;
 export function percent(share: number, decimals = 1): string {
@@ -60,7 +116,17 @@ export const count = (value: number): string => grouped(value);
 export const times = (ratio: number): string => digits(ratio, 3) + thin + '×';
 
 /** 175e9 → 175 B, as model sizes are written. */
-export const parameters = (value: number): string => scaled(value, [[1e12, 'T'], [1e9, 'B'], [1e6, 'M'], [1e3, 'K']], 3);
+export const parameters = (value: number): string =>
+  scaled(
+    value,
+    [
+      [1e12, 'T'],
+      [1e9, 'B'],
+      [1e6, 'M'],
+      [1e3, 'K'],
+    ],
+    3,
+  );
 
 /** Tokens: 2048 stays 2048, 131072 is 128 Ki. */
 export const tokens = (value: number): string =>

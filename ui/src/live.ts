@@ -47,18 +47,24 @@ export function useLive<T>(key: string | null, ask: (signal: AbortSignal) => Pro
       launch();
       return undefined;
     }
-    const giveUp = setTimeout(() => {
-      if (flight.current !== running) return;
-      running.controller.abort();
-      launch();
-    }, Math.max(0, running.started + patience - performance.now()));
+    const giveUp = setTimeout(
+      () => {
+        if (flight.current !== running) return;
+        running.controller.abort();
+        launch();
+      },
+      Math.max(0, running.started + patience - performance.now()),
+    );
     return () => clearTimeout(giveUp);
   }, [key]);
 
-  useEffect(() => () => {
-    flight.current?.controller.abort();
-    flight.current = null;
-  }, []);
+  useEffect(
+    () => () => {
+      flight.current?.controller.abort();
+      flight.current = null;
+    },
+    [],
+  );
   return state;
 }
 

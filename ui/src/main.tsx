@@ -14,31 +14,60 @@ import { Predict } from './views/predict';
 import { Search } from './views/search';
 import { Technology } from './views/technology';
 import { TimelineView } from './views/timeline';
-import './style.css';
+import './styles/theme.css';
+import './styles/frame.css';
+import './styles/form.css';
+import './styles/figures.css';
+import './styles/media.css';
 
 const titles: Record<View, string> = {
-  predict: 'Predict', operators: 'Operators', compare: 'Compare', search: 'Search', timeline: 'Timeline', technology: 'Technology', accuracy: 'Accuracy',
+  predict: 'Predict',
+  operators: 'Operators',
+  compare: 'Compare',
+  search: 'Search',
+  timeline: 'Timeline',
+  technology: 'Technology',
+  accuracy: 'Accuracy',
 };
 const pages: Record<View, () => JSX.Element> = {
-  predict: Predict, operators: Operators, compare: Compare, search: Search, timeline: TimelineView, technology: Technology, accuracy: Accuracy,
+  predict: Predict,
+  operators: Operators,
+  compare: Compare,
+  search: Search,
+  timeline: TimelineView,
+  technology: Technology,
+  accuracy: Accuracy,
 };
 
-const systemDark = matchMedia('(prefers-color-scheme: dark)');
-const dark = signal((document.documentElement.dataset['theme'] ?? (systemDark.matches ? 'dark' : 'light')) === 'dark');
-systemDark.addEventListener('change', (event) => {
-  if (!document.documentElement.dataset['theme']) dark.value = event.matches;
-});
+const storedTheme = 'sextant-theme';
+const root = document.documentElement;
+const dark = signal(root.dataset['theme'] === 'dark');
 
-function switchTheme(): void {
-  dark.value = !dark.value;
-  const theme = dark.value ? 'dark' : 'light';
-  document.documentElement.dataset['theme'] = theme;
+function setTheme(isDark: boolean): void {
+  dark.value = isDark;
+  root.dataset['theme'] = isDark ? 'dark' : 'light';
+}
+
+function chooseTheme(isDark: boolean): void {
+  setTheme(isDark);
   try {
-    localStorage.setItem('sextant-theme', theme);
+    localStorage.setItem(storedTheme, isDark ? 'dark' : 'light');
   } catch {
     // A page without storage forgets the choice, and works.
   }
 }
+
+function hasChosenTheme(): boolean {
+  try {
+    return localStorage.getItem(storedTheme) !== null;
+  } catch {
+    return false;
+  }
+}
+
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (event) => {
+  if (!hasChosenTheme()) setTheme(event.matches);
+});
 
 function CopyLink(): JSX.Element {
   const [copied, setCopied] = useState(false);
@@ -47,12 +76,26 @@ function CopyLink(): JSX.Element {
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };
-  return <button type="button" class="quiet" onClick={() => void copy().catch(() => undefined)}>{copied ? 'Copied' : 'Copy link'}</button>;
+  return (
+    <button type="button" class="quiet" onClick={() => void copy().catch(() => undefined)}>
+      {copied ? 'Copied' : 'Copy link'}
+    </button>
+  );
 }
 
 function Mark(): JSX.Element {
   return (
-    <svg class="mark" viewBox="0 0 32 32" width="26" height="26" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" aria-hidden="true">
+    <svg
+      class="mark"
+      viewBox="0 0 32 32"
+      width="26"
+      height="26"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="2"
+      stroke-linecap="round"
+      aria-hidden="true"
+    >
       <path d="M16 4 5 23M16 4l11 19M5 23a22 22 0 0 0 22 0M16 4l3 22" />
     </svg>
   );
@@ -64,24 +107,61 @@ function Page(): JSX.Element {
   return (
     <>
       <header class="top">
-        <a class="name" href={inlined ? undefined : address('predict', params.value)}><Mark />Sextant</a>
+        <a class="name" href={inlined ? undefined : address('predict', params.value)}>
+          <Mark />
+          Sextant
+        </a>
         <nav aria-label="Views">
-          {views.filter((name) => !inlined || name === view.value).map((name) => (
-            <a key={name} href={inlined ? undefined : address(name, params.value)} aria-current={name === view.value ? 'page' : undefined}>{titles[name]}</a>
-          ))}
+          {views
+            .filter((name) => !inlined || name === view.value)
+            .map((name) => (
+              <a
+                key={name}
+                href={inlined ? undefined : address(name, params.value)}
+                aria-current={name === view.value ? 'page' : undefined}
+              >
+                {titles[name]}
+              </a>
+            ))}
         </nav>
         <span class="tools">
           {!inlined && <CopyLink />}
-          <button type="button" class="quiet" aria-pressed={dark.value} onClick={switchTheme} aria-label="Dark theme">{dark.value ? 'Light' : 'Dark'}</button>
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={dark.value}
+            onClick={() => chooseTheme(!dark.value)}
+            aria-label="Dark theme"
+          >
+            {dark.value ? 'Light' : 'Dark'}
+          </button>
         </span>
       </header>
-      {inlined && <p class="banner">A saved answer, complete in this file; no server is asked. <code>sextant serve</code> lets you change it.</p>}
-      {presetsProblem.value && <p class="banner red" role="alert">{presetsProblem.value}</p>}
+      {inlined && (
+        <p class="banner">
+          A saved answer, complete in this file; no server is asked. <code>sextant serve</code> lets you change it.
+        </p>
+      )}
+      {presetsProblem.value && (
+        <p class="banner red" role="alert">
+          {presetsProblem.value}
+        </p>
+      )}
       <Current key={view.value} />
-      <footer class="bottom">Analytical predictions of the <code>sextant</code> program{inlined ? '.' : <> on this machine. <a href="/api/v1/openapi.json">HTTP API</a></>}</footer>
+      <footer class="bottom">
+        Analytical predictions of the <code>sextant</code> program
+        {inlined ? (
+          '.'
+        ) : (
+          <>
+            {' '}
+            on this machine. <a href="/api/v1/openapi.json">HTTP API</a>
+          </>
+        )}
+      </footer>
     </>
   );
 }
 
-const root = document.getElementById('page');
-if (root) render(<Page />, root);
+const holder = document.getElementById('page');
+if (holder) render(<Page />, holder);

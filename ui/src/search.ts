@@ -5,7 +5,26 @@ import type { Params } from './state';
 import type { Fields, Found, Json } from './types';
 
 /** What a search leaves open; the rest of the scenario is its frame. */
-const trainAxes = ['tp', 'pp', 'dp', 'cp', 'ep', 'etp', 'interleave', 'microbatch', 'zero', 'shard', 'sp', 'recompute', 'recompute_layers', 'recompute_modules', 'schedule', 'context', 'order', 'offload'];
+const trainAxes = [
+  'tp',
+  'pp',
+  'dp',
+  'cp',
+  'ep',
+  'etp',
+  'interleave',
+  'microbatch',
+  'zero',
+  'shard',
+  'sp',
+  'recompute',
+  'recompute_layers',
+  'recompute_modules',
+  'schedule',
+  'context',
+  'order',
+  'offload',
+];
 const inferAxes = ['tp', 'pp', 'dp', 'ep', 'batch', 'chunk', 'speculate', 'acceptance', 'draft_cost', 'allow_long'];
 /** The search's own settings. */
 const own = ['objective', 'max_ttft', 'max_tpot', 'run'];
@@ -22,7 +41,8 @@ export function searchRequest(values: Params): Fields | null {
   const open = training ? trainAxes : inferAxes;
   const fields: Fields = Object.fromEntries(Object.entries(request).filter(([name]) => !open.includes(name)));
   // A search may try several precisions; the scenario names one.
-  for (const name of ['precision', 'kv_precision']) if (fields[name] !== undefined) fields[name] = [fields[name] as Json];
+  for (const name of ['precision', 'kv_precision'])
+    if (fields[name] !== undefined) fields[name] = [fields[name] as Json];
   if (values['objective']) fields['objective'] = values['objective'];
   if (!training) {
     fields['infer'] = true;
@@ -37,22 +57,36 @@ export function scenarioOf(found: Found): Params {
   const training = kind.value === 'train';
   const axes = training ? trainAxes : inferAxes;
   const next: Record<string, string> = {};
-  for (const [name, value] of Object.entries(params.value)) if (!axes.includes(name) && !own.includes(name)) next[name] = value;
+  for (const [name, value] of Object.entries(params.value))
+    if (!axes.includes(name) && !own.includes(name)) next[name] = value;
   const strategy = found.strategy as Record<string, unknown>;
   for (const name of [...axes, 'precision']) {
     const value = strategy[name];
     // Data parallelism follows from the rest in training; what is zero, off or usual is the default.
-    if ((training && name === 'dp') || !['string', 'number', 'boolean'].includes(typeof value) || value === false || value === 0) continue;
+    if (
+      (training && name === 'dp') ||
+      !['string', 'number', 'boolean'].includes(typeof value) ||
+      value === false ||
+      value === 0
+    )
+      continue;
     next[name] = String(value);
   }
   if (training) {
     if (found.strategy.sp === false) next['sp'] = 'false';
     if (found.prediction.gpus) next['gpus'] = String(found.prediction.gpus);
-    const modules = Object.entries(found.strategy.modules ?? {}).filter(([, on]) => on).map(([name]) => name);
+    const modules = Object.entries(found.strategy.modules ?? {})
+      .filter(([, on]) => on)
+      .map(([name]) => name);
     if (modules.length > 0) next['recompute_modules'] = modules.join(',');
   } else {
     for (const name of ['microbatch', 'gpus']) delete next[name];
-    if (found.serving) Object.assign(next, { batch: String(found.serving.batch), batching: found.serving.batching, kv_precision: found.serving.cache });
+    if (found.serving)
+      Object.assign(next, {
+        batch: String(found.serving.batch),
+        batching: found.serving.batching,
+        kv_precision: found.serving.cache,
+      });
   }
   return next;
 }

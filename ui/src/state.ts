@@ -9,11 +9,29 @@ export type View = (typeof views)[number];
 export type Params = Readonly<Record<string, string>>;
 
 const training: Params = {
-  kind: 'train', model: 'gpt3-175b', system: 'dgx-h100', gpus: '512', tp: '8', pp: '8', interleave: '2', microbatch: '1',
-  batch: '1024', seq: '2048', recompute: 'selective', precision: 'bf16', zero: '1',
+  kind: 'train',
+  model: 'gpt3-175b',
+  system: 'dgx-h100',
+  gpus: '512',
+  tp: '8',
+  pp: '8',
+  interleave: '2',
+  microbatch: '1',
+  batch: '1024',
+  seq: '2048',
+  recompute: 'selective',
+  precision: 'bf16',
+  zero: '1',
 };
 const serving: Params = {
-  kind: 'infer', model: 'llama3-70b', system: 'dgx-h100', tp: '4', batch: '16', input: '1024', output: '256', precision: 'fp8',
+  kind: 'infer',
+  model: 'llama3-70b',
+  system: 'dgx-h100',
+  tp: '4',
+  batch: '16',
+  input: '1024',
+  output: '256',
+  precision: 'fp8',
 };
 
 export const examples: Readonly<Record<'train' | 'infer', Params>> = { train: training, infer: serving };
@@ -27,7 +45,13 @@ export function parseAddress(hash: string): { view: View; params: Params } {
   const params = Object.fromEntries(new URLSearchParams(query));
   const view = isView(path) ? path : 'predict';
   // An address that names no model is a view's own settings on top of the example.
-  return { view, params: params['model'] || params['config'] ? params : { ...examples[params['kind'] === 'infer' ? 'infer' : 'train'], ...params } };
+  return {
+    view,
+    params:
+      params['model'] || params['config']
+        ? params
+        : { ...examples[params['kind'] === 'infer' ? 'infer' : 'train'], ...params },
+  };
 }
 
 /** URLSearchParams escapes what a hash may hold; links stay readable without. */
@@ -41,7 +65,9 @@ export function address(view: View, params: Params): string {
 function fromInlined(): { view: View; params: Params } | null {
   if (!inlined) return null;
   const answer = (inlined.answer ?? {}) as { kind?: unknown };
-  const params: Record<string, string> = { kind: answer.kind === 'infer' || 'ttft_seconds' in answer ? 'infer' : 'train' };
+  const params: Record<string, string> = {
+    kind: answer.kind === 'infer' || 'ttft_seconds' in answer ? 'infer' : 'train',
+  };
   for (const [name, value] of Object.entries(inlined.request)) {
     if (typeof value !== 'object' && name !== 'kind') params[name] = String(value);
   }
@@ -98,29 +124,112 @@ export const currentLink = (): string => location.href.split('#')[0] + address(v
 export const presets = signal<Presets | null>(null);
 export const presetsProblem = signal('');
 void askPresets().then(
-  (lists) => { presets.value = lists; },
-  (error: unknown) => { presetsProblem.value = String(error instanceof Error ? error.message : error); },
+  (lists) => {
+    presets.value = lists;
+  },
+  (error: unknown) => {
+    presetsProblem.value = String(error instanceof Error ? error.message : error);
+  },
 );
 
 /* What the commands know, by the type of its value. Names are the flags'. */
-const integers = new Set(['gpus', 'tp', 'pp', 'dp', 'cp', 'ep', 'etp', 'interleave', 'microbatch', 'batch', 'seq', 'zero', 'shard',
-  'recompute_layers', 'input', 'output', 'chunk', 'speculate']);
+const integers = new Set([
+  'gpus',
+  'tp',
+  'pp',
+  'dp',
+  'cp',
+  'ep',
+  'etp',
+  'interleave',
+  'microbatch',
+  'batch',
+  'seq',
+  'zero',
+  'shard',
+  'recompute_layers',
+  'input',
+  'output',
+  'chunk',
+  'speculate',
+]);
 const floats = new Set(['acceptance', 'draft_cost']);
 const flags = new Set(['sp', 'offload', 'allow_long']);
-const texts = new Set(['model', 'system', 'runtime', 'recompute', 'schedule', 'context', 'order', 'precision', 'optimizer', 'batching',
-  'kv_precision']);
+const texts = new Set([
+  'model',
+  'system',
+  'runtime',
+  'recompute',
+  'schedule',
+  'context',
+  'order',
+  'precision',
+  'optimizer',
+  'batching',
+  'kv_precision',
+]);
 const lists = new Set(['recompute_modules', 'set']);
 
-const trainFields = new Set(['model', 'system', 'runtime', 'gpus', 'tp', 'pp', 'dp', 'cp', 'ep', 'etp', 'interleave', 'microbatch', 'batch', 'seq',
-  'zero', 'shard', 'sp', 'recompute', 'recompute_layers', 'recompute_modules', 'schedule', 'context', 'order', 'offload', 'precision', 'optimizer', 'set']);
-const inferFields = new Set(['model', 'system', 'runtime', 'tp', 'pp', 'dp', 'ep', 'batch', 'input', 'output', 'batching', 'chunk', 'precision',
-  'kv_precision', 'speculate', 'acceptance', 'draft_cost', 'allow_long', 'set']);
+const trainFields = new Set([
+  'model',
+  'system',
+  'runtime',
+  'gpus',
+  'tp',
+  'pp',
+  'dp',
+  'cp',
+  'ep',
+  'etp',
+  'interleave',
+  'microbatch',
+  'batch',
+  'seq',
+  'zero',
+  'shard',
+  'sp',
+  'recompute',
+  'recompute_layers',
+  'recompute_modules',
+  'schedule',
+  'context',
+  'order',
+  'offload',
+  'precision',
+  'optimizer',
+  'set',
+]);
+const inferFields = new Set([
+  'model',
+  'system',
+  'runtime',
+  'tp',
+  'pp',
+  'dp',
+  'ep',
+  'batch',
+  'input',
+  'output',
+  'batching',
+  'chunk',
+  'precision',
+  'kv_precision',
+  'speculate',
+  'acceptance',
+  'draft_cost',
+  'allow_long',
+  'set',
+]);
 
 function typed(name: string, text: string): Json | undefined {
   if (integers.has(name)) return Number.parseInt(text, 10);
   if (floats.has(name)) return Number(text);
   if (flags.has(name)) return text === 'true';
-  if (lists.has(name)) return text.split(name === 'set' ? ';' : ',').map((item) => item.trim()).filter((item) => item !== '');
+  if (lists.has(name))
+    return text
+      .split(name === 'set' ? ';' : ',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
   return texts.has(name) ? text : undefined;
 }
 

@@ -30,8 +30,23 @@ export interface DramFacts {
 
 /** Answers are numbers in base units; files, and so requests, have quantities with their units. */
 const units: Record<string, string> = {
-  clock: 'Hz', max_clock: 'Hz', matrix_clock: 'Hz', 'matrix.*': 'FLOP/s', 'vector.fp32': 'FLOP/s', 'shared.capacity': 'B', 'shared.per_clock': 'B', 'l2.capacity': 'B', 'l2.per_clock': 'B',
-  'memory.capacity': 'B', 'memory.bandwidth': 'B/s', 'power.limit': 'W', 'power.idle': 'W', 'power.matrix_fp16': 'J/FLOP', 'power.memory': 'J/B', 'die.area': 'm2', 'mechanism.memory_latency': 's',
+  clock: 'Hz',
+  max_clock: 'Hz',
+  matrix_clock: 'Hz',
+  'matrix.*': 'FLOP/s',
+  'vector.fp32': 'FLOP/s',
+  'shared.capacity': 'B',
+  'shared.per_clock': 'B',
+  'l2.capacity': 'B',
+  'l2.per_clock': 'B',
+  'memory.capacity': 'B',
+  'memory.bandwidth': 'B/s',
+  'power.limit': 'W',
+  'power.idle': 'W',
+  'power.matrix_fp16': 'J/FLOP',
+  'power.memory': 'J/B',
+  'die.area': 'm2',
+  'mechanism.memory_latency': 's',
 };
 
 function withUnits(value: Json, path: string): Json {
@@ -40,17 +55,31 @@ function withUnits(value: Json, path: string): Json {
     return unit ? `${value} ${unit}` : value;
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withUnits(inner, path === '' ? name : `${path}.${name}`)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, withUnits(inner, path === '' ? name : `${path}.${name}`)]),
+  );
 }
 
 /** Nodes of eight such devices behind one switch, and a network between them. */
 export function systemOf(answer: TechAnswer, inside: LinkFacts, between: LinkFacts): Fields {
   const fabric = (link: LinkFacts, bandwidth: number, reach: number, topology: string): Fields => ({
-    name: link.title, reach, bandwidth: `${bandwidth} B/s`, efficiency: link.efficiency, latency: `${link.latency} s`, topology, reduces_in_network: link.reduces_in_network,
+    name: link.title,
+    reach,
+    bandwidth: `${bandwidth} B/s`,
+    efficiency: link.efficiency,
+    latency: `${link.latency} s`,
+    topology,
+    reduces_in_network: link.reduces_in_network,
   });
   return {
-    name: `${answer.device.name}-system`, devices_per_node: 8, max_devices: 32768, device: withUnits(answer.device as unknown as Json, ''),
-    fabrics: [fabric(inside, answer.link_bytes_per_second, 8, 'switched'), fabric(between, between.bandwidth, 32768, 'fat-tree')],
+    name: `${answer.device.name}-system`,
+    devices_per_node: 8,
+    max_devices: 32768,
+    device: withUnits(answer.device as unknown as Json, ''),
+    fabrics: [
+      fabric(inside, answer.link_bytes_per_second, 8, 'switched'),
+      fabric(between, between.bandwidth, 32768, 'fat-tree'),
+    ],
   };
 }
 
@@ -88,12 +117,36 @@ export interface Workloads {
 }
 
 /** A device of this node and memory, with the workload of training and of serving on it. */
-export async function sweepPoint(node: NodeFacts, dram: string, technology: Fields, network: string, workloads: Workloads, signal: AbortSignal): Promise<SweepPoint> {
+export async function sweepPoint(
+  node: NodeFacts,
+  dram: string,
+  technology: Fields,
+  network: string,
+  workloads: Workloads,
+  signal: AbortSignal,
+): Promise<SweepPoint> {
   const answer = await post<TechAnswer>('/tech', { ...technology, node: node.name, dram }, signal);
   const chosen = answer.assumptions.map((line) => /^link (\S+)$/.exec(line)?.[1]).find((name) => name !== undefined);
-  const system = systemOf(answer, await linkFacts(String(technology['link_gen'] ?? chosen ?? 'nvlink4')), await linkFacts(network));
-  const ask = <T extends Answer>(path: string, fields: Fields): Promise<T> => post<T>(path, { ...fields, system, explain: true }, signal);
-  const [train, infer] = await Promise.all([ask<TrainAnswer>('/train', workloads.train), ask<InferAnswer>('/infer', workloads.infer)]);
-  const decode = infer.passes?.find((pass) => pass.title.startsWith('decode')) ?? infer.passes?.[infer.passes.length - 1];
-  return { node, dram, device: answer.device, train, infer, trainShares: sharesOf(train.operators ?? [], train.step_seconds), inferShares: decode ? sharesOf(decode.operators, decode.seconds) : {} };
+  const system = systemOf(
+    answer,
+    await linkFacts(String(technology['link_gen'] ?? chosen ?? 'nvlink4')),
+    await linkFacts(network),
+  );
+  const ask = <T extends Answer>(path: string, fields: Fields): Promise<T> =>
+    post<T>(path, { ...fields, system, explain: true }, signal);
+  const [train, infer] = await Promise.all([
+    ask<TrainAnswer>('/train', workloads.train),
+    ask<InferAnswer>('/infer', workloads.infer),
+  ]);
+  const decode =
+    infer.passes?.find((pass) => pass.title.startsWith('decode')) ?? infer.passes?.[infer.passes.length - 1];
+  return {
+    node,
+    dram,
+    device: answer.device,
+    train,
+    infer,
+    trainShares: sharesOf(train.operators ?? [], train.step_seconds),
+    inferShares: decode ? sharesOf(decode.operators, decode.seconds) : {},
+  };
 }

@@ -29,15 +29,42 @@ export function Bars({ bars, label, most }: { bars: Bar[]; label: string; most?:
   return (
     <div ref={holder} style={{ minHeight: `${height}px` }}>
       {width > 0 && (
-        <svg class="drawing" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
+        <svg
+          class="drawing"
+          width={width}
+          height={height}
+          viewBox={`0 0 ${width} ${height}`}
+          role="img"
+          aria-label={label}
+        >
           {bars.map((bar, index) => {
             const end = zero + bar.value * scale;
             const y = index * row;
             return (
               <g key={bar.label} font-size={13.5} fill="currentColor">
-                <text x={0} y={y + row / 2} dy="0.35em">{bar.label}</text>
-                <rect x={Math.min(zero, end)} y={y + 5} width={Math.max(1, Math.abs(end - zero))} height={row - 10} fill={bar.tone ?? 'var(--work)'} />
-                <text x={Math.max(zero, end) + 6} y={y + row / 2} dy="0.35em" fill={bar.faint ? 'var(--faint)' : 'currentColor'}>{bar.text}{bar.after && <tspan fill="var(--faint)" dx={8}>{bar.after}</tspan>}</text>
+                <text x={0} y={y + row / 2} dy="0.35em">
+                  {bar.label}
+                </text>
+                <rect
+                  x={Math.min(zero, end)}
+                  y={y + 5}
+                  width={Math.max(1, Math.abs(end - zero))}
+                  height={row - 10}
+                  fill={bar.tone ?? 'var(--work)'}
+                />
+                <text
+                  x={Math.max(zero, end) + 6}
+                  y={y + row / 2}
+                  dy="0.35em"
+                  fill={bar.faint ? 'var(--faint)' : 'currentColor'}
+                >
+                  {bar.text}
+                  {bar.after && (
+                    <tspan fill="var(--faint)" dx={8}>
+                      {bar.after}
+                    </tspan>
+                  )}
+                </text>
               </g>
             );
           })}

@@ -29,7 +29,21 @@ const fits = (text: string, width: number): boolean => text.length * letter + 12
 /** The longest of these texts that the segment has room for. */
 const roomFor = (width: number, ...texts: string[]): string => texts.find((text) => fits(text, width)) ?? '';
 
-function Segments({ parts, x, y, height, scale, depth }: { parts: Part[]; x: number; y: number; height: number; scale: number; depth: number }): JSX.Element {
+function Segments({
+  parts,
+  x,
+  y,
+  height,
+  scale,
+  depth,
+}: {
+  parts: Part[];
+  x: number;
+  y: number;
+  height: number;
+  scale: number;
+  depth: number;
+}): JSX.Element {
   let at = x;
   return (
     <>
@@ -42,8 +56,25 @@ function Segments({ parts, x, y, height, scale, depth }: { parts: Part[]; x: num
         return (
           <g key={part.label} class={`segment depth-${depth}`}>
             <title>{`${part.label}: ${seconds(part.seconds)}, ${percent(part.share)}`}</title>
-            <rect x={left} y={y} width={Math.max(0, width - 1)} height={height} fill={fill(tone)} opacity={depth > 0 ? 0.78 : 1} />
-            {label && <text x={left + 7} y={y + height / 2} dy="0.35em" fill={`var(--on-${tone})`} font-size={depth > 0 ? 12 : 13.5}>{label}</text>}
+            <rect
+              x={left}
+              y={y}
+              width={Math.max(0, width - 1)}
+              height={height}
+              fill={fill(tone)}
+              opacity={depth > 0 ? 0.78 : 1}
+            />
+            {label && (
+              <text
+                x={left + 7}
+                y={y + height / 2}
+                dy="0.35em"
+                fill={`var(--on-${tone})`}
+                font-size={depth > 0 ? 12 : 13.5}
+              >
+                {label}
+              </text>
+            )}
             {depth === 0 && part.parts.length > 0 && (
               <Segments parts={part.parts} x={left} y={y + height + 2} height={22} scale={scale} depth={1} />
             )}
@@ -56,7 +87,10 @@ function Segments({ parts, x, y, height, scale, depth }: { parts: Part[]; x: num
 
 function flatten(part: Part, depth: number, path: string): Row[] {
   const here = path === '' ? part.label : `${path}/${part.label}`;
-  return [{ path: here, depth, seconds: part.seconds, share: part.share }, ...part.parts.flatMap((child) => flatten(child, depth + 1, here))];
+  return [
+    { path: here, depth, seconds: part.seconds, share: part.share },
+    ...part.parts.flatMap((child) => flatten(child, depth + 1, here)),
+  ];
 }
 
 function Branch({ part, depth, largest }: { part: Part; depth: number; largest: number }): JSX.Element {
@@ -66,12 +100,22 @@ function Branch({ part, depth, largest }: { part: Part; depth: number; largest: 
     <>
       <tr class={`depth-${depth}`}>
         <th scope="row" style={{ paddingLeft: `${depth * 1.15}rem` }}>
-          {children.length > 0
-            ? <button type="button" class="disclosure" aria-expanded={open} onClick={() => setOpen(!open)}>{part.label}</button>
-            : <span class="leaf">{part.label}</span>}
+          {children.length > 0 ? (
+            <button type="button" class="disclosure" aria-expanded={open} onClick={() => setOpen(!open)}>
+              {part.label}
+            </button>
+          ) : (
+            <span class="leaf">{part.label}</span>
+          )}
         </th>
         <td class="bar" aria-hidden="true">
-          <svg width="100%" height="10"><rect width={`${(part.seconds / largest) * 100}%`} height="10" fill={toneOf(part.label) === 'wait' ? 'var(--wait-line)' : `var(--${toneOf(part.label)})`} /></svg>
+          <svg width="100%" height="10">
+            <rect
+              width={`${(part.seconds / largest) * 100}%`}
+              height="10"
+              fill={toneOf(part.label) === 'wait' ? 'var(--wait-line)' : `var(--${toneOf(part.label)})`}
+            />
+          </svg>
         </td>
         <td class="n">{seconds(part.seconds)}</td>
         <td class="n">{percent(part.share)}</td>
@@ -91,18 +135,30 @@ export function Breakdown({ of, title }: { of: Part; title: string }): JSX.Eleme
     <Figure name="breakdown" title={title} rows={() => flatten(of, 0, '')}>
       <div ref={holder} style={{ minHeight: `${height}px` }}>
         {width > 0 && (
-          <svg class="drawing" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img"
-            aria-label={`${title}: ${of.parts.map((part) => `${part.label} ${percent(part.share)}`).join(', ')}`}>
+          <svg
+            class="drawing"
+            width={width}
+            height={height}
+            viewBox={`0 0 ${width} ${height}`}
+            role="img"
+            aria-label={`${title}: ${of.parts.map((part) => `${part.label} ${percent(part.share)}`).join(', ')}`}
+          >
             <Hatch />
             <Segments parts={of.parts} x={0} y={0} height={46} scale={width / of.seconds} depth={0} />
           </svg>
         )}
       </div>
-      <button type="button" class="quiet opener" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? 'Close the tree' : 'Open the tree'}</button>
+      <button type="button" class="quiet opener" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {open ? 'Close the tree' : 'Open the tree'}
+      </button>
       {open && (
         <Steady reset={of.label}>
           <table class="tree">
-            <tbody>{of.parts.filter(visible).map((part) => <Branch key={part.label} part={part} depth={0} largest={of.seconds} />)}</tbody>
+            <tbody>
+              {of.parts.filter(visible).map((part) => (
+                <Branch key={part.label} part={part} depth={0} largest={of.seconds} />
+              ))}
+            </tbody>
           </table>
         </Steady>
       )}

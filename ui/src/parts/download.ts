@@ -20,19 +20,21 @@ export function toCsv(rows: Row[]): string {
     const text = value === null || value === undefined ? '' : String(value);
     return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
-  return [names.map(cell).join(','), ...rows.map((row) => names.map((name) => cell(row[name])).join(','))].join('\r\n') + '\r\n';
+  return (
+    [names.map(cell).join(','), ...rows.map((row) => names.map((name) => cell(row[name])).join(','))].join('\r\n') +
+    '\r\n'
+  );
 }
 
 /** Runs with the light colours: a saved figure goes into documents, which are printed on white. */
 function inLight<T>(run: () => T): T {
   const root = document.documentElement;
-  const theme = root.dataset['theme'];
+  const theme = root.dataset['theme'] ?? 'light';
   root.dataset['theme'] = 'light';
   try {
     return run(); // nothing is painted in between
   } finally {
-    if (theme === undefined) delete root.dataset['theme'];
-    else root.dataset['theme'] = theme;
+    root.dataset['theme'] = theme;
   }
 }
 
@@ -45,9 +47,22 @@ export function toSvg(svg: SVGSVGElement): string {
     const style = getComputedStyle(svg);
     const box = svg.getBoundingClientRect();
     const [width, height] = [Math.round(box.width) + 2 * margin, Math.round(box.height) + 2 * margin];
-    for (const [name, value] of Object.entries({ xmlns: 'http://www.w3.org/2000/svg', width, height, viewBox: `${-margin} ${-margin} ${width} ${height}`, color: style.color })) copy.setAttribute(name, String(value));
+    for (const [name, value] of Object.entries({
+      xmlns: 'http://www.w3.org/2000/svg',
+      width,
+      height,
+      viewBox: `${-margin} ${-margin} ${width} ${height}`,
+      color: style.color,
+    }))
+      copy.setAttribute(name, String(value));
     copy.removeAttribute('style');
-    Object.assign(copy.style, { fontFamily: style.fontFamily, fontSize: style.fontSize, background: getComputedStyle(document.body).backgroundColor });
-    return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (_, name: string) => style.getPropertyValue(name).trim());
+    Object.assign(copy.style, {
+      fontFamily: style.fontFamily,
+      fontSize: style.fontSize,
+      background: getComputedStyle(document.body).backgroundColor,
+    });
+    return new XMLSerializer()
+      .serializeToString(copy)
+      .replace(/var\((--[\w-]+)\)/g, (_, name: string) => style.getPropertyValue(name).trim());
   });
 }

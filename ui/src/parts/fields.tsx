@@ -8,12 +8,18 @@ export function Problems({ of, id }: { of: Problem[]; id?: string }): JSX.Elemen
   if (of.length === 0) return null;
   return (
     <p class="problem" role="alert" id={id}>
-      {of.map((problem) => <span key={problem.message}>{problem.message}{problem.hint ? <em>{problem.hint}</em> : null}</span>)}
+      {of.map((problem) => (
+        <span key={problem.message}>
+          {problem.message}
+          {problem.hint ? <em>{problem.hint}</em> : null}
+        </span>
+      ))}
     </p>
   );
 }
 
-export const problemsOf = (problems: Problem[], field: string): Problem[] => problems.filter((problem) => problem.field === field);
+export const problemsOf = (problems: Problem[], field: string): Problem[] =>
+  problems.filter((problem) => problem.field === field);
 
 interface NumberFieldProps {
   label: string;
@@ -30,10 +36,23 @@ interface NumberFieldProps {
 }
 
 /** A slider over the legal values, with a step down and a step up: no other value can be reached. */
-export function NumberField({ label, hint, value, values, show = String, problems = [], name, free, onChange }: NumberFieldProps): JSX.Element {
+export function NumberField({
+  label,
+  hint,
+  value,
+  values,
+  show = String,
+  problems = [],
+  name,
+  free,
+  onChange,
+}: NumberFieldProps): JSX.Element {
   const id = useId();
   // The current value stays on the scale even when another choice has made it illegal: the thumb must not jump.
-  const scale = useMemo(() => (values.includes(value) ? values : [...values, value].sort((a, b) => a - b)), [values.join(), value]);
+  const scale = useMemo(
+    () => (values.includes(value) ? values : [...values, value].sort((a, b) => a - b)),
+    [values.join(), value],
+  );
   const at = scale.indexOf(value);
   const step = (by: number): void => {
     const next = scale[at + by];
@@ -42,26 +61,54 @@ export function NumberField({ label, hint, value, values, show = String, problem
   const legal = values.includes(value);
   return (
     <div class={`field number ${problems.length > 0 || !legal ? 'wrong' : ''}`} data-field={name}>
-      <label for={id} title={hint}>{label}</label>
-      <input id={id} type="range" min={0} max={Math.max(0, scale.length - 1)} step={1} value={at} disabled={scale.length < 2}
-        aria-valuetext={show(value)} aria-invalid={problems.length > 0} aria-describedby={problems.length > 0 ? `${id}-p` : undefined}
+      <label for={id} title={hint}>
+        {label}
+      </label>
+      <input
+        id={id}
+        type="range"
+        min={0}
+        max={Math.max(0, scale.length - 1)}
+        step={1}
+        value={at}
+        disabled={scale.length < 2}
+        aria-valuetext={show(value)}
+        aria-invalid={problems.length > 0}
+        aria-describedby={problems.length > 0 ? `${id}-p` : undefined}
         onInput={(event) => {
           const next = scale[Number(event.currentTarget.value)];
           if (next !== undefined && next !== value) onChange(next);
-        }} />
+        }}
+      />
       <span class="stepper">
-        <button type="button" aria-label={`${label}: less`} disabled={at <= 0} onClick={() => step(-1)}>−</button>
-        {free
-          ? <TypedNumber label={label} value={value} show={show} onChange={onChange} />
-          : <output for={id}>{show(value)}</output>}
-        <button type="button" aria-label={`${label}: more`} disabled={at >= scale.length - 1} onClick={() => step(1)}>+</button>
+        <button type="button" aria-label={`${label}: less`} disabled={at <= 0} onClick={() => step(-1)}>
+          −
+        </button>
+        {free ? (
+          <TypedNumber label={label} value={value} show={show} onChange={onChange} />
+        ) : (
+          <output for={id}>{show(value)}</output>
+        )}
+        <button type="button" aria-label={`${label}: more`} disabled={at >= scale.length - 1} onClick={() => step(1)}>
+          +
+        </button>
       </span>
       <Problems of={problems} id={`${id}-p`} />
     </div>
   );
 }
 
-function TypedNumber({ label, value, show, onChange }: { label: string; value: number; show: (value: number) => string; onChange: (value: number) => void }): JSX.Element {
+function TypedNumber({
+  label,
+  value,
+  show,
+  onChange,
+}: {
+  label: string;
+  value: number;
+  show: (value: number) => string;
+  onChange: (value: number) => void;
+}): JSX.Element {
   const [text, setText] = useState<string | null>(null);
   const commit = (): void => {
     const next = Number(text?.replace(/\s/g, ''));
@@ -69,10 +116,22 @@ function TypedNumber({ label, value, show, onChange }: { label: string; value: n
     setText(null);
   };
   return (
-    <input class="typed" type="text" inputMode="numeric" aria-label={`${label}, typed`} value={text ?? show(value)}
-      onFocus={(event) => { setText(String(value)); event.currentTarget.select(); }}
-      onInput={(event) => setText(event.currentTarget.value)} onBlur={commit}
-      onKeyDown={(event) => { if (event.key === 'Enter') event.currentTarget.blur(); }} />
+    <input
+      class="typed"
+      type="text"
+      inputMode="numeric"
+      aria-label={`${label}, typed`}
+      value={text ?? show(value)}
+      onFocus={(event) => {
+        setText(String(value));
+        event.currentTarget.select();
+      }}
+      onInput={(event) => setText(event.currentTarget.value)}
+      onBlur={commit}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') event.currentTarget.blur();
+      }}
+    />
   );
 }
 
@@ -96,7 +155,14 @@ export function Choice({ label, name, value, options, problems = [], onChange }:
           const [key, text] = typeof option === 'string' ? [option, option] : option;
           return (
             <label key={key} class={key === value ? 'on' : ''}>
-              <input type="radio" name={`${id}-${name}`} value={key} checked={key === value} onChange={() => onChange(key)} />{text}
+              <input
+                type="radio"
+                name={`${id}-${name}`}
+                value={key}
+                checked={key === value}
+                onChange={() => onChange(key)}
+              />
+              {text}
             </label>
           );
         })}
@@ -106,7 +172,17 @@ export function Choice({ label, name, value, options, problems = [], onChange }:
   );
 }
 
-export function Toggle({ label, name, checked, onChange }: { label: string; name: string; checked: boolean; onChange: (checked: boolean) => void }): JSX.Element {
+export function Toggle({
+  label,
+  name,
+  checked,
+  onChange,
+}: {
+  label: string;
+  name: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+}): JSX.Element {
   return (
     <label class="field toggle" data-field={name}>
       <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} /> {label}
@@ -114,14 +190,33 @@ export function Toggle({ label, name, checked, onChange }: { label: string; name
   );
 }
 
-export function TextField({ label, name, value, placeholder, problems = [], onChange }: {
-  label: string; name: string; value: string; placeholder?: string; problems?: Problem[]; onChange: (value: string) => void;
+export function TextField({
+  label,
+  name,
+  value,
+  placeholder,
+  problems = [],
+  onChange,
+}: {
+  label: string;
+  name: string;
+  value: string;
+  placeholder?: string;
+  problems?: Problem[];
+  onChange: (value: string) => void;
 }): JSX.Element {
   const id = useId();
   return (
     <div class={`field text ${problems.length > 0 ? 'wrong' : ''}`} data-field={name}>
       <label for={id}>{label}</label>
-      <input id={id} type="text" value={value} placeholder={placeholder} spellcheck={false} onChange={(event) => onChange(event.currentTarget.value.trim())} />
+      <input
+        id={id}
+        type="text"
+        value={value}
+        placeholder={placeholder}
+        spellcheck={false}
+        onChange={(event) => onChange(event.currentTarget.value.trim())}
+      />
       <Problems of={problems} />
     </div>
   );
@@ -151,21 +246,41 @@ function rank(option: Option, words: string[]): number {
 }
 
 /** A search box over a list, after the ARIA combobox pattern. */
-export function Picker({ label, name, value, options, problems = [], after, bare, onChange }: PickerProps): JSX.Element {
+export function Picker({
+  label,
+  name,
+  value,
+  options,
+  problems = [],
+  after,
+  bare,
+  onChange,
+}: PickerProps): JSX.Element {
   const id = useId();
   const [text, setText] = useState<string | null>(null);
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const found = useMemo(() => {
-    const words = (text ?? '').toLowerCase().split(/\s+/).filter((word) => word !== '');
+    const words = (text ?? '')
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '');
     if (words.length === 0) return options;
-    return options.map((option) => ({ option, score: rank(option, words) })).filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score).map(({ option }) => option);
+    return options
+      .map((option) => ({ option, score: rank(option, words) }))
+      .filter(({ score }) => score > 0)
+      .sort((a, b) => b.score - a.score)
+      .map(({ option }) => option);
   }, [text, options]);
   const isOpen = text !== null;
   const show = (): void => {
     setText('');
-    setAt(Math.max(0, options.findIndex((option) => option.name === value)));
+    setAt(
+      Math.max(
+        0,
+        options.findIndex((option) => option.name === value),
+      ),
+    );
   };
   const choose = (option: Option | undefined): void => {
     if (option && option.name !== value) onChange(option.name);
@@ -176,7 +291,10 @@ export function Picker({ label, name, value, options, problems = [], after, bare
   }, [isOpen, at]);
   const keys = (event: KeyboardEvent): void => {
     if (!isOpen) {
-      if (event.key === 'ArrowDown' || event.key === 'Enter') { event.preventDefault(); show(); }
+      if (event.key === 'ArrowDown' || event.key === 'Enter') {
+        event.preventDefault();
+        show();
+      }
       return;
     }
     if (event.key === 'ArrowDown') setAt(Math.min(found.length - 1, at + 1));
@@ -188,19 +306,46 @@ export function Picker({ label, name, value, options, problems = [], after, bare
   };
   return (
     <div class={`field picker ${problems.length > 0 ? 'wrong' : ''}`} data-field={name}>
-      <label for={id} class={bare ? 'hidden' : ''}>{label}</label>
+      <label for={id} class={bare ? 'hidden' : ''}>
+        {label}
+      </label>
       <span class="combo">
-        <input id={id} type="text" role="combobox" autocomplete="off" spellcheck={false} aria-expanded={isOpen} aria-controls={`${id}-list`}
-          aria-activedescendant={isOpen && found[at] ? `${id}-${at}` : undefined} value={text ?? value} placeholder={value}
-          onFocus={show} onClick={() => { if (!isOpen) show(); }} onBlur={() => setText(null)}
-          onInput={(event) => { setText(event.currentTarget.value); setAt(0); }} onKeyDown={keys} />
+        <input
+          id={id}
+          type="text"
+          role="combobox"
+          autocomplete="off"
+          spellcheck={false}
+          aria-expanded={isOpen}
+          aria-controls={`${id}-list`}
+          aria-activedescendant={isOpen && found[at] ? `${id}-${at}` : undefined}
+          value={text ?? value}
+          placeholder={value}
+          onFocus={show}
+          onClick={() => {
+            if (!isOpen) show();
+          }}
+          onBlur={() => setText(null)}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setAt(0);
+          }}
+          onKeyDown={keys}
+        />
         {isOpen && (
           <ul ref={list} id={`${id}-list`} role="listbox" aria-label={label}>
             {found.slice(0, 300).map((option, index) => (
               // The press must not take the focus from the box: the list would close before the click arrives.
-              <li key={option.name} id={`${id}-${index}`} role="option" aria-selected={index === at}
-                onMouseDown={(event) => event.preventDefault()} onClick={() => choose(option)}>
-                <b>{option.name}</b><i>{option.detail}</i>
+              <li
+                key={option.name}
+                id={`${id}-${index}`}
+                role="option"
+                aria-selected={index === at}
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => choose(option)}
+              >
+                <b>{option.name}</b>
+                <i>{option.detail}</i>
               </li>
             ))}
             {found.length === 0 && <li class="none">nothing of that name</li>}

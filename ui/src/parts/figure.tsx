@@ -31,9 +31,17 @@ export function Figure({ name, title, note, rows, children, extra, class: classN
         <h3>{title}</h3>
         <span class="saves">
           {extra}
-          <button type="button" class="quiet" onClick={saveSvg} aria-label={`Save “${title}” as SVG`}>SVG</button>
-          <button type="button" class="quiet" onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
-            aria-label={`Save “${title}” as CSV`}>CSV</button>
+          <button type="button" class="quiet" onClick={saveSvg} aria-label={`Save “${title}” as SVG`}>
+            SVG
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
+            aria-label={`Save “${title}” as CSV`}
+          >
+            CSV
+          </button>
         </span>
       </figcaption>
       {note && <p class="note">{note}</p>}
@@ -44,7 +52,18 @@ export function Figure({ name, title, note, rows, children, extra, class: classN
 
 /** For tables, which are no drawings. */
 export function SaveCsv({ name, title, rows }: { name: string; title: string; rows: () => Row[] }): JSX.Element {
-  return <span class="saves"><button type="button" class="quiet" onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))} aria-label={`Save “${title}” as CSV`}>CSV</button></span>;
+  return (
+    <span class="saves">
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
+        aria-label={`Save “${title}” as CSV`}
+      >
+        CSV
+      </button>
+    </span>
+  );
 }
 
 /** Ticks of a logarithmic axis: powers of ten, and between them where those are few. */
@@ -93,7 +112,12 @@ export function PlotBox({ draw, of, height, label }: PlotProps): JSX.Element {
   useEffect(() => {
     const target = holder.current;
     if (!target || width === 0) return;
-    const drawing = plot({ height, ...draw(width), width, style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' } });
+    const drawing = plot({
+      height,
+      ...draw(width),
+      width,
+      style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' },
+    });
     drawing.setAttribute('role', 'img');
     drawing.setAttribute('aria-label', label);
     target.replaceChildren(drawing);
@@ -119,5 +143,9 @@ export function Steady({ children, reset }: { children: ComponentChildren; reset
     observer.observe(content);
     return () => observer.disconnect();
   }, [reset]);
-  return <div ref={outer}><div ref={inner}>{children}</div></div>;
+  return (
+    <div ref={outer}>
+      <div ref={inner}>{children}</div>
+    </div>
+  );
 }

@@ -26,11 +26,13 @@ function piecesOf(memory: Memory): Piece[] {
     ['other', memory.other_bytes, 'driver, libraries, buffers, fragmentation', 'rest-2'],
   ];
   let from = 0;
-  return all.filter((piece): piece is [string, number, string, Tone] => piece[1] !== undefined).map(([label, size, meaning, tone]) => {
-    const piece = { label, size, meaning, tone, from };
-    from += size;
-    return piece;
-  });
+  return all
+    .filter((piece): piece is [string, number, string, Tone] => piece[1] !== undefined)
+    .map(([label, size, meaning, tone]) => {
+      const piece = { label, size, meaning, tone, from };
+      from += size;
+      return piece;
+    });
 }
 
 function Bar({ pieces, memory, width }: { pieces: Piece[]; memory: Memory; width: number }): JSX.Element {
@@ -41,8 +43,14 @@ function Bar({ pieces, memory, width }: { pieces: Piece[]; memory: Memory; width
   const label = `${bytes(memory.capacity_bytes)} there`;
   const labelLeft = limit > label.length * 6.2 + 8;
   return (
-    <svg class="drawing" width={width} height={62} viewBox={`0 0 ${width} 62`} role="img"
-      aria-label={`memory: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`}>
+    <svg
+      class="drawing"
+      width={width}
+      height={62}
+      viewBox={`0 0 ${width} 62`}
+      role="img"
+      aria-label={`memory: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`}
+    >
       <rect x={0} y={18} width={limit} height={34} fill="var(--well)" />
       {pieces.map((piece) => {
         const [from, to] = [x(piece.from), x(piece.from + piece.size)];
@@ -50,16 +58,43 @@ function Bar({ pieces, memory, width }: { pieces: Piece[]; memory: Memory; width
         return (
           <g key={piece.label}>
             <title>{`${piece.label}: ${bytes(piece.size)}`}</title>
-            {kept > from && <rect x={from} y={18} width={Math.max(0, kept - from - 1)} height={34} fill={fill(piece.tone)} />}
-            {to > limit && <rect class="over" x={Math.max(from, limit)} y={18} width={Math.max(0, to - Math.max(from, limit) - 1)} height={34} fill="var(--red)" />}
+            {kept > from && (
+              <rect x={from} y={18} width={Math.max(0, kept - from - 1)} height={34} fill={fill(piece.tone)} />
+            )}
+            {to > limit && (
+              <rect
+                class="over"
+                x={Math.max(from, limit)}
+                y={18}
+                width={Math.max(0, to - Math.max(from, limit) - 1)}
+                height={34}
+                fill="var(--red)"
+              />
+            )}
             {to - from > piece.label.length * 6.6 + 14 && (
-              <text x={from + 7} y={35} dy="0.35em" fill={to > limit && from >= limit - 40 ? 'var(--on-red)' : `var(--on-${piece.tone})`} font-size={13}>{piece.label}</text>
+              <text
+                x={from + 7}
+                y={35}
+                dy="0.35em"
+                fill={to > limit && from >= limit - 40 ? 'var(--on-red)' : `var(--on-${piece.tone})`}
+                font-size={13}
+              >
+                {piece.label}
+              </text>
             )}
           </g>
         );
       })}
       <path d={`M${limit} 10V60`} stroke="currentColor" stroke-width={1.5} />
-      <text x={labelLeft ? limit - 6 : limit + 6} y={9} text-anchor={labelLeft ? 'end' : 'start'} fill="currentColor" font-size={12.5}>{label}</text>
+      <text
+        x={labelLeft ? limit - 6 : limit + 6}
+        y={9}
+        text-anchor={labelLeft ? 'end' : 'start'}
+        fill="currentColor"
+        font-size={12.5}
+      >
+        {label}
+      </text>
     </svg>
   );
 }
@@ -69,21 +104,43 @@ export function MemoryFigure({ memory }: { memory: Memory }): JSX.Element {
   const pieces = piecesOf(memory);
   const over = memory.total_bytes - memory.capacity_bytes;
   return (
-    <Figure name="memory" title={`Memory of ${memory.stage === undefined ? 'a device' : `stage ${memory.stage}, the fullest`}`}
-      rows={() => [...pieces.map(({ label, size }) => ({ part: label, bytes: size })), { part: 'total', bytes: memory.total_bytes },
-        { part: 'capacity', bytes: memory.capacity_bytes }]}
-      note={over > 0
-        ? <strong class="red">Does not fit: {bytes(over)} too much, {bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}.</strong>
-        : <>{bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}, {percent(memory.total_bytes / memory.capacity_bytes, 0)}
-          {memory.max_batch !== undefined ? `; up to ${memory.max_batch} requests at a time fit` : ''}.</>}>
-      <div ref={holder} style={{ minHeight: '62px' }}>{width > 0 && <Bar pieces={pieces} memory={memory} width={width} />}</div>
+    <Figure
+      name="memory"
+      title={`Memory of ${memory.stage === undefined ? 'a device' : `stage ${memory.stage}, the fullest`}`}
+      rows={() => [
+        ...pieces.map(({ label, size }) => ({ part: label, bytes: size })),
+        { part: 'total', bytes: memory.total_bytes },
+        { part: 'capacity', bytes: memory.capacity_bytes },
+      ]}
+      note={
+        over > 0 ? (
+          <strong class="red">
+            Does not fit: {bytes(over)} too much, {bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}.
+          </strong>
+        ) : (
+          <>
+            {bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)},{' '}
+            {percent(memory.total_bytes / memory.capacity_bytes, 0)}
+            {memory.max_batch !== undefined ? `; up to ${memory.max_batch} requests at a time fit` : ''}.
+          </>
+        )
+      }
+    >
+      <div ref={holder} style={{ minHeight: '62px' }}>
+        {width > 0 && <Bar pieces={pieces} memory={memory} width={width} />}
+      </div>
       <table class="tree">
         <tbody>
           {pieces.map((piece) => {
             const spills = piece.from + piece.size > memory.capacity_bytes && piece.size > 0;
             return (
               <tr key={piece.label} class={spills ? 'red' : ''}>
-                <th scope="row"><svg class="swatch" width="10" height="10"><rect width="10" height="10" fill={spills ? 'var(--red)' : `var(--${piece.tone})`} /></svg>{piece.label}</th>
+                <th scope="row">
+                  <svg class="swatch" width="10" height="10">
+                    <rect width="10" height="10" fill={spills ? 'var(--red)' : `var(--${piece.tone})`} />
+                  </svg>
+                  {piece.label}
+                </th>
                 <td class="n">{bytes(piece.size)}</td>
                 <td class="n">{percent(piece.size / memory.capacity_bytes)}</td>
                 <td class="meaning">{piece.meaning}</td>

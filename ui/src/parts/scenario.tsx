@@ -17,13 +17,19 @@ const multiples = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 
 const powers = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 /** Where the last answer does not say what is legal: enough to step away from what was refused. */
 const anything: Choices = {
-  tp: [1, 2, 4, 8, 16], pp: [1, 2, 3, 4, 6, 8, 12, 16, 24, 32], cp: [1, 2, 4, 8, 16], ep: [1, 2, 4, 8, 16, 32, 64], dp: [1, 2, 4, 8, 16],
-  microbatch: [1, 2, 4, 8, 16], interleave: [1, 2, 3, 4, 5, 6, 8, 12], zero: [0, 1, 2, 3],
+  tp: [1, 2, 4, 8, 16],
+  pp: [1, 2, 3, 4, 6, 8, 12, 16, 24, 32],
+  cp: [1, 2, 4, 8, 16],
+  ep: [1, 2, 4, 8, 16, 32, 64],
+  dp: [1, 2, 4, 8, 16],
+  microbatch: [1, 2, 4, 8, 16],
+  interleave: [1, 2, 3, 4, 5, 6, 8, 12],
+  zero: [0, 1, 2, 3],
 };
 
 function modelDetail(model: ModelPreset): string {
   const size = model.parameters;
-  const shown = typeof size === 'number' ? parameters(size) : size ?? '';
+  const shown = typeof size === 'number' ? parameters(size) : (size ?? '');
   const layers = model.layers ? `${model.layers} layers` : '';
   const experts = model.experts ? `${model.experts} experts` : '';
   return [shown, layers, experts].filter((text) => text !== '').join(', ');
@@ -35,7 +41,8 @@ function modelOptions(): Option[] {
 
 export function systemOptions(): Option[] {
   return (presets.value?.systems ?? []).map((system) => ({
-    name: system.name, detail: system.device ? `${system.devices_per_node ?? '?'} × ${system.device} a node` : '',
+    name: system.name,
+    detail: system.device ? `${system.devices_per_node ?? '?'} × ${system.device} a node` : '',
   }));
 }
 
@@ -75,16 +82,44 @@ export function ModelField({ problems }: { problems: Problem[] }): JSX.Element {
   };
   return (
     <div class="model-field" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
-      <Picker label="Model" name="model" value={packed ? configTitle(config) : params.value['model'] ?? ''} options={modelOptions()} problems={problemsOf(problems, 'model')}
+      <Picker
+        label="Model"
+        name="model"
+        value={packed ? configTitle(config) : (params.value['model'] ?? '')}
+        options={modelOptions()}
+        problems={problemsOf(problems, 'model')}
         onChange={(model) => change({ model, config: undefined })}
-        after={<button type="button" class="quiet" aria-expanded={pasting} onClick={() => setPasting(!pasting)}>or a Hugging Face config.json</button>} />
+        after={
+          <button type="button" class="quiet" aria-expanded={pasting} onClick={() => setPasting(!pasting)}>
+            or a Hugging Face config.json
+          </button>
+        }
+      />
       {pasting && (
         <div class="paste">
-          <textarea rows={5} aria-label="config.json" placeholder="Paste a config.json here, or drop the file" spellcheck={false}
-            onInput={(event) => { if (event.currentTarget.value.trim().endsWith('}')) void take(event.currentTarget.value); }} />
-          <input ref={file} type="file" accept=".json,application/json" class="hidden" aria-label="config.json file" tabIndex={-1}
-            onChange={(event) => { void event.currentTarget.files?.[0]?.text().then(take); }} />
-          <button type="button" onClick={() => file.current?.click()}>Choose a file</button>
+          <textarea
+            rows={5}
+            aria-label="config.json"
+            placeholder="Paste a config.json here, or drop the file"
+            spellcheck={false}
+            onInput={(event) => {
+              if (event.currentTarget.value.trim().endsWith('}')) void take(event.currentTarget.value);
+            }}
+          />
+          <input
+            ref={file}
+            type="file"
+            accept=".json,application/json"
+            class="hidden"
+            aria-label="config.json file"
+            tabIndex={-1}
+            onChange={(event) => {
+              void event.currentTarget.files?.[0]?.text().then(take);
+            }}
+          />
+          <button type="button" onClick={() => file.current?.click()}>
+            Choose a file
+          </button>
         </div>
       )}
       {complaint && <Problems of={[{ field: 'model', message: complaint }]} />}
@@ -104,12 +139,34 @@ const number = (name: string, fallback: number): number => {
   return Number.isNaN(value) ? fallback : value;
 };
 
-function Degree({ name, label, hint, used, fallback = 1 }: { name: keyof Strategy & string; label: string; hint: string; used: Used; fallback?: number }): JSX.Element {
+function Degree({
+  name,
+  label,
+  hint,
+  used,
+  fallback = 1,
+}: {
+  name: keyof Strategy & string;
+  label: string;
+  hint: string;
+  used: Used;
+  fallback?: number;
+}): JSX.Element {
   const chosen = used.strategy?.[name];
   const value = number(name, typeof chosen === 'number' ? chosen : fallback);
   // A refusal brings no list: then everything is offered, so that one can step out of it.
   const values = (used.problems.length === 0 ? used.choices?.[name] : undefined) ?? anything[name] ?? [value];
-  return <NumberField label={label} hint={hint} name={name} value={value} values={values} problems={problemsOf(used.problems, name)} onChange={(next) => change({ [name]: next })} />;
+  return (
+    <NumberField
+      label={label}
+      hint={hint}
+      name={name}
+      value={value}
+      values={values}
+      problems={problemsOf(used.problems, name)}
+      onChange={(next) => change({ [name]: next })}
+    />
+  );
 }
 
 /** GPU counts that leave whole replicas, each with a whole share of the batch. */
@@ -130,11 +187,38 @@ function TrainWorkload({ used }: { used: Used }): JSX.Element {
   const share = Math.max(1, Math.floor(gpus / replica)) * number('microbatch', 1);
   return (
     <>
-      <NumberField label="GPUs" name="gpus" free value={gpus} values={gpuChoices(batch)} show={grouped} problems={problemsOf(problems, 'gpus')} onChange={(value) => change({ gpus: value })} />
-      <NumberField label="Batch" hint="sequences a step, over all replicas" name="batch" free value={batch} values={multiples.map((k) => k * share)} show={grouped}
-        problems={problemsOf(problems, 'batch')} onChange={(value) => change({ batch: value })} />
-      <NumberField label="Sequence" hint="tokens a sequence" name="seq" free value={number('seq', 2048)} values={lengths.slice(3)} show={tokens}
-        problems={problemsOf(problems, 'seq')} onChange={(value) => change({ seq: value })} />
+      <NumberField
+        label="GPUs"
+        name="gpus"
+        free
+        value={gpus}
+        values={gpuChoices(batch)}
+        show={grouped}
+        problems={problemsOf(problems, 'gpus')}
+        onChange={(value) => change({ gpus: value })}
+      />
+      <NumberField
+        label="Batch"
+        hint="sequences a step, over all replicas"
+        name="batch"
+        free
+        value={batch}
+        values={multiples.map((k) => k * share)}
+        show={grouped}
+        problems={problemsOf(problems, 'batch')}
+        onChange={(value) => change({ batch: value })}
+      />
+      <NumberField
+        label="Sequence"
+        hint="tokens a sequence"
+        name="seq"
+        free
+        value={number('seq', 2048)}
+        values={lengths.slice(3)}
+        show={tokens}
+        problems={problemsOf(problems, 'seq')}
+        onChange={(value) => change({ seq: value })}
+      />
     </>
   );
 }
@@ -143,10 +227,49 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
     <>
-      {!anyBatch && <NumberField label="Batch" hint="requests at a time" name="batch" free value={number('batch', 1)} values={powers} show={grouped} problems={of('batch')} onChange={(batch) => change({ batch })} />}
-      <NumberField label="Input" hint="tokens of a prompt" name="input" free value={number('input', 512)} values={lengths} show={tokens} problems={of('input')} onChange={(input) => change({ input })} />
-      <NumberField label="Output" hint="tokens generated" name="output" free value={number('output', 128)} values={lengths.slice(0, 9)} show={tokens} problems={of('output')} onChange={(output) => change({ output })} />
-      <Choice label="Batching" name="batching" value={params.value['batching'] ?? 'static'} options={['static', 'closed-loop']} problems={of('batching')} onChange={(batching) => change({ batching })} />
+      {!anyBatch && (
+        <NumberField
+          label="Batch"
+          hint="requests at a time"
+          name="batch"
+          free
+          value={number('batch', 1)}
+          values={powers}
+          show={grouped}
+          problems={of('batch')}
+          onChange={(batch) => change({ batch })}
+        />
+      )}
+      <NumberField
+        label="Input"
+        hint="tokens of a prompt"
+        name="input"
+        free
+        value={number('input', 512)}
+        values={lengths}
+        show={tokens}
+        problems={of('input')}
+        onChange={(input) => change({ input })}
+      />
+      <NumberField
+        label="Output"
+        hint="tokens generated"
+        name="output"
+        free
+        value={number('output', 128)}
+        values={lengths.slice(0, 9)}
+        show={tokens}
+        problems={of('output')}
+        onChange={(output) => change({ output })}
+      />
+      <Choice
+        label="Batching"
+        name="batching"
+        value={params.value['batching'] ?? 'static'}
+        options={['static', 'closed-loop']}
+        problems={of('batching')}
+        onChange={(batching) => change({ batching })}
+      />
     </>
   );
 }
@@ -155,14 +278,37 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
 const offersExperts = (used: Used): boolean => (used.choices?.['ep']?.length ?? 1) > 1 || number('ep', 1) > 1;
 
 function TrainPrecision({ used }: { used: Used }): JSX.Element {
-  return <Choice label="Precision" name="precision" value={params.value['precision'] ?? used.strategy?.precision ?? 'bf16'} options={['bf16', 'fp16', 'fp8', 'fp4']} problems={problemsOf(used.problems, 'precision')} onChange={(precision) => change({ precision })} />;
+  return (
+    <Choice
+      label="Precision"
+      name="precision"
+      value={params.value['precision'] ?? used.strategy?.precision ?? 'bf16'}
+      options={['bf16', 'fp16', 'fp8', 'fp4']}
+      problems={problemsOf(used.problems, 'precision')}
+      onChange={(precision) => change({ precision })}
+    />
+  );
 }
 
 function ServePrecision({ used }: { used: Used }): JSX.Element {
   return (
     <>
-      <Choice label="Weights" name="precision" value={params.value['precision'] ?? 'bf16'} options={['bf16', 'fp8', 'fp4', 'int8', 'int4']} problems={problemsOf(used.problems, 'precision')} onChange={(precision) => change({ precision })} />
-      <Choice label="Cache" name="kv_precision" value={params.value['kv_precision'] ?? 'bf16'} options={['bf16', 'fp8', 'int8']} problems={problemsOf(used.problems, 'kv_precision')} onChange={(kv_precision) => change({ kv_precision })} />
+      <Choice
+        label="Weights"
+        name="precision"
+        value={params.value['precision'] ?? 'bf16'}
+        options={['bf16', 'fp8', 'fp4', 'int8', 'int4']}
+        problems={problemsOf(used.problems, 'precision')}
+        onChange={(precision) => change({ precision })}
+      />
+      <Choice
+        label="Cache"
+        name="kv_precision"
+        value={params.value['kv_precision'] ?? 'bf16'}
+        options={['bf16', 'fp8', 'int8']}
+        problems={problemsOf(used.problems, 'kv_precision')}
+        onChange={(kv_precision) => change({ kv_precision })}
+      />
     </>
   );
 }
@@ -176,7 +322,8 @@ function zeroStages(used: Used): string[] {
 function TrainStrategy({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   const strategy = used.strategy;
-  const text = (name: 'recompute' | 'schedule', fallback: string): string => params.value[name] ?? strategy?.[name] ?? fallback;
+  const text = (name: 'recompute' | 'schedule', fallback: string): string =>
+    params.value[name] ?? strategy?.[name] ?? fallback;
   return (
     <>
       <Degree name="tp" label="Tensor" hint="tensor-parallel degree" used={used} />
@@ -185,11 +332,32 @@ function TrainStrategy({ used }: { used: Used }): JSX.Element {
       <Degree name="cp" label="Context" hint="context-parallel degree" used={used} />
       {offersExperts(used) && <Degree name="ep" label="Experts" hint="expert-parallel degree" used={used} />}
       <Degree name="microbatch" label="Microbatch" hint="sequences a microbatch" used={used} />
-      <p class="derived">Data parallel <output>{strategy ? strategy.dp : '–'}</output> follows from the rest</p>
-      <Choice label="ZeRO" name="zero" value={String(number('zero', strategy?.zero ?? 0))} options={zeroStages(used)} problems={of('zero')} onChange={(zero) => change({ zero })} />
-      <Choice label="Recompute" name="recompute" value={text('recompute', 'none')} options={['none', 'selective', 'full']} problems={of('recompute')} onChange={(recompute) => change({ recompute })} />
+      <p class="derived">
+        Data parallel <output>{strategy ? strategy.dp : '–'}</output> follows from the rest
+      </p>
+      <Choice
+        label="ZeRO"
+        name="zero"
+        value={String(number('zero', strategy?.zero ?? 0))}
+        options={zeroStages(used)}
+        problems={of('zero')}
+        onChange={(zero) => change({ zero })}
+      />
+      <Choice
+        label="Recompute"
+        name="recompute"
+        value={text('recompute', 'none')}
+        options={['none', 'selective', 'full']}
+        problems={of('recompute')}
+        onChange={(recompute) => change({ recompute })}
+      />
       <TrainPrecision used={used} />
-      <Toggle label="Sequence parallel" name="sp" checked={params.value['sp'] ? params.value['sp'] === 'true' : strategy?.sp ?? false} onChange={(sp) => change({ sp: String(sp) })} />
+      <Toggle
+        label="Sequence parallel"
+        name="sp"
+        checked={params.value['sp'] ? params.value['sp'] === 'true' : (strategy?.sp ?? false)}
+        onChange={(sp) => change({ sp: String(sp) })}
+      />
       <Problems of={of('sp')} />
     </>
   );
@@ -200,7 +368,14 @@ function ServeStrategy({ used }: { used: Used }): JSX.Element {
     <>
       <Degree name="tp" label="Tensor" hint="tensor-parallel degree" used={used} />
       <Degree name="pp" label="Pipeline" hint="pipeline stages" used={used} />
-      {(offersExperts(used) || number('dp', 1) > 1) && <Degree name="dp" label="Attention replicas" hint="replicas of attention, each with its share of the batch" used={used} />}
+      {(offersExperts(used) || number('dp', 1) > 1) && (
+        <Degree
+          name="dp"
+          label="Attention replicas"
+          hint="replicas of attention, each with its share of the batch"
+          used={used}
+        />
+      )}
       {offersExperts(used) && <Degree name="ep" label="Experts" hint="expert-parallel degree" used={used} />}
       <ServePrecision used={used} />
     </>
@@ -210,19 +385,48 @@ function ServeStrategy({ used }: { used: Used }): JSX.Element {
 function MoreTraining({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   const chosen = (params.value['recompute_modules'] ?? '').split(',').filter((name) => name !== '');
-  const flip = (module: string, on: boolean): void => change({ recompute_modules: (on ? [...chosen, module] : chosen.filter((name) => name !== module)).join(',') });
+  const flip = (module: string, on: boolean): void =>
+    change({ recompute_modules: (on ? [...chosen, module] : chosen.filter((name) => name !== module)).join(',') });
   return (
     <>
-      <Choice label="Schedule" name="schedule" value={params.value['schedule'] ?? '1f1b'} options={['1f1b', 'gpipe', 'zero-bubble']} problems={of('schedule')} onChange={(schedule) => change({ schedule })} />
+      <Choice
+        label="Schedule"
+        name="schedule"
+        value={params.value['schedule'] ?? '1f1b'}
+        options={['1f1b', 'gpipe', 'zero-bubble']}
+        problems={of('schedule')}
+        onChange={(schedule) => change({ schedule })}
+      />
       <fieldset class="field modules">
         <legend>Recompute also</legend>
         {['norms', 'activation', 'mlp', 'experts', 'latent'].map((module) => (
-          <Toggle key={module} label={module} name={`recompute-${module}`} checked={chosen.includes(module)} onChange={(on) => flip(module, on)} />
+          <Toggle
+            key={module}
+            label={module}
+            name={`recompute-${module}`}
+            checked={chosen.includes(module)}
+            onChange={(on) => flip(module, on)}
+          />
         ))}
         <Problems of={of('recompute_modules')} />
       </fieldset>
-      <Toggle label="Optimizer states in host memory" name="offload" checked={params.value['offload'] === 'true'} onChange={(on) => change({ offload: on ? 'true' : undefined })} />
-      <Choice label="Optimizer" name="optimizer" value={params.value['optimizer'] ?? 'adamw'} options={[['adamw', 'AdamW, fp32'], ['adamw-bf16-states', 'bf16 states']]} problems={of('optimizer')} onChange={(optimizer) => change({ optimizer })} />
+      <Toggle
+        label="Optimizer states in host memory"
+        name="offload"
+        checked={params.value['offload'] === 'true'}
+        onChange={(on) => change({ offload: on ? 'true' : undefined })}
+      />
+      <Choice
+        label="Optimizer"
+        name="optimizer"
+        value={params.value['optimizer'] ?? 'adamw'}
+        options={[
+          ['adamw', 'AdamW, fp32'],
+          ['adamw-bf16-states', 'bf16 states'],
+        ]}
+        problems={of('optimizer')}
+        onChange={(optimizer) => change({ optimizer })}
+      />
     </>
   );
 }
@@ -231,10 +435,24 @@ function MoreServing({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
     <>
-      <NumberField label="Prefill chunk" hint="prompt tokens that join a decode step; 0: whole prompts" name="chunk" value={number('chunk', 0)} values={[0, 128, 256, 512, 1024, 2048, 4096, 8192]} problems={of('chunk')}
-        onChange={(chunk) => change({ chunk: chunk === 0 ? undefined : chunk })} />
-      <NumberField label="Speculate" hint="tokens a draft model proposes a step" name="speculate" value={number('speculate', 0)} values={[0, 1, 2, 3, 4, 5, 6, 8]} problems={of('speculate')}
-        onChange={(speculate) => change({ speculate: speculate === 0 ? undefined : speculate })} />
+      <NumberField
+        label="Prefill chunk"
+        hint="prompt tokens that join a decode step; 0: whole prompts"
+        name="chunk"
+        value={number('chunk', 0)}
+        values={[0, 128, 256, 512, 1024, 2048, 4096, 8192]}
+        problems={of('chunk')}
+        onChange={(chunk) => change({ chunk: chunk === 0 ? undefined : chunk })}
+      />
+      <NumberField
+        label="Speculate"
+        hint="tokens a draft model proposes a step"
+        name="speculate"
+        value={number('speculate', 0)}
+        values={[0, 1, 2, 3, 4, 5, 6, 8]}
+        problems={of('speculate')}
+        onChange={(speculate) => change({ speculate: speculate === 0 ? undefined : speculate })}
+      />
     </>
   );
 }
@@ -268,13 +486,35 @@ export function Scenario({ used, free, aims, trainingOnly, extra, unfolded }: Sc
       <form class="scenario" onSubmit={(event) => event.preventDefault()}>
         <fieldset class="all" disabled={inlined !== null}>
           {!trainingOnly && (
-            <Choice label="Question" name="kind" value={kind.value} options={[['train', 'Training'], ['infer', 'Inference']]} onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')} />
+            <Choice
+              label="Question"
+              name="kind"
+              value={kind.value}
+              options={[
+                ['train', 'Training'],
+                ['infer', 'Inference'],
+              ]}
+              onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
+            />
           )}
           {extra}
           <ModelField problems={used.problems} />
-          <Picker label="System" name="system" value={params.value['system'] ?? ''} options={systemOptions()} problems={of('system')} onChange={(system) => change({ system })} />
-          <Picker label="Runtime" name="runtime" value={params.value['runtime'] ?? (training ? 'megatron-core' : 'trtllm')} options={runtimeOptions(training)} problems={of('runtime')}
-            onChange={(runtime) => change({ runtime })} />
+          <Picker
+            label="System"
+            name="system"
+            value={params.value['system'] ?? ''}
+            options={systemOptions()}
+            problems={of('system')}
+            onChange={(system) => change({ system })}
+          />
+          <Picker
+            label="Runtime"
+            name="runtime"
+            value={params.value['runtime'] ?? (training ? 'megatron-core' : 'trtllm')}
+            options={runtimeOptions(training)}
+            problems={of('runtime')}
+            onChange={(runtime) => change({ runtime })}
+          />
           <h2>Workload</h2>
           {training ? <TrainWorkload used={used} /> : <ServeWorkload used={used} anyBatch={free} />}
           {free && (training ? <TrainPrecision used={used} /> : <ServePrecision used={used} />)}
@@ -285,7 +525,14 @@ export function Scenario({ used, free, aims, trainingOnly, extra, unfolded }: Sc
           <details>
             <summary>More</summary>
             {!free && (training ? <MoreTraining used={used} /> : <MoreServing used={used} />)}
-            <TextField label="What if" name="set" value={params.value['set'] ?? ''} placeholder="device.memory.bandwidth=8 TB/s; …" problems={of('set')} onChange={(set) => change({ set })} />
+            <TextField
+              label="What if"
+              name="set"
+              value={params.value['set'] ?? ''}
+              placeholder="device.memory.bandwidth=8 TB/s; …"
+              problems={of('set')}
+              onChange={(set) => change({ set })}
+            />
           </details>
         </fieldset>
       </form>

@@ -27,10 +27,12 @@ export function squarify(pieces: Piece[], width: number, height: number): Box[] 
   const perUnit = (width * height) / total;
   const worst = (row: Piece[], side: number): number => {
     const sum = row.reduce((s, piece) => s + piece.value, 0) * perUnit;
-    return Math.max(...row.map((piece) => {
-      const size = piece.value * perUnit;
-      return Math.max((side * side * size) / (sum * sum), (sum * sum) / (side * side * size));
-    }));
+    return Math.max(
+      ...row.map((piece) => {
+        const size = piece.value * perUnit;
+        return Math.max((side * side * size) / (sum * sum), (sum * sum) / (side * side * size));
+      }),
+    );
   };
   while (left.length > 0) {
     const side = Math.min(w, h);
@@ -45,7 +47,9 @@ export function squarify(pieces: Piece[], width: number, height: number): Box[] 
     let along = 0;
     for (const piece of row) {
       const length = (piece.value * perUnit) / depth;
-      boxes.push(w >= h ? { piece, x, y: y + along, w: depth, h: length } : { piece, x: x + along, y, w: length, h: depth });
+      boxes.push(
+        w >= h ? { piece, x, y: y + along, w: depth, h: length } : { piece, x: x + along, y, w: length, h: depth },
+      );
       along += length;
     }
     if (w >= h) [x, w] = [x + depth, w - depth];
@@ -54,20 +58,56 @@ export function squarify(pieces: Piece[], width: number, height: number): Box[] 
   return boxes;
 }
 
-export function TreemapFigure({ name, title, note, pieces, show, height = 260, unit }: { name: string; title: string; note: string; pieces: Piece[]; show: (value: number) => string; height?: number; unit: string }): JSX.Element {
+export function TreemapFigure({
+  name,
+  title,
+  note,
+  pieces,
+  show,
+  height = 260,
+  unit,
+}: {
+  name: string;
+  title: string;
+  note: string;
+  pieces: Piece[];
+  show: (value: number) => string;
+  height?: number;
+  unit: string;
+}): JSX.Element {
   const [holder, width] = useWidth<HTMLDivElement>();
   const total = pieces.reduce((sum, piece) => sum + piece.value, 0);
   return (
-    <Figure name={name} title={title} note={note} rows={() => pieces.map((piece) => ({ part: piece.label, [unit]: piece.value, share: piece.value / total }))}>
+    <Figure
+      name={name}
+      title={title}
+      note={note}
+      rows={() => pieces.map((piece) => ({ part: piece.label, [unit]: piece.value, share: piece.value / total }))}
+    >
       <div ref={holder} style={{ minHeight: `${height}px` }}>
         {width > 0 && (
-          <svg class="drawing" width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={pieces.map((piece) => `${piece.label} ${show(piece.value)}`).join(', ')}>
+          <svg
+            class="drawing"
+            width={width}
+            height={height}
+            viewBox={`0 0 ${width} ${height}`}
+            role="img"
+            aria-label={pieces.map((piece) => `${piece.label} ${show(piece.value)}`).join(', ')}
+          >
             {squarify(pieces, width, height).map(({ piece, x, y, w, h }) => (
               <g key={piece.label}>
                 <title>{`${piece.label}: ${show(piece.value)}`}</title>
                 <rect x={x} y={y} width={Math.max(0, w - 1.5)} height={Math.max(0, h - 1.5)} fill={piece.tone} />
-                {w > piece.label.length * 7 + 12 && h > 20 && <text x={x + 8} y={y + 17} fill={piece.ink} font-size={13}>{piece.label}</text>}
-                {w > 64 && h > 38 && <text x={x + 8} y={y + 33} fill={piece.ink} font-size={12} opacity={0.85}>{show(piece.value)}</text>}
+                {w > piece.label.length * 7 + 12 && h > 20 && (
+                  <text x={x + 8} y={y + 17} fill={piece.ink} font-size={13}>
+                    {piece.label}
+                  </text>
+                )}
+                {w > 64 && h > 38 && (
+                  <text x={x + 8} y={y + 33} fill={piece.ink} font-size={12} opacity={0.85}>
+                    {show(piece.value)}
+                  </text>
+                )}
               </g>
             ))}
           </svg>

@@ -11,9 +11,11 @@ import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import type { ValidateAnswer, ValidationGroup, ValidationRow } from '../types';
 import { Headline, Placeholder, split } from './predict';
 
-const valueOf = (row: ValidationRow, value: number): string => (row.metric.endsWith('seconds') ? seconds(value) : digits(value, 4));
+const valueOf = (row: ValidationRow, value: number): string =>
+  row.metric.endsWith('seconds') ? seconds(value) : digits(value, 4);
 
-const within = (rows: ValidationRow[], bound: number): number => rows.filter((row) => Math.abs(row.error) <= bound).length / rows.length;
+const within = (rows: ValidationRow[], bound: number): number =>
+  rows.filter((row) => Math.abs(row.error) <= bound).length / rows.length;
 
 function scatter(rows: ValidationRow[]): (width: number) => PlotOptions {
   const values = rows.flatMap((row) => [row.measured, row.predicted]);
@@ -22,25 +24,52 @@ function scatter(rows: ValidationRow[]): (width: number) => PlotOptions {
   const ends = [low, high];
   const isTime = rows[0]?.metric.endsWith('seconds') ?? false;
   const unit = isTime ? ' (s)' : '';
-  const axis = { type: 'log' as const, domain: [low, high], ticks: decades(low, high), tickFormat: isTime ? (value: number) => seconds(value, 1) : '~s' };
+  const axis = {
+    type: 'log' as const,
+    domain: [low, high],
+    ticks: decades(low, high),
+    tickFormat: isTime ? (value: number) => seconds(value, 1) : '~s',
+  };
   return () => ({
-    marginLeft: 52, marginBottom: 36, marginRight: 10, grid: true,
+    marginLeft: 52,
+    marginBottom: 36,
+    marginRight: 10,
+    grid: true,
     x: { ...axis, label: `measured${unit} →` },
     y: { ...axis, label: `↑ predicted${unit}` },
     marks: [
-      areaY(ends, { x: (v: number) => v, y1: (v: number) => v * 0.9, y2: (v: number) => v * 1.1, fill: 'var(--rule)', fillOpacity: 0.7 }),
+      areaY(ends, {
+        x: (v: number) => v,
+        y1: (v: number) => v * 0.9,
+        y2: (v: number) => v * 1.1,
+        fill: 'var(--rule)',
+        fillOpacity: 0.7,
+      }),
       line(ends, { x: (v: number) => v, y: (v: number) => v, stroke: 'var(--faint)' }),
       dot(rows, { x: 'measured', y: 'predicted', r: 2.6, fill: 'var(--work)', fillOpacity: 0.65 }),
-      tip(rows, pointer({ x: 'measured', y: 'predicted', ...tipStyle,
-        title: (row: ValidationRow) => `${row.id}\nmeasured ${valueOf(row, row.measured)}\npredicted ${valueOf(row, row.predicted)}\nerror ${signedPercent(row.error)}${row.bound ? `\nbound by ${row.bound}` : ''}` })),
+      tip(
+        rows,
+        pointer({
+          x: 'measured',
+          y: 'predicted',
+          ...tipStyle,
+          title: (row: ValidationRow) =>
+            `${row.id}\nmeasured ${valueOf(row, row.measured)}\npredicted ${valueOf(row, row.predicted)}\nerror ${signedPercent(row.error)}${row.bound ? `\nbound by ${row.bound}` : ''}`,
+        }),
+      ),
     ],
   });
 }
 
 function GroupFigure({ group, rows }: { group: ValidationGroup; rows: ValidationRow[] }): JSX.Element {
   return (
-    <Figure name={`accuracy-${group.name}`} title={group.name} class="small" rows={() => rows.map((row) => ({ ...row }))}
-      note={`${grouped(group.cases)} cases, median error ${percent(group.median_ape)}`}>
+    <Figure
+      name={`accuracy-${group.name}`}
+      title={group.name}
+      class="small"
+      rows={() => rows.map((row) => ({ ...row }))}
+      note={`${grouped(group.cases)} cases, median error ${percent(group.median_ape)}`}
+    >
       <PlotBox draw={scatter(rows)} of={[rows]} height={270} label={`${group.name}: predicted against measured`} />
     </Figure>
   );
@@ -50,16 +79,31 @@ const reach = 0.4; // errors beyond are counted in the last bin
 
 function Spread({ rows }: { rows: ValidationRow[] }): JSX.Element {
   const draw = (): PlotOptions => ({
-    marginLeft: 52, marginBottom: 36, marginRight: 10,
+    marginLeft: 52,
+    marginBottom: 36,
+    marginRight: 10,
     x: { domain: [-reach, reach], tickFormat: '+.0%', ticks: 5, label: 'error of the prediction →' },
     y: { grid: true, label: '↑ cases', ticks: 5 },
     marks: [
-      rectY(rows, { ...binX({ y: 'count' }, { x: (row: ValidationRow) => Math.max(-reach, Math.min(reach - 1e-9, row.error)), thresholds: 32 }), fill: 'var(--work)', inset: 0.5 }),
+      rectY(rows, {
+        ...binX(
+          { y: 'count' },
+          { x: (row: ValidationRow) => Math.max(-reach, Math.min(reach - 1e-9, row.error)), thresholds: 32 },
+        ),
+        fill: 'var(--work)',
+        inset: 0.5,
+      }),
       ruleX([0], { stroke: 'currentColor' }),
     ],
   });
   return (
-    <Figure name="accuracy-errors" title="All errors" class="small" note="too fast on the left, too slow on the right" rows={() => rows.map(({ id, group, error }) => ({ id, group, error }))}>
+    <Figure
+      name="accuracy-errors"
+      title="All errors"
+      class="small"
+      note="too fast on the left, too slow on the right"
+      rows={() => rows.map(({ id, group, error }) => ({ id, group, error }))}
+    >
       <PlotBox draw={draw} of={[rows]} height={270} label="histogram of errors" />
     </Figure>
   );
@@ -71,8 +115,30 @@ function ErrorTable({ groups }: { groups: ValidationGroup[] }): JSX.Element {
     <div class="scroll" tabIndex={0} role="region" aria-label="Errors by source">
       <table class="plain errors">
         <thead>
-          <tr><th scope="col">source</th><th scope="col" class="n">cases</th><th scope="col" class="wide">median, mean and 90th percentile</th><th scope="col" class="n">median</th><th scope="col" class="n">mean</th>
-            <th scope="col" class="n">p90</th><th scope="col" class="n">bias</th><th scope="col" class="n wide">not expressed</th></tr>
+          <tr>
+            <th scope="col">source</th>
+            <th scope="col" class="n">
+              cases
+            </th>
+            <th scope="col" class="wide">
+              median, mean and 90th percentile
+            </th>
+            <th scope="col" class="n">
+              median
+            </th>
+            <th scope="col" class="n">
+              mean
+            </th>
+            <th scope="col" class="n">
+              p90
+            </th>
+            <th scope="col" class="n">
+              bias
+            </th>
+            <th scope="col" class="n wide">
+              not expressed
+            </th>
+          </tr>
         </thead>
         <tbody>
           {groups.map((group) => (
@@ -86,7 +152,11 @@ function ErrorTable({ groups }: { groups: ValidationGroup[] }): JSX.Element {
                   <rect x={(group.mape / widest) * 214} y="1" width="2" height="12" fill="currentColor" />
                 </svg>
               </td>
-              <td class="n">{percent(group.median_ape)}</td><td class="n">{percent(group.mape)}</td><td class="n">{percent(group.p90_ape)}</td><td class="n">{signedPercent(group.bias)}</td><td class="n wide">{group.unsupported || '–'}</td>
+              <td class="n">{percent(group.median_ape)}</td>
+              <td class="n">{percent(group.mape)}</td>
+              <td class="n">{percent(group.p90_ape)}</td>
+              <td class="n">{signedPercent(group.bias)}</td>
+              <td class="n wide">{group.unsupported || '–'}</td>
             </tr>
           ))}
         </tbody>
@@ -100,19 +170,46 @@ function Result({ answer }: { answer: ValidateAnswer }): JSX.Element {
   const all = answer.groups.find((group) => group.name === 'all');
   return (
     <div class="result" data-ready="true">
-      <header class="title"><h1>Predicted against measured</h1>
-        <p class="subtitle">The cases that ship with the program, computed now, by the same code as every other answer. The band is ±10 %.</p></header>
+      <header class="title">
+        <h1>Predicted against measured</h1>
+        <p class="subtitle">
+          The cases that ship with the program, computed now, by the same code as every other answer. The band is ±10 %.
+        </p>
+      </header>
       <dl class="headlines">
-        {all && <Headline main label="median error" {...split(percent(all.median_ape))} detail={`mean ${percent(all.mape)}, 90th percentile ${percent(all.p90_ape)}`} />}
-        <Headline label="measured cases" value={grouped(answer.rows.length)} detail={`from ${sources.length} sources`} />
-        <Headline label="within 10 %" {...split(percent(within(answer.rows, 0.1), 0))} detail={`${percent(within(answer.rows, 0.2), 0)} within 20 %`} />
+        {all && (
+          <Headline
+            main
+            label="median error"
+            {...split(percent(all.median_ape))}
+            detail={`mean ${percent(all.mape)}, 90th percentile ${percent(all.p90_ape)}`}
+          />
+        )}
+        <Headline
+          label="measured cases"
+          value={grouped(answer.rows.length)}
+          detail={`from ${sources.length} sources`}
+        />
+        <Headline
+          label="within 10 %"
+          {...split(percent(within(answer.rows, 0.1), 0))}
+          detail={`${percent(within(answer.rows, 0.2), 0)} within 20 %`}
+        />
         {all && <Headline label="bias" {...split(signedPercent(all.bias))} detail="of all cases, the sign kept" />}
       </dl>
       <div class="multiples">
-        {sources.map((group) => <GroupFigure key={group.name} group={group} rows={answer.rows.filter((row) => row.group === group.name)} />)}
+        {sources.map((group) => (
+          <GroupFigure key={group.name} group={group} rows={answer.rows.filter((row) => row.group === group.name)} />
+        ))}
         <Spread rows={answer.rows} />
       </div>
-      <section><header class="caption"><h3>Error by source</h3><SaveCsv name="errors" title="Error by source" rows={() => answer.groups.map((group) => ({ ...group }))} /></header><ErrorTable groups={answer.groups} /></section>
+      <section>
+        <header class="caption">
+          <h3>Error by source</h3>
+          <SaveCsv name="errors" title="Error by source" rows={() => answer.groups.map((group) => ({ ...group }))} />
+        </header>
+        <ErrorTable groups={answer.groups} />
+      </section>
     </div>
   );
 }
@@ -121,7 +218,13 @@ export function Accuracy(): JSX.Element {
   const live = useLive<ValidateAnswer>('all', (signal) => post('/validate', {}, signal));
   return (
     <main class="whole">
-      {live.answer ? <Result answer={live.answer} /> : <Placeholder busy={live.busy}><Problems of={live.problems} /></Placeholder>}
+      {live.answer ? (
+        <Result answer={live.answer} />
+      ) : (
+        <Placeholder busy={live.busy}>
+          <Problems of={live.problems} />
+        </Placeholder>
+      )}
     </main>
   );
 }

@@ -23,14 +23,32 @@ const generations = 'system:dgx-a100|system:dgx-h100|system:dgx-b200';
 
 /** 'system:dgx-a100~tp:4|system:dgx-h100': each scenario as what it changes of the base. */
 function changesIn(text: string): Change[] {
-  return text.split('|').slice(0, atMost).map((part) => Object.fromEntries(part.split('~').filter((pair) => pair.includes(':')).map((pair) => {
-    const at = pair.indexOf(':');
-    return [pair.slice(0, at), pair.slice(at + 1)];
-  })) as Change);
+  return text
+    .split('|')
+    .slice(0, atMost)
+    .map(
+      (part) =>
+        Object.fromEntries(
+          part
+            .split('~')
+            .filter((pair) => pair.includes(':'))
+            .map((pair) => {
+              const at = pair.indexOf(':');
+              return [pair.slice(0, at), pair.slice(at + 1)];
+            }),
+        ) as Change,
+    );
 }
 
 const textOf = (changes: Change[]): string =>
-  changes.map((entry) => Object.entries(entry).filter(([, value]) => value !== '').map(([name, value]) => `${name}:${value}`).join('~')).join('|');
+  changes
+    .map((entry) =>
+      Object.entries(entry)
+        .filter(([, value]) => value !== '')
+        .map(([name, value]) => `${name}:${value}`)
+        .join('~'),
+    )
+    .join('|');
 
 const base = (): Params => {
   const { with: _, ...rest } = params.value;
@@ -39,10 +57,33 @@ const base = (): Params => {
 
 /** What tells the scenarios apart names them. */
 function namesOf(scenarios: Params[]): string[] {
-  const varying = ['model', 'system', 'gpus', 'runtime', 'precision', 'tp', 'pp', 'interleave', 'microbatch', 'batch', 'seq', 'input', 'output', 'zero', 'recompute', 'set']
-    .filter((field) => new Set(scenarios.map((scenario) => scenario[field] ?? '')).size > 1);
-  const word = (field: string, value: string): string => (['model', 'system', 'runtime', 'precision', 'set'].includes(field) ? value : `${field} ${value}`);
-  return scenarios.map((scenario, index) => varying.filter((field) => scenario[field]).map((field) => word(field, scenario[field] ?? '')).join(', ') || `scenario ${index + 1}`);
+  const varying = [
+    'model',
+    'system',
+    'gpus',
+    'runtime',
+    'precision',
+    'tp',
+    'pp',
+    'interleave',
+    'microbatch',
+    'batch',
+    'seq',
+    'input',
+    'output',
+    'zero',
+    'recompute',
+    'set',
+  ].filter((field) => new Set(scenarios.map((scenario) => scenario[field] ?? '')).size > 1);
+  const word = (field: string, value: string): string =>
+    ['model', 'system', 'runtime', 'precision', 'set'].includes(field) ? value : `${field} ${value}`;
+  return scenarios.map(
+    (scenario, index) =>
+      varying
+        .filter((field) => scenario[field])
+        .map((field) => word(field, scenario[field] ?? ''))
+        .join(', ') || `scenario ${index + 1}`,
+  );
 }
 
 interface Editable {
@@ -52,46 +93,133 @@ interface Editable {
 }
 
 const editable: Record<'train' | 'infer', Editable[]> = {
-  train: [{ field: 'gpus', label: 'GPUs' }, { field: 'tp', label: 'tensor' }, { field: 'pp', label: 'pipeline' }, { field: 'microbatch', label: 'microbatch' },
-    { field: 'recompute', label: 'recompute', options: ['none', 'selective', 'full'] }, { field: 'precision', label: 'precision', options: ['bf16', 'fp16', 'fp8', 'fp4'] }],
-  infer: [{ field: 'tp', label: 'tensor' }, { field: 'pp', label: 'pipeline' }, { field: 'batch', label: 'batch' }, { field: 'input', label: 'input' }, { field: 'output', label: 'output' },
-    { field: 'precision', label: 'weights', options: ['bf16', 'fp8', 'fp4', 'int8', 'int4'] }],
+  train: [
+    { field: 'gpus', label: 'GPUs' },
+    { field: 'tp', label: 'tensor' },
+    { field: 'pp', label: 'pipeline' },
+    { field: 'microbatch', label: 'microbatch' },
+    { field: 'recompute', label: 'recompute', options: ['none', 'selective', 'full'] },
+    { field: 'precision', label: 'precision', options: ['bf16', 'fp16', 'fp8', 'fp4'] },
+  ],
+  infer: [
+    { field: 'tp', label: 'tensor' },
+    { field: 'pp', label: 'pipeline' },
+    { field: 'batch', label: 'batch' },
+    { field: 'input', label: 'input' },
+    { field: 'output', label: 'output' },
+    { field: 'precision', label: 'weights', options: ['bf16', 'fp8', 'fp4', 'int8', 'int4'] },
+  ],
 };
 
-function Editor({ changes, scenarios, names, edit }: { changes: Change[]; scenarios: Params[]; names: string[]; edit: (changes: Change[]) => void }): JSX.Element {
-  const put = (index: number, field: string, value: string): void => edit(changes.map((entry, i) => (i === index ? { ...entry, [field]: value } : entry)));
+function Editor({
+  changes,
+  scenarios,
+  names,
+  edit,
+}: {
+  changes: Change[];
+  scenarios: Params[];
+  names: string[];
+  edit: (changes: Change[]) => void;
+}): JSX.Element {
+  const put = (index: number, field: string, value: string): void =>
+    edit(changes.map((entry, i) => (i === index ? { ...entry, [field]: value } : entry)));
   const cell = (index: number, { field, label, options }: Editable): JSX.Element => {
     const value = scenarios[index]?.[field] ?? '';
     const name = `${label} of scenario ${index + 1}`;
-    return options
-      ? <select aria-label={name} value={value} onChange={(event) => put(index, field, event.currentTarget.value)}>{!options.includes(value) && <option value={value}>{value || '–'}</option>}{options.map((option) => <option key={option}>{option}</option>)}</select>
-      : <input type="number" min={1} placeholder="1" aria-label={name} value={value} onChange={(event) => put(index, field, event.currentTarget.value)} />;
+    return options ? (
+      <select aria-label={name} value={value} onChange={(event) => put(index, field, event.currentTarget.value)}>
+        {!options.includes(value) && <option value={value}>{value || '–'}</option>}
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    ) : (
+      <input
+        type="number"
+        min={1}
+        placeholder="1"
+        aria-label={name}
+        value={value}
+        onChange={(event) => put(index, field, event.currentTarget.value)}
+      />
+    );
   };
-  const differs = (index: number, field: string): string => (index > 0 && scenarios[index]?.[field] !== scenarios[0]?.[field] ? 'differs' : '');
-  const pickers: [string, string, { name: string }[]][] = [['model', 'Model', presets.value?.models ?? []], ['system', 'System', systemOptions()], ['runtime', 'Runtime', runtimeOptions(kind.value === 'train')]];
+  const differs = (index: number, field: string): string =>
+    index > 0 && scenarios[index]?.[field] !== scenarios[0]?.[field] ? 'differs' : '';
+  const pickers: [string, string, { name: string }[]][] = [
+    ['model', 'Model', presets.value?.models ?? []],
+    ['system', 'System', systemOptions()],
+    ['runtime', 'Runtime', runtimeOptions(kind.value === 'train')],
+  ];
   return (
     <div class="scroll editor" tabIndex={0} role="region" aria-label="Scenarios">
       <table class="plain">
         <thead>
-          <tr><td />{names.map((name, index) => (
-            <th scope="col" key={index}><b>{String.fromCharCode(65 + index)}</b>
-              <a href={address('predict', scenarios[index] ?? {})} aria-label={`Open ${name} in Predict`}>open</a>
-              {changes.length > 2 && <button type="button" class="quiet" aria-label={`Remove ${name}`} onClick={() => edit(changes.filter((_, i) => i !== index))}>remove</button>}
-            </th>
-          ))}</tr>
+          <tr>
+            <td />
+            {names.map((name, index) => (
+              <th scope="col" key={index}>
+                <b>{String.fromCharCode(65 + index)}</b>
+                <a href={address('predict', scenarios[index] ?? {})} aria-label={`Open ${name} in Predict`}>
+                  open
+                </a>
+                {changes.length > 2 && (
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`Remove ${name}`}
+                    onClick={() => edit(changes.filter((_, i) => i !== index))}
+                  >
+                    remove
+                  </button>
+                )}
+              </th>
+            ))}
+          </tr>
         </thead>
         <tbody>
           {pickers.map(([field, label, options]) => (
-            <tr key={field}><th scope="row">{label.toLowerCase()}</th>{scenarios.map((scenario, index) => (
-              <td key={index} class={differs(index, field)}><Picker bare label={`${label} of scenario ${index + 1}`} name={`${field}-${index}`} value={scenario[field] ?? 'default'} options={options} onChange={(value) => put(index, field, value)} /></td>
-            ))}</tr>
+            <tr key={field}>
+              <th scope="row">{label.toLowerCase()}</th>
+              {scenarios.map((scenario, index) => (
+                <td key={index} class={differs(index, field)}>
+                  <Picker
+                    bare
+                    label={`${label} of scenario ${index + 1}`}
+                    name={`${field}-${index}`}
+                    value={scenario[field] ?? 'default'}
+                    options={options}
+                    onChange={(value) => put(index, field, value)}
+                  />
+                </td>
+              ))}
+            </tr>
           ))}
           {editable[kind.value].map((entry) => (
-            <tr key={entry.field}><th scope="row">{entry.label}</th>{scenarios.map((_, index) => <td key={index} class={differs(index, entry.field)}>{cell(index, entry)}</td>)}</tr>
+            <tr key={entry.field}>
+              <th scope="row">{entry.label}</th>
+              {scenarios.map((_, index) => (
+                <td key={index} class={differs(index, entry.field)}>
+                  {cell(index, entry)}
+                </td>
+              ))}
+            </tr>
           ))}
-          <tr><th scope="row">what if</th>{scenarios.map((scenario, index) => (
-            <td key={index} class={differs(index, 'set')}><input type="text" aria-label={`What if of scenario ${index + 1}`} placeholder="device.… = …" value={scenario['set'] ?? ''} onChange={(event) => put(index, 'set', event.currentTarget.value)} /></td>
-          ))}</tr>
+          <tr>
+            <th scope="row">what if</th>
+            {scenarios.map((scenario, index) => (
+              <td key={index} class={differs(index, 'set')}>
+                <input
+                  type="text"
+                  aria-label={`What if of scenario ${index + 1}`}
+                  placeholder="device.… = …"
+                  value={scenario['set'] ?? ''}
+                  onChange={(event) => put(index, 'set', event.currentTarget.value)}
+                />
+              </td>
+            ))}
+          </tr>
         </tbody>
       </table>
     </div>
@@ -107,7 +235,12 @@ interface Metric {
 
 const metrics: Metric[] = [
   { name: 'step', of: (a) => (isTraining(a) ? a.step_seconds : undefined), show: seconds, better: 'less' },
-  { name: 'tokens/s a GPU', of: (a) => (isTraining(a) ? a.tokens_per_second_per_gpu : a.output_tokens_per_second_per_gpu), show: (v) => (v < 10 ? digits(v) : grouped(v)), better: 'more' },
+  {
+    name: 'tokens/s a GPU',
+    of: (a) => (isTraining(a) ? a.tokens_per_second_per_gpu : a.output_tokens_per_second_per_gpu),
+    show: (v) => (v < 10 ? digits(v) : grouped(v)),
+    better: 'more',
+  },
   { name: 'MFU', of: (a) => (isTraining(a) ? a.mfu : undefined), show: percent, better: 'more' },
   { name: 'time a token', of: (a) => (isTraining(a) ? undefined : a.tpot_seconds), show: seconds, better: 'less' },
   { name: 'first token', of: (a) => (isTraining(a) ? undefined : a.ttft_seconds), show: seconds, better: 'less' },
@@ -118,14 +251,37 @@ const metrics: Metric[] = [
 
 const letter = (index: number): string => String.fromCharCode(65 + index);
 
-function MetricFigure({ metric, answers, names }: { metric: Metric; answers: Answer[]; names: string[] }): JSX.Element | null {
+function MetricFigure({
+  metric,
+  answers,
+  names,
+}: {
+  metric: Metric;
+  answers: Answer[];
+  names: string[];
+}): JSX.Element | null {
   const values = answers.map((answer) => metric.of(answer) ?? 0);
   const first = values[0];
   if (!first) return null;
-  const bars = values.map((value, index) => ({ label: letter(index), value, text: metric.show(value), after: index === 0 ? '' : times(value / first), tone: index === 0 ? 'var(--rest)' : 'var(--work)' }));
+  const bars = values.map((value, index) => ({
+    label: letter(index),
+    value,
+    text: metric.show(value),
+    after: index === 0 ? '' : times(value / first),
+    tone: index === 0 ? 'var(--rest)' : 'var(--work)',
+  }));
   return (
-    <Figure name={`compare-${metric.name.replace(/\W+/g, '-')}`} title={metric.name} class="small" note={`${metric.better} is better`} rows={() => values.map((value, index) => ({ scenario: names[index], value, relative: value / first }))}>
-      <Bars bars={bars} label={`${metric.name}: ${values.map((value, index) => `${names[index]} ${metric.show(value)}`).join(', ')}`} />
+    <Figure
+      name={`compare-${metric.name.replace(/\W+/g, '-')}`}
+      title={metric.name}
+      class="small"
+      note={`${metric.better} is better`}
+      rows={() => values.map((value, index) => ({ scenario: names[index], value, relative: value / first }))}
+    >
+      <Bars
+        bars={bars}
+        label={`${metric.name}: ${values.map((value, index) => `${names[index]} ${metric.show(value)}`).join(', ')}`}
+      />
     </Figure>
   );
 }
@@ -136,17 +292,38 @@ function Stacks({ answers, names }: { answers: Answer[]; names: string[] }): JSX
   const row = 58;
   const scale = Math.max(0, width - 80) / most;
   return (
-    <Figure name="compare-breakdown" title={answers.every(isTraining) ? 'Where the step goes, on one scale' : 'Where the request goes, on one scale'}
-      rows={() => answers.flatMap((answer, index) => answer.breakdown.parts.map((part) => ({ scenario: names[index], part: part.label, seconds: part.seconds, share: part.share })))}>
+    <Figure
+      name="compare-breakdown"
+      title={answers.every(isTraining) ? 'Where the step goes, on one scale' : 'Where the request goes, on one scale'}
+      rows={() =>
+        answers.flatMap((answer, index) =>
+          answer.breakdown.parts.map((part) => ({
+            scenario: names[index],
+            part: part.label,
+            seconds: part.seconds,
+            share: part.share,
+          })),
+        )
+      }
+    >
       <div ref={holder} style={{ minHeight: `${answers.length * row}px` }}>
         {width > 0 && (
-          <svg class="drawing" width={width} height={answers.length * row} viewBox={`0 0 ${width} ${answers.length * row}`} role="img" aria-label="breakdown of each scenario">
+          <svg
+            class="drawing"
+            width={width}
+            height={answers.length * row}
+            viewBox={`0 0 ${width} ${answers.length * row}`}
+            role="img"
+            aria-label="breakdown of each scenario"
+          >
             <Hatch />
             {answers.map((answer, index) => {
               let at = 0;
               return (
                 <g key={index} font-size={13} fill="currentColor">
-                  <text x={0} y={index * row + 12}><tspan font-weight={600}>{letter(index)}</tspan>  {names[index]}</text>
+                  <text x={0} y={index * row + 12}>
+                    <tspan font-weight={600}>{letter(index)}</tspan> {names[index]}
+                  </text>
                   {answer.breakdown.parts.map((part) => {
                     const [x, w] = [at * scale, part.seconds * scale];
                     at += part.seconds;
@@ -155,11 +332,17 @@ function Stacks({ answers, names }: { answers: Answer[]; names: string[] }): JSX
                       <g key={part.label}>
                         <title>{`${part.label}: ${seconds(part.seconds)}, ${percent(part.share)}`}</title>
                         <rect x={x} y={index * row + 20} width={Math.max(0, w - 1)} height={28} fill={fill(tone)} />
-                        {w > part.label.length * 6.8 + 12 && <text x={x + 6} y={index * row + 34} dy="0.35em" fill={`var(--on-${tone})`}>{part.label}</text>}
+                        {w > part.label.length * 6.8 + 12 && (
+                          <text x={x + 6} y={index * row + 34} dy="0.35em" fill={`var(--on-${tone})`}>
+                            {part.label}
+                          </text>
+                        )}
                       </g>
                     );
                   })}
-                  <text x={at * scale + 6} y={index * row + 34} dy="0.35em">{seconds(mainSeconds(answer))}</text>
+                  <text x={at * scale + 6} y={index * row + 34} dy="0.35em">
+                    {seconds(mainSeconds(answer))}
+                  </text>
                 </g>
               );
             })}
@@ -170,16 +353,31 @@ function Stacks({ answers, names }: { answers: Answer[]; names: string[] }): JSX
   );
 }
 
-const faster = (ratio: number): string => (Math.abs(Math.log(ratio)) < 0.0005 ? 'as fast' : ratio < 1 ? `${times(1 / ratio)} faster` : `${times(ratio)} slower`);
+const faster = (ratio: number): string =>
+  Math.abs(Math.log(ratio)) < 0.0005 ? 'as fast' : ratio < 1 ? `${times(1 / ratio)} faster` : `${times(ratio)} slower`;
 
 function Factors({ difference, names }: { difference: Difference; names: string[] }): JSX.Element {
   const size = (ratio: number): number => Math.log(1 / ratio);
   const factors = [...difference.factors].sort((a, b) => Math.abs(size(b.ratio)) - Math.abs(size(a.ratio)));
-  const bars = factors.map((factor) => ({ label: factor.name, value: size(factor.ratio), text: faster(factor.ratio), faint: Math.abs(size(factor.ratio)) < 0.005, tone: factor.ratio <= 1 ? 'var(--work)' : 'var(--rest)' }));
+  const bars = factors.map((factor) => ({
+    label: factor.name,
+    value: size(factor.ratio),
+    text: faster(factor.ratio),
+    faint: Math.abs(size(factor.ratio)) < 0.005,
+    tone: factor.ratio <= 1 ? 'var(--work)' : 'var(--rest)',
+  }));
   return (
-    <Figure name={`factors-${letter(difference.from)}-${letter(difference.to)}`} title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
-      note={`${names[difference.from]} → ${names[difference.to]}; ${(difference.metric ?? 'the time').replace(/_/g, ' ')}, and the factors that multiply to it`} rows={() => factors.map((factor) => ({ ...factor }))}>
-      <Bars bars={bars} most={0.05} label={factors.map((factor) => `${factor.name}: ${faster(factor.ratio)}`).join(', ')} />
+    <Figure
+      name={`factors-${letter(difference.from)}-${letter(difference.to)}`}
+      title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
+      note={`${names[difference.from]} → ${names[difference.to]}; ${(difference.metric ?? 'the time').replace(/_/g, ' ')}, and the factors that multiply to it`}
+      rows={() => factors.map((factor) => ({ ...factor }))}
+    >
+      <Bars
+        bars={bars}
+        most={0.05}
+        label={factors.map((factor) => `${factor.name}: ${faster(factor.ratio)}`).join(', ')}
+      />
     </Figure>
   );
 }
@@ -195,25 +393,62 @@ export function Compare(): JSX.Element {
   const live = useLive<CompareAnswer>(ready ? JSON.stringify(body) : null, (signal) => post('/compare', body, signal));
   const answers = live.answer?.answers ?? [];
   // While the next answer comes, its scenarios are not those of this one.
-  const current = answers.length === scenarios.length && answers.every((answer) => isTraining(answer) === (kind.value === 'train'));
+  const current =
+    answers.length === scenarios.length && answers.every((answer) => isTraining(answer) === (kind.value === 'train'));
   return (
     <main class="whole">
-      <header class="title"><h1>Compare</h1><p class="subtitle">Two to six scenarios; each starts from the one of Predict.</p></header>
-      <Choice label="Question" name="kind" value={kind.value} options={[['train', 'Training'], ['infer', 'Inference']]} onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')} />
+      <header class="title">
+        <h1>Compare</h1>
+        <p class="subtitle">Two to six scenarios; each starts from the one of Predict.</p>
+      </header>
+      <Choice
+        label="Question"
+        name="kind"
+        value={kind.value}
+        options={[
+          ['train', 'Training'],
+          ['infer', 'Inference'],
+        ]}
+        onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
+      />
       <Editor changes={changes} scenarios={scenarios} names={names} edit={edit} />
       <p class="toolbar">
-        <button type="button" disabled={changes.length >= atMost} onClick={() => edit([...changes, { ...changes[changes.length - 1] }])}>Add a scenario</button>
+        <button
+          type="button"
+          disabled={changes.length >= atMost}
+          onClick={() => edit([...changes, { ...changes[changes.length - 1] }])}
+        >
+          Add a scenario
+        </button>
       </p>
       <Problems of={live.problems} />
       {current && live.answer ? (
         <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}>
-          {answers.map((answer, index) => !answer.memory.fits && <p key={index} class="red"><strong>{letter(index)} does not fit in memory:</strong> {bytes(answer.memory.total_bytes)} of {bytes(answer.memory.capacity_bytes)}.</p>)}
-          <div class="multiples fine">{metrics.map((metric) => <MetricFigure key={metric.name} metric={metric} answers={answers} names={names} />)}</div>
+          {answers.map(
+            (answer, index) =>
+              !answer.memory.fits && (
+                <p key={index} class="red">
+                  <strong>{letter(index)} does not fit in memory:</strong> {bytes(answer.memory.total_bytes)} of{' '}
+                  {bytes(answer.memory.capacity_bytes)}.
+                </p>
+              ),
+          )}
+          <div class="multiples fine">
+            {metrics.map((metric) => (
+              <MetricFigure key={metric.name} metric={metric} answers={answers} names={names} />
+            ))}
+          </div>
           <Stacks answers={answers} names={names} />
           <h2>What makes the difference</h2>
-          <div class="pair">{live.answer.differences.map((difference) => <Factors key={difference.to} difference={difference} names={names} />)}</div>
+          <div class="pair">
+            {live.answer.differences.map((difference) => (
+              <Factors key={difference.to} difference={difference} names={names} />
+            ))}
+          </div>
         </div>
-      ) : <Placeholder busy={live.busy && live.problems.length === 0} />}
+      ) : (
+        <Placeholder busy={live.busy && live.problems.length === 0} />
+      )}
     </main>
   );
 }

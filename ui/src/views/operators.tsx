@@ -14,7 +14,8 @@ import { change, kind, params, requestOf } from '../state';
 import type { Answer, DeviceFacts, Fields, Operator, OpsAnswer } from '../types';
 import { Placeholder, Refused } from './predict';
 
-const shareOf = (operator: Operator, whole: number): number => operator.share ?? (operator.exposed_seconds * operator.runs) / whole;
+const shareOf = (operator: Operator, whole: number): number =>
+  operator.share ?? (operator.exposed_seconds * operator.runs) / whole;
 
 const levels = ['dram', 'l2', 'shared'] as const;
 type Level = (typeof levels)[number];
@@ -32,9 +33,17 @@ interface Point {
 }
 
 function pointsOf(answer: OpsAnswer): Point[] {
-  return answer.operators.flatMap((operator) => levels
-    .filter((level) => operator.flops > 0 && bytesAt(operator, level) > 0 && operator.seconds > 0)
-    .map((level) => ({ operator, level, intensity: operator.flops / bytesAt(operator, level), rate: operator.flops / operator.seconds, share: shareOf(operator, answer.seconds) })));
+  return answer.operators.flatMap((operator) =>
+    levels
+      .filter((level) => operator.flops > 0 && bytesAt(operator, level) > 0 && operator.seconds > 0)
+      .map((level) => ({
+        operator,
+        level,
+        intensity: operator.flops / bytesAt(operator, level),
+        rate: operator.flops / operator.seconds,
+        share: shareOf(operator, answer.seconds),
+      })),
+  );
 }
 
 interface Ceiling {
@@ -48,20 +57,29 @@ function ceilingsOf(answer: OpsAnswer, peak: number, device: DeviceFacts | null)
   if (!answer.l2_ridge) return list;
   const l2 = peak / answer.l2_ridge;
   list.push({ level: 'l2', bandwidth: l2 });
-  if (device?.shared && device.l2.per_clock > 0) list.push({ level: 'shared', bandwidth: device.shared.per_clock * device.cores * (l2 / device.l2.per_clock) });
+  if (device?.shared && device.l2.per_clock > 0)
+    list.push({ level: 'shared', bandwidth: device.shared.per_clock * device.cores * (l2 / device.l2.per_clock) });
   return list;
 }
 
-const title = (point: Point): string => [
-  `${point.operator.name}${point.operator.pass ? `, ${point.operator.pass}` : ''}`,
-  point.operator.shape,
-  `${flopRate(point.rate)} at ${digits(point.intensity)} FLOP/B of ${levelNames[point.level]}`,
-  `${flops(point.operator.flops)}, ${traffic(bytesAt(point.operator, point.level))} of ${levelNames[point.level]}`,
-  `${seconds(point.operator.seconds)} × ${grouped(point.operator.runs)}: ${percent(point.share)}`,
-  `bound by ${point.operator.bound}`,
-].filter((row) => row !== '').join('\n');
+const title = (point: Point): string =>
+  [
+    `${point.operator.name}${point.operator.pass ? `, ${point.operator.pass}` : ''}`,
+    point.operator.shape,
+    `${flopRate(point.rate)} at ${digits(point.intensity)} FLOP/B of ${levelNames[point.level]}`,
+    `${flops(point.operator.flops)}, ${traffic(bytesAt(point.operator, point.level))} of ${levelNames[point.level]}`,
+    `${seconds(point.operator.seconds)} × ${grouped(point.operator.runs)}: ${percent(point.share)}`,
+    `bound by ${point.operator.bound}`,
+  ]
+    .filter((row) => row !== '')
+    .join('\n');
 
-function roofline(points: Point[], ceilings: Ceiling[], peak: number, picked: Operator | null): (width: number) => PlotOptions {
+function roofline(
+  points: Point[],
+  ceilings: Ceiling[],
+  peak: number,
+  picked: Operator | null,
+): (width: number) => PlotOptions {
   const ridges = ceilings.map(({ bandwidth }) => peak / bandwidth);
   const low = Math.min(...ridges, ...points.map((point) => point.intensity)) / 6;
   const high = Math.max(...ridges, ...points.map((point) => point.intensity)) * 3;
@@ -79,20 +97,71 @@ function roofline(points: Point[], ceilings: Ceiling[], peak: number, picked: Op
     });
     // Slope of the ceilings on paper: both axes are logarithmic, one decade has different lengths.
     const height = 420;
-    const angle = -Math.atan2((height - 60) / Math.log10((peak * 2) / floor), (width - 90) / Math.log10(high / low)) * (180 / Math.PI);
+    const angle =
+      -Math.atan2((height - 60) / Math.log10((peak * 2) / floor), (width - 90) / Math.log10(high / low)) *
+      (180 / Math.PI);
     return {
-      marginLeft: 70, marginBottom: 42, grid: true,
-      x: { type: 'log', domain: [low, high], label: 'arithmetic intensity (FLOP a byte) →', ticks: decades(low, high), tickFormat: '~g' },
-      y: { type: 'log', domain: [floor, peak * 2], label: '↑ rate (FLOP/s)', ticks: decades(floor, peak * 2), tickFormat: '~s' },
+      marginLeft: 70,
+      marginBottom: 42,
+      grid: true,
+      x: {
+        type: 'log',
+        domain: [low, high],
+        label: 'arithmetic intensity (FLOP a byte) →',
+        ticks: decades(low, high),
+        tickFormat: '~g',
+      },
+      y: {
+        type: 'log',
+        domain: [floor, peak * 2],
+        label: '↑ rate (FLOP/s)',
+        ticks: decades(floor, peak * 2),
+        tickFormat: '~s',
+      },
       r: { range: [2.5, 10], domain: [0, Math.max(0.05, ...points.map((point) => point.share))] },
       color: { domain: [...levels], range: levels.map((level) => levelTones[level]) },
       marks: [
         line(roofs, { x: 'x', y: 'y', z: 'level', stroke: 'currentColor', strokeWidth: 1.2 }),
-        text(labels, { x: 'x', y: 'y', text: 'text', rotate: angle, textAnchor: 'start', lineAnchor: 'bottom', dy: -4, fill: 'currentColor' }),
-        text([{ x: high, y: peak }], { x: 'x', y: 'y', text: () => `peak ${flopRate(peak)}`, textAnchor: 'end', dy: -8, fill: 'currentColor' }),
-        picked ? ruleX(points.filter((point) => point.operator === picked), { x: 'intensity', stroke: 'var(--faint)', strokeDasharray: '2 3' }) : null,
-        dot(points, { x: 'intensity', y: 'rate', r: 'share', fill: 'level', fillOpacity: 0.72, stroke: 'var(--paper)', strokeWidth: 0.8, sort: { channel: 'r', reverse: true } }),
-        picked ? dot(points.filter((point) => point.operator === picked), { x: 'intensity', y: 'rate', r: 'share', stroke: 'currentColor', strokeWidth: 2 }) : null,
+        text(labels, {
+          x: 'x',
+          y: 'y',
+          text: 'text',
+          rotate: angle,
+          textAnchor: 'start',
+          lineAnchor: 'bottom',
+          dy: -4,
+          fill: 'currentColor',
+        }),
+        text([{ x: high, y: peak }], {
+          x: 'x',
+          y: 'y',
+          text: () => `peak ${flopRate(peak)}`,
+          textAnchor: 'end',
+          dy: -8,
+          fill: 'currentColor',
+        }),
+        picked
+          ? ruleX(
+              points.filter((point) => point.operator === picked),
+              { x: 'intensity', stroke: 'var(--faint)', strokeDasharray: '2 3' },
+            )
+          : null,
+        dot(points, {
+          x: 'intensity',
+          y: 'rate',
+          r: 'share',
+          fill: 'level',
+          fillOpacity: 0.72,
+          stroke: 'var(--paper)',
+          strokeWidth: 0.8,
+          sort: { channel: 'r', reverse: true },
+        }),
+        picked
+          ? dot(
+              points.filter((point) => point.operator === picked),
+              { x: 'intensity', y: 'rate', r: 'share', stroke: 'currentColor', strokeWidth: 2 },
+            )
+          : null,
         tip(points, pointer({ x: 'intensity', y: 'rate', title, ...tipStyle })),
       ],
     };
@@ -102,11 +171,12 @@ function roofline(points: Point[], ceilings: Ceiling[], peak: number, picked: Op
 type Column = 'share' | 'name' | 'seconds' | 'dram_bytes' | 'intensity' | 'bound';
 const firstRows = 24; // the rest is below a hundredth of the time
 
-const ordered = (operators: Operator[], by: Column, whole: number): Operator[] => [...operators].sort((a, b) => {
-  if (by === 'name' || by === 'bound') return a[by].localeCompare(b[by]);
-  if (by === 'share') return shareOf(b, whole) - shareOf(a, whole);
-  return (b[by] ?? 0) - (a[by] ?? 0);
-});
+const ordered = (operators: Operator[], by: Column, whole: number): Operator[] =>
+  [...operators].sort((a, b) => {
+    if (by === 'name' || by === 'bound') return a[by].localeCompare(b[by]);
+    if (by === 'share') return shareOf(b, whole) - shareOf(a, whole);
+    return (b[by] ?? 0) - (a[by] ?? 0);
+  });
 
 /** Its rate in what it mostly does: arithmetic, or moving bytes. */
 function reached(operator: Operator): string {
@@ -117,8 +187,18 @@ function reached(operator: Operator): string {
 }
 
 /** All there is to know of it, for the pointer that rests on its row. */
-const facts = (operator: Operator): string => [operator.shape, operator.flops > 0 ? flops(operator.flops) : '', `DRAM ${traffic(operator.dram_bytes)}`, operator.l2_bytes ? `L2 ${traffic(operator.l2_bytes)}` : '',
-  operator.shared_bytes ? `shared ${traffic(operator.shared_bytes)}` : '', operator.message_bytes > 0 ? `sent ${traffic(operator.message_bytes)}` : '', `bound by ${operator.bound}`].filter((text) => text !== '').join('\n');
+const facts = (operator: Operator): string =>
+  [
+    operator.shape,
+    operator.flops > 0 ? flops(operator.flops) : '',
+    `DRAM ${traffic(operator.dram_bytes)}`,
+    operator.l2_bytes ? `L2 ${traffic(operator.l2_bytes)}` : '',
+    operator.shared_bytes ? `shared ${traffic(operator.shared_bytes)}` : '',
+    operator.message_bytes > 0 ? `sent ${traffic(operator.message_bytes)}` : '',
+    `bound by ${operator.bound}`,
+  ]
+    .filter((text) => text !== '')
+    .join('\n');
 
 function Table({ answer, onPick }: { answer: OpsAnswer; onPick: (operator: Operator | null) => void }): JSX.Element {
   const [by, setBy] = useState<Column>('share');
@@ -126,24 +206,58 @@ function Table({ answer, onPick }: { answer: OpsAnswer; onPick: (operator: Opera
   const operators = useMemo(() => ordered(answer.operators, by, answer.seconds), [answer, by]);
   const widest = Math.max(...operators.map((operator) => shareOf(operator, answer.seconds)));
   const head = (column: Column, label: string, numeric = true, wide = false): JSX.Element => (
-    <th scope="col" class={`${numeric ? 'n' : ''} ${wide ? 'wide' : ''}`} aria-sort={by === column ? (column === 'name' || column === 'bound' ? 'ascending' : 'descending') : 'none'}>
-      <button type="button" class="sort" onClick={() => setBy(column)}>{label}</button>
+    <th
+      scope="col"
+      class={`${numeric ? 'n' : ''} ${wide ? 'wide' : ''}`}
+      aria-sort={by === column ? (column === 'name' || column === 'bound' ? 'ascending' : 'descending') : 'none'}
+    >
+      <button type="button" class="sort" onClick={() => setBy(column)}>
+        {label}
+      </button>
     </th>
   );
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Operators">
       <table class="plain operators">
         <thead>
-          <tr>{head('share', 'share', false)}{head('name', 'operator', false)}<th scope="col" class="wide">shape</th><th scope="col" class="n wide">runs</th>{head('seconds', 'each')}
-            <th scope="col" class="n wide">reached</th>{head('dram_bytes', 'DRAM', true, true)}{head('intensity', 'FLOP/B', true, true)}{head('bound', 'bound', false)}</tr>
+          <tr>
+            {head('share', 'share', false)}
+            {head('name', 'operator', false)}
+            <th scope="col" class="wide">
+              shape
+            </th>
+            <th scope="col" class="n wide">
+              runs
+            </th>
+            {head('seconds', 'each')}
+            <th scope="col" class="n wide">
+              reached
+            </th>
+            {head('dram_bytes', 'DRAM', true, true)}
+            {head('intensity', 'FLOP/B', true, true)}
+            {head('bound', 'bound', false)}
+          </tr>
         </thead>
         <tbody>
           {operators.slice(0, all ? undefined : firstRows).map((operator, index) => {
             const share = shareOf(operator, answer.seconds);
             return (
-              <tr key={`${operator.name}-${operator.pass}-${operator.part}-${index}`} title={facts(operator)} onMouseEnter={() => onPick(operator)} onMouseLeave={() => onPick(null)}>
-                <td class="share"><svg width="44" height="10" aria-hidden="true"><rect width={(share / widest) * 44} height="10" fill="var(--work)" /></svg>{percent(share)}</td>
-                <th scope="row">{operator.name}<small>{operator.name.includes(operator.part) ? operator.pass : operator.part}</small></th>
+              <tr
+                key={`${operator.name}-${operator.pass}-${operator.part}-${index}`}
+                title={facts(operator)}
+                onMouseEnter={() => onPick(operator)}
+                onMouseLeave={() => onPick(null)}
+              >
+                <td class="share">
+                  <svg width="44" height="10" aria-hidden="true">
+                    <rect width={(share / widest) * 44} height="10" fill="var(--work)" />
+                  </svg>
+                  {percent(share)}
+                </td>
+                <th scope="row">
+                  {operator.name}
+                  <small>{operator.name.includes(operator.part) ? operator.pass : operator.part}</small>
+                </th>
                 <td class="wide shape">{operator.shape}</td>
                 <td class="n wide">{grouped(operator.runs)}</td>
                 <td class="n">{seconds(operator.seconds)}</td>
@@ -156,7 +270,11 @@ function Table({ answer, onPick }: { answer: OpsAnswer; onPick: (operator: Opera
           })}
         </tbody>
       </table>
-      {operators.length > firstRows && <button type="button" class="quiet" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Show the largest alone' : `Show all ${operators.length}`}</button>}
+      {operators.length > firstRows && (
+        <button type="button" class="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Show the largest alone' : `Show all ${operators.length}`}
+        </button>
+      )}
     </div>
   );
 }
@@ -166,16 +284,33 @@ function useDevice(): DeviceFacts | null {
   const [device, setDevice] = useState<DeviceFacts | null>(null);
   useEffect(() => {
     let current = true;
-    if (system !== '') preset<{ device: DeviceFacts }>('systems', system).then((facts) => { if (current) setDevice(facts.device); }, () => undefined);
-    return () => { current = false; };
+    if (system !== '')
+      preset<{ device: DeviceFacts }>('systems', system).then(
+        (facts) => {
+          if (current) setDevice(facts.device);
+        },
+        () => undefined,
+      );
+    return () => {
+      current = false;
+    };
   }, [system]);
   return device;
 }
 
 /** The rate of the device's arithmetic at the precision of the multiplies. */
-const peakOf = (device: DeviceFacts | null, precision: string): number => device?.matrix[precision] || device?.matrix['bf16'] || 0;
+const peakOf = (device: DeviceFacts | null, precision: string): number =>
+  device?.matrix[precision] || device?.matrix['bf16'] || 0;
 
-function Result({ answer, stale, device }: { answer: OpsAnswer; stale: boolean; device: DeviceFacts | null }): JSX.Element {
+function Result({
+  answer,
+  stale,
+  device,
+}: {
+  answer: OpsAnswer;
+  stale: boolean;
+  device: DeviceFacts | null;
+}): JSX.Element {
   const [picked, setPicked] = useState<Operator | null>(null);
   const points = useMemo(() => pointsOf(answer), [answer]);
   const peak = peakOf(device, answer.precision);
@@ -183,15 +318,54 @@ function Result({ answer, stale, device }: { answer: OpsAnswer; stale: boolean; 
   const without = answer.operators.length - new Set(points.map((point) => point.operator)).size;
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
-      <header class="title"><h1>Operators</h1><p class="subtitle">{answer.title}</p></header>
-      <Figure name="roofline" title="Roofline" rows={() => points.map((point) => ({ operator: point.operator.name, pass: point.operator.pass, shape: point.operator.shape, level: point.level, intensity_flop_per_byte: point.intensity,
-        flop_per_second: point.rate, share: point.share, bound: point.operator.bound }))}
-        note={<>Each kernel is a dot on each memory level it uses (<i class="key" style={{ background: levelTones.dram }} /> DRAM, <i class="key" style={{ background: levelTones.l2 }} /> L2, <i class="key" style={{ background: levelTones.shared }} /> shared
-          memory); its size is its share of the time. {without > 0 ? `${without} operators without arithmetic are in the table alone.` : ''}</>}>
-        {peak > 0 ? <PlotBox draw={roofline(points, ceilings, peak, picked)} of={[points, ceilings, picked]} height={420} label="roofline of every kernel" /> : <div style={{ height: '420px' }} />}
+      <header class="title">
+        <h1>Operators</h1>
+        <p class="subtitle">{answer.title}</p>
+      </header>
+      <Figure
+        name="roofline"
+        title="Roofline"
+        rows={() =>
+          points.map((point) => ({
+            operator: point.operator.name,
+            pass: point.operator.pass,
+            shape: point.operator.shape,
+            level: point.level,
+            intensity_flop_per_byte: point.intensity,
+            flop_per_second: point.rate,
+            share: point.share,
+            bound: point.operator.bound,
+          }))
+        }
+        note={
+          <>
+            Each kernel is a dot on each memory level it uses (<i class="key" style={{ background: levelTones.dram }} />{' '}
+            DRAM, <i class="key" style={{ background: levelTones.l2 }} /> L2,{' '}
+            <i class="key" style={{ background: levelTones.shared }} /> shared memory); its size is its share of the
+            time. {without > 0 ? `${without} operators without arithmetic are in the table alone.` : ''}
+          </>
+        }
+      >
+        {peak > 0 ? (
+          <PlotBox
+            draw={roofline(points, ceilings, peak, picked)}
+            of={[points, ceilings, picked]}
+            height={420}
+            label="roofline of every kernel"
+          />
+        ) : (
+          <div style={{ height: '420px' }} />
+        )}
       </Figure>
       <section>
-        <header class="caption"><h3>By share of the time</h3><SaveCsv name="operators" title="Operators" rows={() => answer.operators.map((operator) => ({ ...operator, share: shareOf(operator, answer.seconds) }))} /></header>
+        <header class="caption">
+          <h3>By share of the time</h3>
+          <SaveCsv
+            name="operators"
+            title="Operators"
+            rows={() => answer.operators.map((operator) => ({ ...operator, share: shareOf(operator, answer.seconds) }))}
+          />
+        </header>
         <Table answer={answer} onPick={setPicked} />
       </section>
     </div>
@@ -205,16 +379,35 @@ export function Operators(): JSX.Element {
   const body: Fields | null = request && { ...request, kernel: kind.value, ...(training ? {} : { phase }) };
   const live = useLive<OpsAnswer>(body && JSON.stringify(body), (signal) => post('/ops', body ?? {}, signal));
   const asked: Fields | null = request && { ...request, choices: true };
-  const whole = useLive<Answer>(asked && JSON.stringify(asked) + kind.value, (signal) => post(training ? '/train' : '/infer', asked ?? {}, signal));
+  const whole = useLive<Answer>(asked && JSON.stringify(asked) + kind.value, (signal) =>
+    post(training ? '/train' : '/infer', asked ?? {}, signal),
+  );
   const device = useDevice();
   return (
     <div class="columns">
-      <Scenario used={{ strategy: whole.answer?.strategy ?? null, choices: whole.answer?.choices, problems: live.problems }}
-        extra={training ? null : <Choice label="Phase" name="phase" value={phase} options={['prefill', 'decode']} onChange={(next) => change({ phase: next })} />} />
+      <Scenario
+        used={{ strategy: whole.answer?.strategy ?? null, choices: whole.answer?.choices, problems: live.problems }}
+        extra={
+          training ? null : (
+            <Choice
+              label="Phase"
+              name="phase"
+              value={phase}
+              options={['prefill', 'decode']}
+              onChange={(next) => change({ phase: next })}
+            />
+          )
+        }
+      />
       <main>
         <Refused problems={live.answer ? live.problems : []} />
-        {live.answer ? <Result answer={live.answer} stale={live.problems.length > 0} device={device} />
-          : <Placeholder busy={live.busy && live.problems.length === 0}><Problems of={live.problems} /></Placeholder>}
+        {live.answer ? (
+          <Result answer={live.answer} stale={live.problems.length > 0} device={device} />
+        ) : (
+          <Placeholder busy={live.busy && live.problems.length === 0}>
+            <Problems of={live.problems} />
+          </Placeholder>
+        )}
       </main>
     </div>
   );

@@ -17,11 +17,27 @@ import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, 
 import { isTraining } from '../types';
 import { strategyLine } from '../words';
 
-export function Headline({ value, unit, label, detail, main }: { value: string; unit?: string; label: string; detail?: string; main?: boolean }): JSX.Element {
+export function Headline({
+  value,
+  unit,
+  label,
+  detail,
+  main,
+}: {
+  value: string;
+  unit?: string;
+  label: string;
+  detail?: string;
+  main?: boolean;
+}): JSX.Element {
   return (
     <div class={`headline ${main ? 'main' : ''}`}>
       <dt>{label}</dt>
-      <dd><span class="value">{value}</span>{unit && <span class="unit"> {unit}</span>}{detail && <small>{detail}</small>}</dd>
+      <dd>
+        <span class="value">{value}</span>
+        {unit && <span class="unit"> {unit}</span>}
+        {detail && <small>{detail}</small>}
+      </dd>
     </div>
   );
 }
@@ -35,12 +51,34 @@ export function split(text: string): { value: string; unit: string } {
 function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
   return (
     <dl class="headlines">
-      <Headline main label="a step" {...split(seconds(answer.step_seconds, 4))} detail={`${grouped(answer.batch * answer.seq)} tokens`} />
-      <Headline label="tokens a second" value={grouped(answer.tokens_per_second)} detail={`${grouped(answer.tokens_per_second_per_gpu)} a GPU`} />
-      <Headline label="MFU" {...split(percent(answer.mfu))} detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}`} />
-      <Headline label="memory" {...split(bytes(answer.memory.total_bytes))} detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'} />
-      {answer.energy && <Headline label="energy a token" {...split(joules(answer.energy.joules_per_token))}
-        detail={answer.power_watts ? `${watts(answer.power_watts)} a GPU at ${hertz(answer.clock_hz ?? 0)}` : ''} />}
+      <Headline
+        main
+        label="a step"
+        {...split(seconds(answer.step_seconds, 4))}
+        detail={`${grouped(answer.batch * answer.seq)} tokens`}
+      />
+      <Headline
+        label="tokens a second"
+        value={grouped(answer.tokens_per_second)}
+        detail={`${grouped(answer.tokens_per_second_per_gpu)} a GPU`}
+      />
+      <Headline
+        label="MFU"
+        {...split(percent(answer.mfu))}
+        detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}`}
+      />
+      <Headline
+        label="memory"
+        {...split(bytes(answer.memory.total_bytes))}
+        detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'}
+      />
+      {answer.energy && (
+        <Headline
+          label="energy a token"
+          {...split(joules(answer.energy.joules_per_token))}
+          detail={answer.power_watts ? `${watts(answer.power_watts)} a GPU at ${hertz(answer.clock_hz ?? 0)}` : ''}
+        />
+      )}
     </dl>
   );
 }
@@ -48,20 +86,54 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
 function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
   return (
     <dl class="headlines">
-      <Headline main label="for each token" {...split(seconds(answer.tpot_seconds, 4))} detail={`${seconds(answer.latency_seconds)} a request`} />
-      <Headline label="to the first token" {...split(seconds(answer.ttft_seconds))} detail={`${grouped(answer.serving.input)} tokens in`} />
-      <Headline label="tokens a second" value={grouped(answer.output_tokens_per_second)} detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`} />
-      <Headline label="memory" {...split(bytes(answer.memory.total_bytes))} detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'} />
-      {answer.energy && <Headline label="energy a token" {...split(joules(answer.energy.joules_per_token))}
-        detail={answer.decode ? `${watts(answer.decode.power_watts)} a GPU, decoding` : ''} />}
+      <Headline
+        main
+        label="for each token"
+        {...split(seconds(answer.tpot_seconds, 4))}
+        detail={`${seconds(answer.latency_seconds)} a request`}
+      />
+      <Headline
+        label="to the first token"
+        {...split(seconds(answer.ttft_seconds))}
+        detail={`${grouped(answer.serving.input)} tokens in`}
+      />
+      <Headline
+        label="tokens a second"
+        value={grouped(answer.output_tokens_per_second)}
+        detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`}
+      />
+      <Headline
+        label="memory"
+        {...split(bytes(answer.memory.total_bytes))}
+        detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'}
+      />
+      {answer.energy && (
+        <Headline
+          label="energy a token"
+          {...split(joules(answer.energy.joules_per_token))}
+          detail={answer.decode ? `${watts(answer.decode.power_watts)} a GPU, decoding` : ''}
+        />
+      )}
     </dl>
   );
 }
 
 function adoptTraining(fit: TrainFit): void {
   const s = fit.strategy;
-  change({ tp: s.tp, pp: s.pp, cp: s.cp, ep: s.ep, dp: undefined, microbatch: s.microbatch, interleave: s.interleave, zero: s.zero, recompute: s.recompute, offload: s.offload ? 'true' : undefined,
-    sp: String(s.sp), precision: s.precision });
+  change({
+    tp: s.tp,
+    pp: s.pp,
+    cp: s.cp,
+    ep: s.ep,
+    dp: undefined,
+    microbatch: s.microbatch,
+    interleave: s.interleave,
+    zero: s.zero,
+    recompute: s.recompute,
+    offload: s.offload ? 'true' : undefined,
+    sp: String(s.sp),
+    precision: s.precision,
+  });
 }
 
 interface Fit {
@@ -74,20 +146,44 @@ interface Fit {
 const mostFits = 4; // neighbours offered
 
 function fitsOf(answer: Answer): Fit[] {
-  if (isTraining(answer)) return (answer.would_fit ?? []).map((fit) => ({ change: fit.change, time: fit.step_seconds, size: fit.total_bytes, take: () => adoptTraining(fit) }));
-  return (answer.would_fit ?? []).map((fit: InferFit) => ({ change: fit.change, time: fit.latency_seconds, size: fit.total_bytes,
-    take: () => change({ tp: fit.tp, pp: fit.pp, precision: fit.precision, kv_precision: fit.kv_precision, batch: fit.batch }) }));
+  if (isTraining(answer))
+    return (answer.would_fit ?? []).map((fit) => ({
+      change: fit.change,
+      time: fit.step_seconds,
+      size: fit.total_bytes,
+      take: () => adoptTraining(fit),
+    }));
+  return (answer.would_fit ?? []).map((fit: InferFit) => ({
+    change: fit.change,
+    time: fit.latency_seconds,
+    size: fit.total_bytes,
+    take: () =>
+      change({ tp: fit.tp, pp: fit.pp, precision: fit.precision, kv_precision: fit.kv_precision, batch: fit.batch }),
+  }));
 }
 
 function Misfit({ answer }: { answer: Answer }): JSX.Element {
   const fits = fitsOf(answer);
   return (
     <section class="verdict bad misfit-memory" role="status">
-      <p><strong>Does not fit in memory: {bytes(answer.memory.total_bytes - answer.memory.capacity_bytes)} too much.</strong>{' '}
-        {fits.length > 0 ? 'What would fit:' : 'Nothing near this strategy fits; more GPUs, or a smaller model or batch, would.'}</p>
+      <p>
+        <strong>
+          Does not fit in memory: {bytes(answer.memory.total_bytes - answer.memory.capacity_bytes)} too much.
+        </strong>{' '}
+        {fits.length > 0
+          ? 'What would fit:'
+          : 'Nothing near this strategy fits; more GPUs, or a smaller model or batch, would.'}
+      </p>
       {fits.length > 0 && (
         <ul class="fits">
-          {fits.slice(0, mostFits).map((fit) => <li key={fit.change}><button type="button" onClick={fit.take}>{fit.change}</button>{seconds(fit.time)}, {bytes(fit.size)}</li>)}
+          {fits.slice(0, mostFits).map((fit) => (
+            <li key={fit.change}>
+              <button type="button" onClick={fit.take}>
+                {fit.change}
+              </button>
+              {seconds(fit.time)}, {bytes(fit.size)}
+            </li>
+          ))}
         </ul>
       )}
     </section>
@@ -107,7 +203,9 @@ function Verdict({ answer, problems }: { answer: Answer; problems: Problem[] }):
   if (!answer.memory.fits) return <Misfit answer={answer} />;
   return (
     <section class="verdict" role="status">
-      <p>Fits: {bytes(answer.memory.total_bytes)} of {bytes(answer.memory.capacity_bytes)} on the fullest device.</p>
+      <p>
+        Fits: {bytes(answer.memory.total_bytes)} of {bytes(answer.memory.capacity_bytes)} on the fullest device.
+      </p>
       <p class="note">{mostOf(answer.breakdown)}</p>
     </section>
   );
@@ -116,25 +214,57 @@ function Verdict({ answer, problems }: { answer: Answer; problems: Problem[] }):
 function curveOptions(points: CurvePoint[], batch: number): (width: number) => PlotOptions {
   const shown = points.filter((point) => point.fits);
   const range = (values: number[]): [number, number] => [Math.min(...values) / 1.12, Math.max(...values) * 1.12];
-  const [x, y] = [range(shown.map((point) => point.tpot_seconds * 1e3)), range(shown.map((point) => point.output_tokens_per_second_per_gpu))];
+  const [x, y] = [
+    range(shown.map((point) => point.tpot_seconds * 1e3)),
+    range(shown.map((point) => point.output_tokens_per_second_per_gpu)),
+  ];
   return () => ({
-    marginLeft: 62, marginBottom: 40, grid: true,
+    marginLeft: 62,
+    marginBottom: 40,
+    grid: true,
     x: { type: 'log', domain: x, ticks: decades(...x), label: 'time per output token (ms) →', tickFormat: '~g' },
     y: { type: 'log', domain: y, ticks: decades(...y), label: '↑ output tokens a second a GPU', tickFormat: '~s' },
     marks: [
-      line(shown, { x: (p: CurvePoint) => p.tpot_seconds * 1e3, y: 'output_tokens_per_second_per_gpu', stroke: 'var(--work)', strokeWidth: 1.5 }),
-      dot(shown, { x: (p: CurvePoint) => p.tpot_seconds * 1e3, y: 'output_tokens_per_second_per_gpu', r: (p: CurvePoint) => (p.batch === batch ? 6 : 3), fill: 'var(--work)',
-        title: (p: CurvePoint) => `batch ${p.batch}\n${seconds(p.tpot_seconds)} a token\n${grouped(p.output_tokens_per_second_per_gpu)} tokens/s a GPU`, tip: true }),
-      text(shown, { x: (p: CurvePoint) => p.tpot_seconds * 1e3, y: 'output_tokens_per_second_per_gpu', text: (p: CurvePoint) => String(p.batch), dy: -11, fill: 'currentColor' }),
+      line(shown, {
+        x: (p: CurvePoint) => p.tpot_seconds * 1e3,
+        y: 'output_tokens_per_second_per_gpu',
+        stroke: 'var(--work)',
+        strokeWidth: 1.5,
+      }),
+      dot(shown, {
+        x: (p: CurvePoint) => p.tpot_seconds * 1e3,
+        y: 'output_tokens_per_second_per_gpu',
+        r: (p: CurvePoint) => (p.batch === batch ? 6 : 3),
+        fill: 'var(--work)',
+        title: (p: CurvePoint) =>
+          `batch ${p.batch}\n${seconds(p.tpot_seconds)} a token\n${grouped(p.output_tokens_per_second_per_gpu)} tokens/s a GPU`,
+        tip: true,
+      }),
+      text(shown, {
+        x: (p: CurvePoint) => p.tpot_seconds * 1e3,
+        y: 'output_tokens_per_second_per_gpu',
+        text: (p: CurvePoint) => String(p.batch),
+        dy: -11,
+        fill: 'currentColor',
+      }),
     ],
   });
 }
 
 function CurveFigure({ points, batch }: { points: CurvePoint[]; batch: number }): JSX.Element {
   return (
-    <Figure name="batch-curve" title="What a larger batch buys" note="Throughput against the time of a token; the numbers are batch sizes, up to the largest that fits."
-      rows={() => points.map((point) => ({ ...point }))}>
-      <PlotBox draw={curveOptions(points, batch)} of={[points, batch]} height={280} label="throughput against latency by batch size" />
+    <Figure
+      name="batch-curve"
+      title="What a larger batch buys"
+      note="Throughput against the time of a token; the numbers are batch sizes, up to the largest that fits."
+      rows={() => points.map((point) => ({ ...point }))}
+    >
+      <PlotBox
+        draw={curveOptions(points, batch)}
+        of={[points, batch]}
+        height={280}
+        label="throughput against latency by batch size"
+      />
     </Figure>
   );
 }
@@ -147,7 +277,9 @@ export function Refused({ problems }: { problems: Problem[] }): JSX.Element | nu
   if (problems.length === 0) return null;
   return (
     <section class="verdict bad refused" role="status">
-      <p><strong>This cannot run.</strong> The answer shown is the last one that could.</p>
+      <p>
+        <strong>This cannot run.</strong> The answer shown is the last one that could.
+      </p>
       <Problems of={problems} />
     </section>
   );
@@ -158,18 +290,36 @@ function Result({ answer, stale, problems }: { answer: Answer; stale: boolean; p
   return (
     <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
-        <h1>{answer.model} <span>on</span> {grouped(answer.gpus)} {answer.gpus === 1 ? 'GPU' : 'GPUs'} <span>of</span> {answer.system}</h1>
-        <p class="subtitle">{strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })}; {answer.strategy.precision}; {training
-          ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens`
-          : `batch ${grouped(answer.serving.batch)}, ${grouped(answer.serving.input)} tokens in, ${grouped(answer.serving.output)} out`}; {answer.runtime}</p>
+        <h1>
+          {answer.model} <span>on</span> {grouped(answer.gpus)} {answer.gpus === 1 ? 'GPU' : 'GPUs'} <span>of</span>{' '}
+          {answer.system}
+        </h1>
+        <p class="subtitle">
+          {strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })};{' '}
+          {answer.strategy.precision};{' '}
+          {training
+            ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens`
+            : `batch ${grouped(answer.serving.batch)}, ${grouped(answer.serving.input)} tokens in, ${grouped(answer.serving.output)} out`}
+          ; {answer.runtime}
+        </p>
       </header>
       {training ? <TrainHeadlines answer={answer} /> : <InferHeadlines answer={answer} />}
-      <Steady reset={training ? 'train' : 'infer'}><Verdict answer={answer} problems={problems} /></Steady>
+      <Steady reset={training ? 'train' : 'infer'}>
+        <Verdict answer={answer} problems={problems} />
+      </Steady>
       <Breakdown of={answer.breakdown} title={training ? 'Where a step goes' : 'Where a request goes'} />
       <MemoryFigure memory={answer.memory} />
-      {!training && answer.curve && answer.curve.length > 1 && <CurveFigure points={answer.curve} batch={answer.serving.batch} />}
+      {!training && answer.curve && answer.curve.length > 1 && (
+        <CurveFigure points={answer.curve} batch={answer.serving.batch} />
+      )}
       <div class="pair">
-        {answer.sensitivity && <SensitivityFigure entries={answer.sensitivity} summary={answer.sensitivity_summary} of={training ? 'a step' : 'a token'} />}
+        {answer.sensitivity && (
+          <SensitivityFigure
+            entries={answer.sensitivity}
+            summary={answer.sensitivity_summary}
+            of={training ? 'a step' : 'a token'}
+          />
+        )}
         <div>
           {answer.nearest_cases && <Trust cases={answer.nearest_cases} />}
           <Assumptions of={answer.assumptions ?? []} />
@@ -184,9 +334,17 @@ function Glance({ answer, stale }: { answer: Answer; stale: boolean }): JSX.Elem
   const { memory } = answer;
   return (
     <p class={`glance ${stale ? 'stale' : ''}`} aria-hidden="true">
-      <b>{isTraining(answer) ? `${seconds(answer.step_seconds, 4)} a step` : `${seconds(answer.tpot_seconds, 4)} a token`}</b>
-      <span>{isTraining(answer) ? `MFU ${percent(answer.mfu)}` : `${grouped(answer.output_tokens_per_second)} tokens/s`}</span>
-      <span class={memory.fits ? '' : 'red'}>{bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}</span>
+      <b>
+        {isTraining(answer)
+          ? `${seconds(answer.step_seconds, 4)} a step`
+          : `${seconds(answer.tpot_seconds, 4)} a token`}
+      </b>
+      <span>
+        {isTraining(answer) ? `MFU ${percent(answer.mfu)}` : `${grouped(answer.output_tokens_per_second)} tokens/s`}
+      </span>
+      <span class={memory.fits ? '' : 'red'}>
+        {bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}
+      </span>
     </p>
   );
 }
@@ -194,8 +352,16 @@ function Glance({ answer, stale }: { answer: Answer; stale: boolean }): JSX.Elem
 export function Predict(): JSX.Element {
   const training = kind.value === 'train';
   const request = requestOf(params.value);
-  const body: Fields | null = request && { ...request, choices: true, sensitivity: true, nearest: true, ...(training ? {} : { curve: true }) };
-  const live = useLive<Answer>(body && JSON.stringify(body) + kind.value, (signal) => post(training ? '/train' : '/infer', body ?? {}, signal));
+  const body: Fields | null = request && {
+    ...request,
+    choices: true,
+    sensitivity: true,
+    nearest: true,
+    ...(training ? {} : { curve: true }),
+  };
+  const live = useLive<Answer>(body && JSON.stringify(body) + kind.value, (signal) =>
+    post(training ? '/train' : '/infer', body ?? {}, signal),
+  );
   // The answer of the other question must not stand under this one's form.
   const answer = live.answer && isTraining(live.answer) === training ? live.answer : null;
   const problems = live.problems;
@@ -203,8 +369,13 @@ export function Predict(): JSX.Element {
     <div class="columns">
       <Scenario unfolded used={{ strategy: answer?.strategy ?? null, choices: answer?.choices, problems }} />
       <main>
-        {answer ? <Result answer={answer} stale={problems.length > 0} problems={problems} />
-          : <Placeholder busy={live.busy && problems.length === 0}><Problems of={problems} /></Placeholder>}
+        {answer ? (
+          <Result answer={answer} stale={problems.length > 0} problems={problems} />
+        ) : (
+          <Placeholder busy={live.busy && problems.length === 0}>
+            <Problems of={problems} />
+          </Placeholder>
+        )}
       </main>
       {answer && <Glance answer={answer} stale={problems.length > 0} />}
     </div>

@@ -44,20 +44,39 @@ const gib = (size: number): number => size / 2 ** 30;
 /** Training trades time against memory, serving throughput against the time of a token. */
 const spaces: Record<'train' | 'infer', Space> = {
   train: {
-    title: 'Time against memory', xLabel: 'memory of the fullest device (GiB) →', yLabel: '↑ time of a step (s)', curve: 'step-before',
+    title: 'Time against memory',
+    xLabel: 'memory of the fullest device (GiB) →',
+    yLabel: '↑ time of a step (s)',
+    curve: 'step-before',
     note: 'Each dot a strategy that runs; the line is the front on which nothing is both faster and smaller. Those more than twelve times slower than the best are left out. The circle is the best, the square the usual recipe; click a dot of the front to open it.',
-    point: (found) => ({ x: gib(found.prediction.memory.total_bytes), y: found.prediction.step_seconds ?? 0, found,
-      words: `${nameOf(found)}\n${seconds(found.prediction.step_seconds ?? 0, 4)} a step, ${bytes(found.prediction.memory.total_bytes)}` }),
+    point: (found) => ({
+      x: gib(found.prediction.memory.total_bytes),
+      y: found.prediction.step_seconds ?? 0,
+      found,
+      words: `${nameOf(found)}\n${seconds(found.prediction.step_seconds ?? 0, 4)} a step, ${bytes(found.prediction.memory.total_bytes)}`,
+    }),
   },
   infer: {
-    title: 'Throughput against the time of a token', xLabel: 'time of an output token (ms) →', yLabel: '↑ output tokens a second a GPU', curve: 'linear',
+    title: 'Throughput against the time of a token',
+    xLabel: 'time of an output token (ms) →',
+    yLabel: '↑ output tokens a second a GPU',
+    curve: 'linear',
     note: 'The front on which nothing is both quicker for the reader and better for the owner. The circle is the best by the objective. Click a dot to open it.',
-    point: (found) => ({ x: (found.prediction.tpot_seconds ?? 0) * 1e3, y: found.prediction.output_tokens_per_second_per_gpu ?? 0, found,
-      words: `${nameOf(found)}\n${seconds(found.prediction.tpot_seconds ?? 0)} a token, ${seconds(found.prediction.ttft_seconds ?? 0)} to the first\n${grouped(found.prediction.output_tokens_per_second_per_gpu ?? 0)} tokens/s a GPU` }),
+    point: (found) => ({
+      x: (found.prediction.tpot_seconds ?? 0) * 1e3,
+      y: found.prediction.output_tokens_per_second_per_gpu ?? 0,
+      found,
+      words: `${nameOf(found)}\n${seconds(found.prediction.tpot_seconds ?? 0)} a token, ${seconds(found.prediction.ttft_seconds ?? 0)} to the first\n${grouped(found.prediction.output_tokens_per_second_per_gpu ?? 0)} tokens/s a GPU`,
+    }),
   },
 };
 
-const samplePoint = (sample: Sample): Point => ({ x: gib(sample.total_bytes), y: sample.step_seconds, found: null, words: `${sample.summary ?? ''}\n${seconds(sample.step_seconds, 4)} a step, ${bytes(sample.total_bytes)}` });
+const samplePoint = (sample: Sample): Point => ({
+  x: gib(sample.total_bytes),
+  y: sample.step_seconds,
+  found: null,
+  words: `${sample.summary ?? ''}\n${seconds(sample.step_seconds, 4)} a step, ${bytes(sample.total_bytes)}`,
+});
 
 function scatter(result: SearchAnswer, space: Space): (width: number) => PlotOptions {
   const cloud = (result.sample ?? []).map(samplePoint);
@@ -73,14 +92,29 @@ function scatter(result: SearchAnswer, space: Space): (width: number) => PlotOpt
   const range: [number, number] = [low / 1.1, training ? Math.min(high, low * slowest) * 1.1 : high * 1.1];
   const inside = (point: Point): boolean => point.y <= range[1];
   return () => ({
-    marginLeft: 56, marginBottom: 42, grid: true,
+    marginLeft: 56,
+    marginBottom: 42,
+    grid: true,
     x: { label: space.xLabel, zero: true },
     y: { type: 'log', domain: range, ticks: decades(...range), label: space.yLabel, tickFormat: '~s' },
     marks: [
       ruleX(limit, { stroke: 'var(--red)', strokeDasharray: '4 3' }),
-      text(limit, { x: (size: number) => size, frameAnchor: 'top', text: () => 'capacity', textAnchor: 'end', dx: -6, fill: 'var(--red)' }),
+      text(limit, {
+        x: (size: number) => size,
+        frameAnchor: 'top',
+        text: () => 'capacity',
+        textAnchor: 'end',
+        dx: -6,
+        fill: 'var(--red)',
+      }),
       dot(cloud.filter(inside), { x: 'x', y: 'y', r: 1.6, fill: 'var(--rest)', fillOpacity: 0.45 }),
-      line(front.filter(inside), { x: 'x', y: 'y', stroke: 'var(--work)', curve: training ? 'step-after' : 'linear', strokeWidth: 1.5 }),
+      line(front.filter(inside), {
+        x: 'x',
+        y: 'y',
+        stroke: 'var(--work)',
+        curve: training ? 'step-after' : 'linear',
+        strokeWidth: 1.5,
+      }),
       dot(front.filter(inside), { x: 'x', y: 'y', r: 3.6, fill: 'var(--work)' }),
       dot(usual, { x: 'x', y: 'y', r: 6, stroke: 'currentColor', strokeWidth: 1.5, symbol: 'square' }),
       dot(best.slice(0, 1), { x: 'x', y: 'y', r: 8, stroke: 'currentColor', strokeWidth: 1.5 }),
@@ -97,10 +131,25 @@ function Scatter({ result, space }: { result: SearchAnswer; space: Space }): JSX
     const found = drawing?.value?.found;
     if (found) open('predict', scenarioOf(found));
   };
-  const row = (set: string) => ({ x, y, words }: Point) => ({ set, [space.xLabel.replace(/[→↑]/g, '').trim()]: x, [space.yLabel.replace(/[→↑]/g, '').trim()]: y, strategy: words.split('\n')[0] ?? '' });
+  const row =
+    (set: string) =>
+    ({ x, y, words }: Point) => ({
+      set,
+      [space.xLabel.replace(/[→↑]/g, '').trim()]: x,
+      [space.yLabel.replace(/[→↑]/g, '').trim()]: y,
+      strategy: words.split('\n')[0] ?? '',
+    });
   return (
-    <Figure name="search" title={space.title} note={space.note}
-      rows={() => [...result.pareto.map(space.point).map(row('pareto')), ...result.best.map(space.point).map(row('best')), ...(result.sample ?? []).map(samplePoint).map(row('sample'))]}>
+    <Figure
+      name="search"
+      title={space.title}
+      note={space.note}
+      rows={() => [
+        ...result.pareto.map(space.point).map(row('pareto')),
+        ...result.best.map(space.point).map(row('best')),
+        ...(result.sample ?? []).map(samplePoint).map(row('sample')),
+      ]}
+    >
       <div ref={holder} class="clickable" onClick={openPointed}>
         <PlotBox draw={scatter(result, space)} of={[result]} height={380} label={space.title} />
       </div>
@@ -114,12 +163,17 @@ interface Column {
   wide?: boolean;
 }
 
-const optional = (value: number | undefined, show: (value: number) => string): string => (value === undefined ? '–' : show(value));
+const optional = (value: number | undefined, show: (value: number) => string): string =>
+  value === undefined ? '–' : show(value);
 
 const columns: Record<'train' | 'infer', Column[]> = {
   train: [
     { label: 'step', of: ({ prediction }) => optional(prediction.step_seconds, (v) => seconds(v, 4)) },
-    { label: 'tokens/s a GPU', of: ({ prediction }) => optional(prediction.tokens_per_second_per_gpu, grouped), wide: true },
+    {
+      label: 'tokens/s a GPU',
+      of: ({ prediction }) => optional(prediction.tokens_per_second_per_gpu, grouped),
+      wide: true,
+    },
     { label: 'MFU', of: ({ prediction }) => optional(prediction.mfu, percent) },
     { label: 'memory', of: ({ prediction }) => bytes(prediction.memory.total_bytes) },
   ],
@@ -132,19 +186,48 @@ const columns: Record<'train' | 'infer', Column[]> = {
 };
 
 function Best({ result, of }: { result: SearchAnswer; of: Column[] }): JSX.Element {
-  const head = (column: Column): JSX.Element => <th key={column.label} scope="col" class={`n ${column.wide ? 'wide' : ''}`}>{column.label}</th>;
+  const head = (column: Column): JSX.Element => (
+    <th key={column.label} scope="col" class={`n ${column.wide ? 'wide' : ''}`}>
+      {column.label}
+    </th>
+  );
   return (
     <section>
       <h3>The best</h3>
       <div class="scroll" tabIndex={0} role="region" aria-label="The best strategies">
         <table class="plain strategies">
-          <thead><tr><th scope="col" class="n">#</th><th scope="col">strategy</th>{of.map(head)}<th scope="col"><span class="hidden">open</span></th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col" class="n">
+                #
+              </th>
+              <th scope="col">strategy</th>
+              {of.map(head)}
+              <th scope="col">
+                <span class="hidden">open</span>
+              </th>
+            </tr>
+          </thead>
           <tbody>
             {result.best.map((found, index) => (
               <tr key={index}>
-                <td class="n">{index + 1}</td><th scope="row">{nameOf(found)}</th>
-                {of.map((column) => <td key={column.label} class={`n ${column.wide ? 'wide' : ''}`}>{column.of(found)}</td>)}
-                <td>{!inlined && <a href={address('predict', scenarioOf(found))} aria-label={`Open strategy ${index + 1} in Predict`}>open</a>}</td>
+                <td class="n">{index + 1}</td>
+                <th scope="row">{nameOf(found)}</th>
+                {of.map((column) => (
+                  <td key={column.label} class={`n ${column.wide ? 'wide' : ''}`}>
+                    {column.of(found)}
+                  </td>
+                ))}
+                <td>
+                  {!inlined && (
+                    <a
+                      href={address('predict', scenarioOf(found))}
+                      aria-label={`Open strategy ${index + 1} in Predict`}
+                    >
+                      open
+                    </a>
+                  )}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -155,11 +238,22 @@ function Best({ result, of }: { result: SearchAnswer; of: Column[] }): JSX.Eleme
 }
 
 function Rejected({ counts }: { counts: Record<string, number> }): JSX.Element | null {
-  const entries = Object.entries(counts).filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
+  const entries = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .sort((a, b) => b[1] - a[1]);
   if (entries.length === 0) return null;
-  const bars = entries.map(([reason, count]) => ({ label: reason.replace(/_/g, ' '), value: count, text: grouped(count), tone: 'var(--rest)' }));
+  const bars = entries.map(([reason, count]) => ({
+    label: reason.replace(/_/g, ' '),
+    value: count,
+    text: grouped(count),
+    tone: 'var(--rest)',
+  }));
   return (
-    <Figure name="rejected" title="Why the others fail" rows={() => entries.map(([reason, count]) => ({ reason, count }))}>
+    <Figure
+      name="rejected"
+      title="Why the others fail"
+      rows={() => entries.map(([reason, count]) => ({ reason, count }))}
+    >
       <Bars bars={bars} label={entries.map(([reason, count]) => `${reason}: ${count}`).join(', ')} />
     </Figure>
   );
@@ -170,11 +264,30 @@ function Headlines({ result, training }: { result: SearchAnswer; training: boole
   const [time, usual] = [fastest?.prediction.step_seconds, result.usual?.prediction.step_seconds];
   return (
     <dl class="headlines">
-      {fastest && training && <Headline main label="the best step" {...split(seconds(time ?? 0, 4))} detail={nameOf(fastest)} />}
-      {fastest && !training && <Headline main label="tokens a second a GPU" value={grouped(fastest.prediction.output_tokens_per_second_per_gpu ?? 0)} detail={nameOf(fastest)} />}
-      {time && usual && result.usual && <Headline label="against the usual recipe" {...split(times(usual / time))} detail={`${nameOf(result.usual)}: ${seconds(usual, 4)}`} />}
+      {fastest && training && (
+        <Headline main label="the best step" {...split(seconds(time ?? 0, 4))} detail={nameOf(fastest)} />
+      )}
+      {fastest && !training && (
+        <Headline
+          main
+          label="tokens a second a GPU"
+          value={grouped(fastest.prediction.output_tokens_per_second_per_gpu ?? 0)}
+          detail={nameOf(fastest)}
+        />
+      )}
+      {time && usual && result.usual && (
+        <Headline
+          label="against the usual recipe"
+          {...split(times(usual / time))}
+          detail={`${nameOf(result.usual)}: ${seconds(usual, 4)}`}
+        />
+      )}
       <Headline label="strategies" value={grouped(result.evaluated)} detail={`${grouped(result.feasible)} run`} />
-      <Headline label="a second" value={grouped(result.evaluations_per_second)} detail={`${seconds(result.seconds)} in all`} />
+      <Headline
+        label="a second"
+        value={grouped(result.evaluations_per_second)}
+        detail={`${seconds(result.seconds)} in all`}
+      />
     </dl>
   );
 }
@@ -185,8 +298,21 @@ function SearchResult({ result }: { result: SearchAnswer }): JSX.Element {
   return (
     <div class="result" data-ready="true">
       <Headlines result={result} training={shape === 'train'} />
-      {!found && <p class="misfit"><strong>No strategy runs.</strong> The counts below say why; more GPUs or a smaller batch may help.</p>}
-      {result.reasons && result.reasons.length > 0 && <section class="reasons"><h3>Why it wins</h3><ul>{result.reasons.map((reason) => <li key={reason}>{reason}</li>)}</ul></section>}
+      {!found && (
+        <p class="misfit">
+          <strong>No strategy runs.</strong> The counts below say why; more GPUs or a smaller batch may help.
+        </p>
+      )}
+      {result.reasons && result.reasons.length > 0 && (
+        <section class="reasons">
+          <h3>Why it wins</h3>
+          <ul>
+            {result.reasons.map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </section>
+      )}
       {found && <Scatter result={result} space={spaces[shape]} />}
       {found && <Best result={result} of={columns[shape]} />}
       <Rejected counts={result.rejected} />
@@ -205,7 +331,11 @@ function Progress({ job }: { job: Job }): JSX.Element {
   };
   return (
     <div class="progress" role="status">
-      <progress max={Math.max(1, total)} value={job.state === 'done' ? Math.max(1, total) : done} aria-label="progress of the search" />
+      <progress
+        max={Math.max(1, total)}
+        value={job.state === 'done' ? Math.max(1, total) : done}
+        aria-label="progress of the search"
+      />
       <p class="note">{sentences[job.state]}</p>
     </div>
   );
@@ -219,15 +349,41 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
   const names = objectives[kind.value];
   const limit = (value: number): string => (value === 0 ? 'any' : `${value} ms`);
   const bound = (name: string, label: string, hint: string): JSX.Element => (
-    <NumberField label={label} hint={hint} name={name} value={Number(params.value[name] ?? 0)} values={latencies} show={limit} problems={problemsOf(problems, name)} onChange={(value) => change({ [name]: value === 0 ? undefined : value })} />
+    <NumberField
+      label={label}
+      hint={hint}
+      name={name}
+      value={Number(params.value[name] ?? 0)}
+      values={latencies}
+      show={limit}
+      problems={problemsOf(problems, name)}
+      onChange={(value) => change({ [name]: value === 0 ? undefined : value })}
+    />
   );
   return (
     <>
-      <Choice label="Best by" name="objective" value={params.value['objective'] ?? names[0]} options={names.map((name): [string, string] => [name, name.replace(/-/g, ' ').replace('tokens per second', 'speed')])} problems={problemsOf(problems, 'objective')}
-        onChange={(objective) => change({ objective: objective === names[0] ? undefined : objective })} />
+      <Choice
+        label="Best by"
+        name="objective"
+        value={params.value['objective'] ?? names[0]}
+        options={names.map((name): [string, string] => [
+          name,
+          name.replace(/-/g, ' ').replace('tokens per second', 'speed'),
+        ])}
+        problems={problemsOf(problems, 'objective')}
+        onChange={(objective) => change({ objective: objective === names[0] ? undefined : objective })}
+      />
       {kind.value === 'infer' && (
         <>
-          <NumberField label="GPUs" name="gpus" free value={Number(params.value['gpus'] ?? 8)} values={cluster} problems={problemsOf(problems, 'gpus')} onChange={(gpus) => change({ gpus })} />
+          <NumberField
+            label="GPUs"
+            name="gpus"
+            free
+            value={Number(params.value['gpus'] ?? 8)}
+            values={cluster}
+            problems={problemsOf(problems, 'gpus')}
+            onChange={(gpus) => change({ gpus })}
+          />
           {bound('max_ttft', 'First token', 'time to the first token at most')}
           {bound('max_tpot', 'Each token', 'time of a token at most')}
         </>
@@ -238,7 +394,9 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
 
 export function Search(): JSX.Element {
   const [job, setJob] = useState<Job | null>(null);
-  const [result, setResult] = useState<SearchAnswer | null>(inlined?.view === 'search' ? (inlined.answer as SearchAnswer) : null);
+  const [result, setResult] = useState<SearchAnswer | null>(
+    inlined?.view === 'search' ? (inlined.answer as SearchAnswer) : null,
+  );
   const [problems, setProblems] = useState<Problem[]>([]);
   const stop = useRef<() => void>(() => undefined);
   const body = searchRequest(params.value);
@@ -255,7 +413,11 @@ export function Search(): JSX.Element {
     change({ run: '1' });
     try {
       const { id } = await startSearch(body);
-      setJob({ id, state: 'running', progress: { done: 0, total: 1, rate: 0, seconds_left: Number.POSITIVE_INFINITY } });
+      setJob({
+        id,
+        state: 'running',
+        progress: { done: 0, total: 1, rate: 0, seconds_left: Number.POSITIVE_INFINITY },
+      });
       stop.current = followJob(id, update);
     } catch (error) {
       setProblems(problemsIn(error));
@@ -280,16 +442,35 @@ export function Search(): JSX.Element {
     <div class="columns">
       <Scenario free used={{ strategy: null, choices: undefined, problems }} aims={<Aims problems={problems} />} />
       <main>
-        <header class="title"><h1>The best strategy</h1><p class="subtitle">Every legal way to {kind.value === 'train' ? 'train' : 'serve'} {params.value['model'] ?? 'the model'} on {grouped(Number(params.value['gpus'] ?? 8))} GPUs of {params.value['system']}, tried.</p></header>
+        <header class="title">
+          <h1>The best strategy</h1>
+          <p class="subtitle">
+            Every legal way to {kind.value === 'train' ? 'train' : 'serve'} {params.value['model'] ?? 'the model'} on{' '}
+            {grouped(Number(params.value['gpus'] ?? 8))} GPUs of {params.value['system']}, tried.
+          </p>
+        </header>
         {!inlined && (
           <p class="toolbar">
-            <button type="button" class="primary" disabled={running || !body} onClick={() => void start()}>Search</button>
-            <button type="button" disabled={!running} onClick={cancel}>Cancel</button>
+            <button type="button" class="primary" disabled={running || !body} onClick={() => void start()}>
+              Search
+            </button>
+            <button type="button" disabled={!running} onClick={cancel}>
+              Cancel
+            </button>
           </p>
         )}
         <Problems of={problems} />
         {job && <Progress job={job} />}
-        {result ? <SearchResult result={result} /> : !job && <p class="placeholder">A search takes seconds. It leaves the strategy open and holds the model, the system, the GPUs and the workload.</p>}
+        {result ? (
+          <SearchResult result={result} />
+        ) : (
+          !job && (
+            <p class="placeholder">
+              A search takes seconds. It leaves the strategy open and holds the model, the system, the GPUs and the
+              workload.
+            </p>
+          )
+        )}
       </main>
     </div>
   );

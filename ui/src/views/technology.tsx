@@ -2,33 +2,24 @@
 // Technology: a device from a process node, a memory and a network; where its area and power go, and what it buys.
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { barY, dot, line, pointer, text, tip } from '@observablehq/plot';
-import type { PlotOptions } from '@observablehq/plot';
 import { post, preset } from '../api';
-import { area, byteRate, bytes, digits, dollars, flopRate, grouped, hertz, percent, watts } from '../format';
-import { problemsIn, useLive } from '../live';
+import { area, byteRate, bytes, dollars, flopRate, grouped, hertz, percent, watts } from '../format';
+import { useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
 import { NumberField, Picker, Problems, problemsOf } from '../parts/fields';
-import { Figure, PlotBox, decades, tipStyle } from '../parts/figure';
+import { NodeCurves } from '../parts/node-curves';
+import type { Chosen } from '../parts/node-curves';
 import { Side } from '../parts/side';
 import { TreemapFigure } from '../parts/treemap';
 import type { Piece } from '../parts/treemap';
 import { change, params, presets } from '../state';
-import { sweepPoint } from '../tech';
-import type { DramFacts, LinkFacts, NodeFacts, Shares, SweepPoint, Workloads } from '../tech';
+import type { DramFacts, LinkFacts, NodeFacts } from '../tech';
 import type { Fields, Problem, TechAnswer } from '../types';
 import { Headline, Placeholder, split } from './predict';
 
 const areas = [100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600, 650, 700, 750, 814, 858];
 const limits = [0, 200, 300, 400, 500, 600, 700, 800, 1000, 1200, 1400, 1600, 2000];
 const stackCounts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12];
-
-interface Chosen {
-  node: string;
-  dram: string;
-  network: string;
-  fields: Fields;
-}
 
 const integer = (name: string, fallback: number): number => Number.parseInt(params.value[name] ?? '', 10) || fallback;
 
@@ -40,7 +31,14 @@ function chosen(): Chosen {
   const power = integer('power', 0);
   const stacks = integer('stacks', 0);
   const link = params.value['link_gen'];
-  const fields: Fields = { area: `${integer('area', 814)} mm2`, dies: integer('dies', 1), network, ...(power > 0 ? { power: `${power} W` } : {}), ...(stacks > 0 ? { stacks } : {}), ...(link ? { link_gen: link } : {}) };
+  const fields: Fields = {
+    area: `${integer('area', 814)} mm2`,
+    dies: integer('dies', 1),
+    network,
+    ...(power > 0 ? { power: `${power} W` } : {}),
+    ...(stacks > 0 ? { stacks } : {}),
+    ...(link ? { link_gen: link } : {}),
+  };
   return { node, dram, network, fields };
 }
 
@@ -49,23 +47,44 @@ function useFacts<T extends { name: string }>(kind: string, names: string[]): T[
   const [facts, setFacts] = useState<T[]>([]);
   useEffect(() => {
     let current = true;
-    void Promise.all(names.map((name) => preset<T>(kind, name))).then((all) => { if (current) setFacts(all); }, () => undefined);
-    return () => { current = false; };
+    void Promise.all(names.map((name) => preset<T>(kind, name))).then(
+      (all) => {
+        if (current) setFacts(all);
+      },
+      () => undefined,
+    );
+    return () => {
+      current = false;
+    };
   }, [kind, names.join()]);
   return facts;
 }
 
 const tones: Record<string, [string, string]> = {
-  cores: ['var(--work)', 'var(--on-work)'], matrix: ['var(--work)', 'var(--on-work)'], l2: ['var(--work-2)', 'var(--on-work-2)'], memory: ['var(--link)', 'var(--on-link)'], links: ['var(--rest)', 'var(--on-rest)'],
-  crossbar: ['var(--rest)', 'var(--on-rest)'], die: ['var(--rest)', 'var(--on-rest)'], standby: ['var(--rest-2)', 'var(--on-rest-2)'], unused: ['var(--well)', 'var(--faint)'],
+  cores: ['var(--work)', 'var(--on-work)'],
+  matrix: ['var(--work)', 'var(--on-work)'],
+  l2: ['var(--work-2)', 'var(--on-work-2)'],
+  memory: ['var(--link)', 'var(--on-link)'],
+  links: ['var(--rest)', 'var(--on-rest)'],
+  crossbar: ['var(--rest)', 'var(--on-rest)'],
+  die: ['var(--rest)', 'var(--on-rest)'],
+  standby: ['var(--rest-2)', 'var(--on-rest-2)'],
+  unused: ['var(--well)', 'var(--faint)'],
 };
 
-const piecesOf = (parts: Record<string, number>): Piece[] => Object.entries(parts).filter(([, value]) => value > 0).map(([label, value]) => {
-  const [tone, ink] = tones[label] ?? ['var(--rest-2)', 'var(--on-rest-2)'];
-  return { label, value, tone, ink };
-});
+const piecesOf = (parts: Record<string, number>): Piece[] =>
+  Object.entries(parts)
+    .filter(([, value]) => value > 0)
+    .map(([label, value]) => {
+      const [tone, ink] = tones[label] ?? ['var(--rest-2)', 'var(--on-rest-2)'];
+      return { label, value, tone, ink };
+    });
 
-const precisions: [string, string][] = [['fp32', '32-bit'], ['fp8', '8-bit'], ['fp4', '4-bit']];
+const precisions: [string, string][] = [
+  ['fp32', '32-bit'],
+  ['fp8', '8-bit'],
+  ['fp4', '4-bit'],
+];
 
 function Device({ answer }: { answer: TechAnswer }): JSX.Element {
   const device = answer.device;
@@ -73,180 +92,72 @@ function Device({ answer }: { answer: TechAnswer }): JSX.Element {
   return (
     <>
       <dl class="headlines">
-        <Headline main label="16-bit peak" {...split(flopRate(device.matrix['bf16'] ?? 0))} detail={`${flopRate(answer.sustained_flops_per_second)} sustained at ${hertz(answer.sustained_clock_hertz)}`} />
-        <Headline label="memory bandwidth" {...split(byteRate(device.memory.bandwidth))} detail={`${bytes(device.memory.capacity)}, ${answer.stacks} × ${device.memory.kind}`} />
-        <Headline label="links" {...split(byteRate(answer.link_bytes_per_second))} detail={`${answer.links} links, one direction`} />
-        <Headline label="power" {...split(watts(device.power.limit))} detail={`${device.cores} cores of ${answer.cores_on_die}`} />
-        <Headline label="cost" value={dollars(answer.die_cost_dollars + answer.memory_cost_dollars + answer.package_cost_dollars)} detail={`silicon ${dollars(answer.die_cost_dollars)}, yield ${percent(answer.yield, 0)}`} />
+        <Headline
+          main
+          label="16-bit peak"
+          {...split(flopRate(device.matrix['bf16'] ?? 0))}
+          detail={`${flopRate(answer.sustained_flops_per_second)} sustained at ${hertz(answer.sustained_clock_hertz)}`}
+        />
+        <Headline
+          label="memory bandwidth"
+          {...split(byteRate(device.memory.bandwidth))}
+          detail={`${bytes(device.memory.capacity)}, ${answer.stacks} × ${device.memory.kind}`}
+        />
+        <Headline
+          label="links"
+          {...split(byteRate(answer.link_bytes_per_second))}
+          detail={`${answer.links} links, one direction`}
+        />
+        <Headline
+          label="power"
+          {...split(watts(device.power.limit))}
+          detail={`${device.cores} cores of ${answer.cores_on_die}`}
+        />
+        <Headline
+          label="cost"
+          value={dollars(answer.die_cost_dollars + answer.memory_cost_dollars + answer.package_cost_dollars)}
+          detail={`silicon ${dollars(answer.die_cost_dollars)}, yield ${percent(answer.yield, 0)}`}
+        />
       </dl>
-      <p class="note">{precisions.filter(([name]) => (device.matrix[name] ?? 0) > 0).map(([name, label]) => `${label} ${flopRate(device.matrix[name] ?? 0)}`).join(', ')}; L2 {bytes(device.l2.capacity)}.</p>
+      <p class="note">
+        {precisions
+          .filter(([name]) => (device.matrix[name] ?? 0) > 0)
+          .map(([name, label]) => `${label} ${flopRate(device.matrix[name] ?? 0)}`)
+          .join(', ')}
+        ; L2 {bytes(device.l2.capacity)}.
+      </p>
       <div class="pair">
-        <TreemapFigure name="area" title="Where the area goes" note={`${area(total(answer.area_m2))} of silicon`} pieces={piecesOf(answer.area_m2)} show={area} unit="m2" />
-        <TreemapFigure name="power" title="Where the power goes" note={`${watts(total(answer.power_watts))}, in a large multiply that goes on`} pieces={piecesOf(answer.power_watts)} show={watts} unit="watts" />
+        <TreemapFigure
+          name="area"
+          title="Where the area goes"
+          note={`${area(total(answer.area_m2))} of silicon`}
+          pieces={piecesOf(answer.area_m2)}
+          show={area}
+          unit="m2"
+        />
+        <TreemapFigure
+          name="power"
+          title="Where the power goes"
+          note={`${watts(total(answer.power_watts))}, in a large multiply that goes on`}
+          pieces={piecesOf(answer.power_watts)}
+          show={watts}
+          unit="watts"
+        />
       </div>
     </>
-  );
-}
-
-const parallel = 6; // requests at a time, as many as browsers allow a host
-
-interface Sweep {
-  points: SweepPoint[];
-  problems: Problem[];
-  done: boolean;
-}
-
-/** Computes node by node, memory by memory, and shows what is there already. */
-function useSweep(nodes: NodeFacts[], drams: string[], choice: Chosen, workloads: Workloads): Sweep {
-  const [sweep, setSweep] = useState<Sweep>({ points: [], problems: [], done: false });
-  const key = JSON.stringify([nodes.map((node) => node.name), drams, choice.fields, workloads]);
-  useEffect(() => {
-    if (nodes.length === 0 || drams.length === 0) return undefined;
-    const controller = new AbortController();
-    const queue = drams.flatMap((dram) => nodes.map((node) => ({ node, dram })));
-    const points: SweepPoint[] = [];
-    let problems: Problem[] = [];
-    const worker = async (): Promise<void> => {
-      for (let job = queue.shift(); job && !controller.signal.aborted; job = queue.shift()) {
-        try {
-          points.push(await sweepPoint(job.node, job.dram, choice.fields, choice.network, workloads, controller.signal));
-        } catch (error) {
-          if (!controller.signal.aborted) problems = problemsIn(error);
-        }
-      }
-    };
-    // While a slider moves, the curves wait for it to rest.
-    const rest = setTimeout(() => {
-      void Promise.all(Array.from({ length: parallel }, worker)).then(() => {
-        if (!controller.signal.aborted) setSweep({ points, problems: points.length === 0 ? problems : [], done: true });
-      });
-    }, 150);
-    return () => {
-      clearTimeout(rest);
-      controller.abort();
-    };
-  }, [key]);
-  return sweep;
-}
-
-const label = (node: NodeFacts): string => node.name.toUpperCase();
-
-const curveHeight = 300;
-const lineGap = 13; // px between names at the ends of lines
-
-interface EndLabel {
-  point: SweepPoint;
-  at: number;
-}
-
-/** Names at the ends of the lines, pushed apart where lines end close together. */
-function endLabels(ends: SweepPoint[], of: (point: SweepPoint) => number, [low, high]: [number, number]): EndLabel[] {
-  const perPixel = Math.log(high / low) / (curveHeight - 65);
-  const labels = ends.map((point) => ({ point, at: Math.log(of(point)) })).sort((a, b) => a.at - b.at);
-  const gap = lineGap * perPixel;
-  labels.forEach((label, index) => {
-    const below = labels[index - 1];
-    if (below) label.at = Math.max(label.at, below.at + gap);
-  });
-  const excess = Math.max(0, (labels[labels.length - 1]?.at ?? 0) - Math.log(high));
-  return labels.map(({ point, at }) => ({ point, at: Math.exp(at - excess / 2) }));
-}
-
-function curves(points: SweepPoint[], nodes: NodeFacts[], picked: Chosen, of: (point: SweepPoint) => number, axis: string): (width: number) => PlotOptions {
-  const isPicked = (point: SweepPoint): boolean => point.dram === picked.dram;
-  const order = nodes.map((node) => node.name);
-  const last = order[order.length - 1];
-  const values = points.map(of);
-  const range: [number, number] = values.length > 0 ? [Math.min(...values) / 1.15, Math.max(...values) * 1.15] : [1, 10];
-  return () => ({
-    marginLeft: 56, marginRight: 58, marginBottom: 40,
-    x: { type: 'point', domain: nodes.map(label), label: 'process node →' },
-    y: { type: 'log', domain: range, label: axis, grid: true, ticks: decades(...range), tickFormat: '~s' },
-    marks: [
-      line(points, { x: (p: SweepPoint) => label(p.node), y: of, z: 'dram', sort: (p: SweepPoint) => order.indexOf(p.node.name), stroke: (p: SweepPoint) => (isPicked(p) ? 'var(--work)' : 'var(--rest)'), strokeWidth: (p: SweepPoint) => (isPicked(p) ? 2.2 : 1) }),
-      dot(points.filter(isPicked), { x: (p: SweepPoint) => label(p.node), y: of, r: (p: SweepPoint) => (p.node.name === picked.node ? 6 : 3), fill: 'var(--work)' }),
-      text(endLabels(points.filter((p) => p.node.name === last), of, range), { x: ({ point }: EndLabel) => label(point.node), y: 'at', text: ({ point }: EndLabel) => point.dram.toUpperCase(), textAnchor: 'start', dx: 8, fill: ({ point }: EndLabel) => (isPicked(point) ? 'var(--work)' : 'var(--faint)') }),
-      tip(points, pointer({ x: (p: SweepPoint) => label(p.node), y: of, ...tipStyle,
-        title: (p: SweepPoint) => `${p.node.process}, ${p.dram.toUpperCase()}\n${digits(of(p))}\n${flopRate(p.device.matrix['bf16'] ?? 0)}, ${byteRate(p.device.memory.bandwidth)}, ${watts(p.device.power.limit)}` })),
-    ],
-  });
-}
-
-const bounds: [name: string, tone: string, text: string][] = [
-  ['compute', 'var(--work)', 'arithmetic'], ['dram', 'var(--work-2)', 'DRAM'], ['l2', 'var(--rest)', 'caches'], ['network', 'var(--link)', 'network'], ['other', 'var(--rest-2)', 'launch, latency'], ['waiting', 'var(--well)', 'waiting'],
-];
-
-/** Shares by the bounds drawn; what is rare is gathered. */
-function gathered(shares: Shares): Shares {
-  const sums: Shares = Object.fromEntries(bounds.map(([name]) => [name, 0]));
-  for (const [bound, share] of Object.entries(shares)) {
-    const name = bound === 'shared' || bound === 'special' ? 'l2' : bound in sums ? bound : 'other';
-    sums[name] = (sums[name] ?? 0) + share;
-  }
-  return sums;
-}
-
-interface Slice {
-  node: string;
-  bound: string;
-  share: number;
-}
-
-const slicesOf = (points: SweepPoint[], of: (point: SweepPoint) => Shares): Slice[] =>
-  points.flatMap((point) => Object.entries(gathered(of(point))).map(([bound, share]) => ({ node: label(point.node), bound, share })));
-
-function stacks(slices: Slice[], nodes: NodeFacts[]): (width: number) => PlotOptions {
-  return () => ({
-    marginLeft: 56, marginRight: 58, marginBottom: 40,
-    x: { type: 'band', domain: nodes.map(label), label: 'process node →', padding: 0.18 },
-    y: { label: '↑ share of the time', tickFormat: '.0%', domain: [0, 1] },
-    color: { domain: bounds.map(([name]) => name), range: bounds.map(([, tone]) => tone) },
-    marks: [barY(slices, { x: 'node', y: 'share', fill: 'bound', order: bounds.map(([name]) => name), inset: 0.4, title: (slice: Slice) => `${slice.node}: ${slice.bound} ${percent(slice.share)}` })],
-  });
-}
-
-const training: Fields = { model: 'gpt3-175b', gpus: 1024, tp: 8, pp: 8, batch: 1024, seq: 2048, precision: 'bf16', recompute: 'selective' };
-const serving: Fields = { model: 'llama2-13b', tp: 1, batch: 8, input: 1024, output: 256, precision: 'bf16' };
-
-const Legend = (): JSX.Element => <>{bounds.map(([name, tone, words]) => <span class="legend" key={name}><i class="key" style={{ background: tone }} /> {words}</span>)}</>;
-
-function Curves({ choice, nodes, drams }: { choice: Chosen; nodes: NodeFacts[]; drams: string[] }): JSX.Element {
-  const workloads = useMemo<Workloads>(() => ({ train: { ...training, model: params.value['train_model'] ?? 'gpt3-175b' }, infer: { ...serving, model: params.value['infer_model'] ?? 'llama2-13b' } }), [params.value['train_model'], params.value['infer_model']]);
-  const { points, problems, done } = useSweep(nodes, drams, choice, workloads);
-  const mine = points.filter((point) => point.dram === choice.dram);
-  const throughput = (point: SweepPoint): number => point.train.tokens_per_second_per_gpu;
-  const tokenTime = (point: SweepPoint): number => point.infer.tpot_seconds * 1e3;
-  const table = () => points.map((point) => ({ node: point.node.name, year: point.node.year, dram: point.dram, bf16_flops: point.device.matrix['bf16'], memory_bytes_per_second: point.device.memory.bandwidth,
-    tokens_per_second_per_gpu: throughput(point), tpot_seconds: point.infer.tpot_seconds, ...Object.fromEntries(Object.entries(point.trainShares).map(([name, share]) => [`train_${name}`, share])) }));
-  const of = [points, choice.dram, choice.node];
-  return (
-    <section class={done ? '' : 'stale'} data-curves={done}>
-      <h2>What a node buys</h2>
-      <Problems of={problems} />
-      <div class="pair">
-        <Figure name="tech-training" title={`Training ${String(workloads.train['model'])}`} note={`Tokens a second a GPU, on ${grouped(Number(training['gpus']))} GPUs, tp 8, pp 8; a line for each memory.`} rows={table}>
-          <PlotBox draw={curves(points, nodes, choice, throughput, '↑ tokens a second a GPU')} of={of} height={curveHeight} label="training throughput by node" />
-        </Figure>
-        <Figure name="tech-inference" title={`Serving ${String(workloads.infer['model'])}`} note="Time of an output token in ms, batch 8 on one GPU; a line for each memory." rows={table}>
-          <PlotBox draw={curves(points, nodes, choice, tokenTime, '↑ ms a token')} of={of} height={curveHeight} label="time of a token by node" />
-        </Figure>
-        <Figure name="tech-training-bounds" title={`What bounds training, with ${choice.dram.toUpperCase()}`} note={<Legend />} rows={() => slicesOf(mine, (p) => p.trainShares).map((slice) => ({ ...slice }))}>
-          <PlotBox draw={stacks(slicesOf(mine, (p) => p.trainShares), nodes)} of={of} height={240} label="bottlenecks of training by node" />
-        </Figure>
-        <Figure name="tech-inference-bounds" title={`What bounds a token, with ${choice.dram.toUpperCase()}`} note={<Legend />} rows={() => slicesOf(mine, (p) => p.inferShares).map((slice) => ({ ...slice }))}>
-          <PlotBox draw={stacks(slicesOf(mine, (p) => p.inferShares), nodes)} of={of} height={240} label="bottlenecks of serving by node" />
-        </Figure>
-      </div>
-    </section>
   );
 }
 
 /** Names that stand for the same process are one point of the axis. */
 function distinct(nodes: NodeFacts[]): NodeFacts[] {
   // Of two names the one that its maker uses: A14 rather than 1.4 nm.
-  const foreign = (node: NodeFacts): number => Number(!node.process.toLowerCase().includes(node.name)) + Number(!node.process.includes(node.name.replace(/^\D/, '')));
+  const foreign = (node: NodeFacts): number =>
+    Number(!node.process.toLowerCase().includes(node.name)) +
+    Number(!node.process.includes(node.name.replace(/^\D/, '')));
   const seen = new Set<string>();
-  const kept = [...nodes].sort((a, b) => foreign(a) - foreign(b) || b.name.length - a.name.length).filter((node) => !seen.has(node.process) && seen.add(node.process));
+  const kept = [...nodes]
+    .sort((a, b) => foreign(a) - foreign(b) || b.name.length - a.name.length)
+    .filter((node) => !seen.has(node.process) && seen.add(node.process));
   const size = (node: NodeFacts): number => Number.parseFloat(node.name.slice(1));
   return kept.sort((a, b) => a.year - b.year || size(b) - size(a));
 }
@@ -263,33 +174,137 @@ export function Technology(): JSX.Element {
   const body: Fields = { ...choice.fields, node: choice.node, dram: choice.dram };
   const live = useLive<TechAnswer>(JSON.stringify(body), (signal) => post('/tech', body, signal));
   const of = (field: string): Problem[] => problemsOf(live.problems, field);
-  const byYear = <T extends { year: number; name: string }>(list: T[], detail: (entry: T) => string) => [...list].sort((a, b) => a.year - b.year).map((entry) => ({ name: entry.name, detail: `${detail(entry)}, ${entry.year}` }));
+  const byYear = <T extends { year: number; name: string }>(list: T[], detail: (entry: T) => string) =>
+    [...list]
+      .sort((a, b) => a.year - b.year)
+      .map((entry) => ({ name: entry.name, detail: `${detail(entry)}, ${entry.year}` }));
   const axis = useMemo(() => distinct(nodes), [nodes]);
-  const lines = useMemo(() => [...new Set([...compared.filter((name) => drams.some((dram) => dram.name === name)), choice.dram])], [drams, choice.dram]);
+  const lines = useMemo(
+    () => [...new Set([...compared.filter((name) => drams.some((dram) => dram.name === name)), choice.dram])],
+    [drams, choice.dram],
+  );
   return (
     <div class="columns">
       <Side title="Technology">
         <form class="scenario" onSubmit={(event) => event.preventDefault()}>
-          <Picker label="Process node" name="node" value={choice.node} options={byYear(nodes, (node) => node.process)} problems={of('node')} onChange={(node) => change({ node })} />
-          <Picker label="Memory" name="dram" value={choice.dram} options={byYear(drams, (dram) => `${byteRate(dram.bandwidth)} a stack`)} problems={of('dram')} onChange={(dram) => change({ dram })} />
-          <Picker label="Network between nodes" name="network" value={choice.network} options={byYear(links.filter((link) => link.reach === 'cluster'), (link) => `${link.title}, ${byteRate(link.bandwidth)}`)} problems={of('network')} onChange={(network) => change({ network })} />
-          <Picker label="Links inside a node" name="link_gen" value={params.value['link_gen'] ?? 'by node'} options={[{ name: 'by node', detail: 'what its time had' }, ...byYear(links.filter((link) => link.reach === 'node'), (link) => link.title)]} problems={of('link_gen')}
-            onChange={(link) => change({ link_gen: link === 'by node' ? undefined : link })} />
+          <Picker
+            label="Process node"
+            name="node"
+            value={choice.node}
+            options={byYear(nodes, (node) => node.process)}
+            problems={of('node')}
+            onChange={(node) => change({ node })}
+          />
+          <Picker
+            label="Memory"
+            name="dram"
+            value={choice.dram}
+            options={byYear(drams, (dram) => `${byteRate(dram.bandwidth)} a stack`)}
+            problems={of('dram')}
+            onChange={(dram) => change({ dram })}
+          />
+          <Picker
+            label="Network between nodes"
+            name="network"
+            value={choice.network}
+            options={byYear(
+              links.filter((link) => link.reach === 'cluster'),
+              (link) => `${link.title}, ${byteRate(link.bandwidth)}`,
+            )}
+            problems={of('network')}
+            onChange={(network) => change({ network })}
+          />
+          <Picker
+            label="Links inside a node"
+            name="link_gen"
+            value={params.value['link_gen'] ?? 'by node'}
+            options={[
+              { name: 'by node', detail: 'what its time had' },
+              ...byYear(
+                links.filter((link) => link.reach === 'node'),
+                (link) => link.title,
+              ),
+            ]}
+            problems={of('link_gen')}
+            onChange={(link) => change({ link_gen: link === 'by node' ? undefined : link })}
+          />
           <h2>Budgets</h2>
-          <NumberField label="Die area" name="area" value={integer('area', 814)} values={areas} show={(value) => `${value} mm²`} problems={of('area')} onChange={(value) => change({ area: value })} />
-          <NumberField label="Dies" name="dies" value={integer('dies', 1)} values={[1, 2, 4]} problems={of('dies')} onChange={(value) => change({ dies: value === 1 ? undefined : value })} />
-          <NumberField label="Power" hint="0: what it needs" name="power" value={integer('power', 0)} values={limits} show={(value) => (value === 0 ? 'as needed' : `${value} W`)} problems={of('power')} onChange={(value) => change({ power: value === 0 ? undefined : value })} />
-          <NumberField label="Stacks" hint="0: as many as the edge holds" name="stacks" value={integer('stacks', 0)} values={stackCounts} show={(value) => (value === 0 ? 'all' : String(value))} problems={of('stacks')} onChange={(value) => change({ stacks: value === 0 ? undefined : value })} />
+          <NumberField
+            label="Die area"
+            name="area"
+            value={integer('area', 814)}
+            values={areas}
+            show={(value) => `${value} mm²`}
+            problems={of('area')}
+            onChange={(value) => change({ area: value })}
+          />
+          <NumberField
+            label="Dies"
+            name="dies"
+            value={integer('dies', 1)}
+            values={[1, 2, 4]}
+            problems={of('dies')}
+            onChange={(value) => change({ dies: value === 1 ? undefined : value })}
+          />
+          <NumberField
+            label="Power"
+            hint="0: what it needs"
+            name="power"
+            value={integer('power', 0)}
+            values={limits}
+            show={(value) => (value === 0 ? 'as needed' : `${value} W`)}
+            problems={of('power')}
+            onChange={(value) => change({ power: value === 0 ? undefined : value })}
+          />
+          <NumberField
+            label="Stacks"
+            hint="0: as many as the edge holds"
+            name="stacks"
+            value={integer('stacks', 0)}
+            values={stackCounts}
+            show={(value) => (value === 0 ? 'all' : String(value))}
+            problems={of('stacks')}
+            onChange={(value) => change({ stacks: value === 0 ? undefined : value })}
+          />
           <h2>Workloads of the curves</h2>
-          <Picker label="Training" name="train_model" value={params.value['train_model'] ?? 'gpt3-175b'} options={lists?.models ?? []} onChange={(model) => change({ train_model: model })} />
-          <Picker label="Serving" name="infer_model" value={params.value['infer_model'] ?? 'llama2-13b'} options={lists?.models ?? []} onChange={(model) => change({ infer_model: model })} />
+          <Picker
+            label="Training"
+            name="train_model"
+            value={params.value['train_model'] ?? 'gpt3-175b'}
+            options={lists?.models ?? []}
+            onChange={(model) => change({ train_model: model })}
+          />
+          <Picker
+            label="Serving"
+            name="infer_model"
+            value={params.value['infer_model'] ?? 'llama2-13b'}
+            options={lists?.models ?? []}
+            onChange={(model) => change({ infer_model: model })}
+          />
         </form>
       </Side>
       <main>
-        <header class="title"><h1>A device of {choice.node.toUpperCase()} and {choice.dram.toUpperCase()}</h1><p class="subtitle">{live.answer ? `${grouped(integer('area', 814))} mm² of ${nodes.find((node) => node.name === choice.node)?.process ?? choice.node}, ${live.answer.device.name}; generated, not measured` : ' '}</p></header>
-        {live.answer ? <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}><Problems of={live.problems} /><Device answer={live.answer} /></div>
-          : <Placeholder busy={live.busy && live.problems.length === 0}><Problems of={live.problems} /></Placeholder>}
-        {axis.length > 0 && <Curves choice={choice} nodes={axis} drams={lines} />}
+        <header class="title">
+          <h1>
+            A device of {choice.node.toUpperCase()} and {choice.dram.toUpperCase()}
+          </h1>
+          <p class="subtitle">
+            {live.answer
+              ? `${grouped(integer('area', 814))} mm² of ${nodes.find((node) => node.name === choice.node)?.process ?? choice.node}, ${live.answer.device.name}; generated, not measured`
+              : ' '}
+          </p>
+        </header>
+        {live.answer ? (
+          <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}>
+            <Problems of={live.problems} />
+            <Device answer={live.answer} />
+          </div>
+        ) : (
+          <Placeholder busy={live.busy && live.problems.length === 0}>
+            <Problems of={live.problems} />
+          </Placeholder>
+        )}
+        {axis.length > 0 && <NodeCurves choice={choice} nodes={axis} drams={lines} />}
         {live.answer && <Assumptions of={live.answer.assumptions} />}
       </main>
     </div>
