@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <csignal>
 #include <thread>
 
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
+#include "cli/interruption.hpp"
 #include "cli/search_report.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/search/recipe.hpp"
@@ -91,27 +91,16 @@ std::string serve_answer(const SearchOptions& options, const Common& common,
   return said(a, options.plot, common.format);
 }
 
-volatile std::sig_atomic_t interrupted = 0;
-
 /// Draws how far a search is, and passes Ctrl-C on to it.
 class Watcher {
  public:
-  explicit Watcher(SearchProgress& progress) : progress_(progress) {
-    interrupted = 0;
-    before_ = std::signal(SIGINT, [](int) { interrupted = 1; });
-  }
-  ~Watcher() {
-    thread_ = {};  // asks it to end, and waits
-    std::signal(SIGINT, before_);
-  }
-  Watcher(const Watcher&) = delete;
-  Watcher& operator=(const Watcher&) = delete;
+  explicit Watcher(SearchProgress& progress) : progress_(progress) {}
 
   void start(double points) {
     thread_ = std::jthread([this, points](const std::stop_token& end) {
       Progress line("search", static_cast<std::int64_t>(points));
       while (!end.stop_requested()) {
-        if (interrupted != 0) progress_.stop = true;
+        if (Interruption::asked()) progress_.stop = true;
         line.set(static_cast<std::int64_t>(progress_.done));
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
       }
@@ -120,8 +109,8 @@ class Watcher {
 
  private:
   SearchProgress& progress_;
-  void (*before_)(int) = nullptr;
-  std::jthread thread_;
+  const Interruption catching_;
+  std::jthread thread_;  // the last: it ends before what it uses
 };
 
 }  // namespace

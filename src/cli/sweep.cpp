@@ -4,12 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <system_error>
 
 #include "cli/commands.hpp"
+#include "cli/interruption.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
@@ -20,34 +19,6 @@ namespace sextant::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler writes it
-
-extern "C" void ask_to_stop(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);  // who asks again does not want to wait
-}
-
-/// While this lives, Ctrl-C and a polite kill ask for an end instead of making one.
-class Interruption {
- public:
-  Interruption() {
-    interrupted = false;
-    for (std::size_t i = 0; i < signals.size(); ++i) {
-      before_[i] = std::signal(signals[i], ask_to_stop);
-    }
-  }
-  ~Interruption() {
-    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
-  }
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
-
- private:
-  static constexpr std::array signals = {SIGINT, SIGTERM};
-  std::array<void (*)(int), signals.size()> before_{};
-};
 
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -79,7 +50,7 @@ bool run_plan(const sweep::Plan& plan, sweep::Results& results, int threads) {
       plan, results,
       {.threads = threads,
        .search = inner_search(),
-       .stopped = [] { return interrupted.load(); },
+       .stopped = Interruption::asked,
        .progress = [&](std::uint64_t done) { progress.set(static_cast<std::int64_t>(done)); }});
   return results.written() == left;
 }

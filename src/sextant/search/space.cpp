@@ -24,9 +24,9 @@ std::vector<int> divisors(int n) {
 }
 
 std::vector<int> values_of(const Choices& c, std::vector<int> usual) {
-  std::vector<int> values = c.only.empty() ? std::move(usual) : c.only;
-  std::erase_if(values, [&](int v) { return !c.allows(v); });
-  return values;
+  if (!c.only.empty()) usual = c.only;
+  std::erase_if(usual, [&](int v) { return !c.allows(v); });
+  return usual;
 }
 
 namespace {
@@ -174,7 +174,7 @@ SearchPlan lay_out(const Problem& p, const SearchSpace& space) {
     plan.units += units;
     double each = 0;
     for (const Strategy& m : mappings) each += points_of(p, space, m);
-    plan.points += each * static_cast<double>(units / space.recompute.size());
+    plan.points += each * static_cast<double>(units) / static_cast<double>(space.recompute.size());
     used.push_back(cut);
   }
   plan.cuts = std::move(used);
