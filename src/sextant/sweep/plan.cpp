@@ -346,9 +346,9 @@ void Reader::check_devices() {
   std::vector<Degree> degrees;
   std::vector<std::size_t> wheels;
   double combinations = 1;
-  for (std::size_t w = 0; w < plan_.wheels.size(); ++w) {
+  for (const Wheel& wheel : plan_.wheels) {
     const std::size_t before = degrees.size();
-    for (const std::size_t a : plan_.wheels[w].axes) {
+    for (const std::size_t a : wheel.axes) {
       const Axis& axis = plan_.axes[a];
       const std::string& name = axis.canonical;
       if (name != "gpus" && name != "tp" && name != "pp" && name != "cp" && name != "dp") continue;
@@ -358,7 +358,7 @@ void Reader::check_devices() {
       }
     }
     if (degrees.size() == before) continue;
-    wheels.push_back(plan_.wheels[w].size);
+    wheels.push_back(wheel.size);
     combinations *= static_cast<double>(wheels.back());
   }
   if (combinations > 1e6) return;  // some will do
