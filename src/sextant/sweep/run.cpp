@@ -15,9 +15,10 @@
 namespace sextant::sweep {
 namespace {
 
-/// Rows between commits at most, and seconds: what a kill may cost.
-constexpr std::uint64_t commit_rows = 65'536;
+/// Seconds between commits, which is what a kill may cost; more where the disk is slow, so that
+/// commits take a tenth of the time at most.
 constexpr double commit_seconds = 0.5;
+constexpr double commit_share = 0.1;
 /// Points of a chunk at most: enough to forget the cost of handing it out.
 constexpr std::uint64_t most_chunk_points = 1024;
 
@@ -133,7 +134,7 @@ Results::Results(const Plan& plan, const Target& target)
       store_(open(plan, target, outputs_)),
       digits_(plan.wheels.size()),
       verdicts_(outputs_.front().names.size() + 1),
-      last_commit_(now()) {}
+      next_commit_(now() + commit_seconds) {}
 
 Worklist Results::worklist(int workers) const {
   std::vector<PointRange> missing = store_->missing(plan_.count);
@@ -151,7 +152,7 @@ void Results::take(const Worklist& worklist, const Chunk& chunk) {
     write_row(point, values, chunk);
     values += outputs_.size();
   });
-  if (uncommitted_ >= commit_rows || now() - last_commit_ >= commit_seconds) commit();
+  if (now() >= next_commit_) commit();
 }
 
 void Results::write_row(std::uint64_t point, const double* values, const Chunk& chunk) {
@@ -179,7 +180,6 @@ void Results::write_row(std::uint64_t point, const double* values, const Chunk& 
   store_->write(point, cells_);
   ++verdicts_[std::min(static_cast<std::size_t>(values[0]), verdicts_.size() - 1)];
   ++written_;
-  ++uncommitted_;
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> Results::verdicts() const {
@@ -193,9 +193,10 @@ std::vector<std::pair<std::string, std::uint64_t>> Results::verdicts() const {
 }
 
 void Results::commit() {
+  const double start = now();
   store_->commit();
-  uncommitted_ = 0;
-  last_commit_ = now();
+  const double end = now();
+  next_commit_ = end + std::max(commit_seconds, (end - start) / commit_share);
 }
 
 // ---- running

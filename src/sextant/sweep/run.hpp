@@ -71,8 +71,7 @@ class Results {
   std::vector<std::size_t> digits_;
   std::vector<std::uint64_t> verdicts_;  ///< by code; the last: all that a chunk has a text for
   std::uint64_t written_ = 0;
-  std::uint64_t uncommitted_ = 0;
-  double last_commit_ = 0;
+  double next_commit_ = 0;  ///< on a steady clock
 };
 
 /// The chunk's points, answered.
