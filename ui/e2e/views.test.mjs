@@ -369,7 +369,8 @@ describe('work with it', together, () => {
   );
 
   check('search: progress, cancel, the best so far opens in Predict', async (t) => {
-    const probe = await api('/search', { model: 'gpt3-175b', system: 'dgx-a100', gpus: 64, batch: 64 });
+    // A request without a model starts nothing; a server that cannot search answers 404.
+    const probe = await api('/search', {});
     if (probe.status === 404) {
       t.skip('this server cannot search');
       return;
