@@ -13,7 +13,7 @@ case ${1-} in
   test)
     packages+=(
       ccache clang clang-format clang-tidy libclang-rt-14-dev
-      libbenchmark-dev libgmock-dev libgtest-dev valgrind
+      groff-base libbenchmark-dev libgmock-dev libgtest-dev valgrind
     )
     ;;
   *)
