@@ -24,6 +24,7 @@ third_party=(
   'toml\+\+/|<toml\.hpp     src/sextant/io/toml.cpp'
   '<nlopt                   src/sextant/validate/calibrate.cpp'
   '<CLI/                    src/cli/*'
+  '<pybind11/               src/python/module.cpp'
 )
 # Headers that print, wait or open files.
 core_forbids='<(iostream|fstream|filesystem|thread|mutex|unistd\.h|sys/|cstdio>)'

@@ -13,7 +13,8 @@ case ${1-} in
   test)
     packages+=(
       ccache clang clang-format clang-tidy libclang-rt-14-dev
-      groff-base libbenchmark-dev libgmock-dev libgtest-dev valgrind
+      groff-base libbenchmark-dev libgmock-dev libgtest-dev pybind11-dev
+      python3-dev python3-pytest valgrind
     )
     ;;
   *)

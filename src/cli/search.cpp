@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <mutex>
 #include <thread>
 
 #include "cli/answer.hpp"
@@ -93,16 +94,20 @@ std::string serve_answer(const SearchOptions& options, const Common& common,
 
 volatile std::sig_atomic_t interrupted = 0;
 
+/// Who catches Ctrl-C: of searches at the same time, in threads of a Python program say, the first.
+std::mutex catching;
+
 /// Draws how far a search is, and passes Ctrl-C on to it.
 class Watcher {
  public:
   explicit Watcher(SearchProgress& progress) : progress_(progress) {
+    if (!catches_) return;
     interrupted = 0;
     before_ = std::signal(SIGINT, [](int) { interrupted = 1; });
   }
   ~Watcher() {
     thread_ = {};  // asks it to end, and waits
-    std::signal(SIGINT, before_);
+    if (catches_) std::signal(SIGINT, before_);
   }
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
@@ -120,6 +125,7 @@ class Watcher {
 
  private:
   SearchProgress& progress_;
+  std::unique_lock<std::mutex> catches_{catching, std::try_to_lock};
   void (*before_)(int) = nullptr;
   std::jthread thread_;
 };

@@ -57,6 +57,7 @@ std::vector<Page> all_pages(const Manual& manual) {
       {"completions/sextant.fish", fish_completion(manual)},
   };
   for (Page& p : manual_pages(manual)) pages.push_back(std::move(p));
+  for (Page& p : python_modules(manual)) pages.push_back(std::move(p));
   return pages;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sextant-manual makes of the descriptions of the commands: completion for three shells and
-// manual pages.
+// What sextant-manual makes of the descriptions of the commands: completion for three shells,
+// manual pages, the functions of the Python package.
 #pragma once
 
 #include <map>
@@ -53,7 +53,10 @@ struct Page {
 /// sextant(1), and one page a command.
 std::vector<Page> manual_pages(const Manual& manual);
 
-/// All of it: completions/… and man/man1/….
+/// python/sextant/_commands.py, and a module for each group of commands.
+std::vector<Page> python_modules(const Manual& manual);
+
+/// All of it: completions/…, man/man1/…, python/….
 std::vector<Page> all_pages(const Manual& manual);
 
 /// Every occurrence of `from` becomes `to`.

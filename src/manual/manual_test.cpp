@@ -68,6 +68,20 @@ TEST(ManualPages, KnowEveryCommandAndOption) {
   }
 }
 
+TEST(PythonModules, HaveAFunctionACommand) {
+  const std::string commands = page("python/sextant/_commands.py");
+  const std::string ops = page("python/sextant/ops.py");
+  for (const CommandDescription& c : manual().commands) {
+    const bool grouped = c.name.starts_with("ops ");
+    const std::string head = "\ndef " + (grouped ? c.name.substr(4) : c.name) + "(\n";
+    EXPECT_THAT(grouped ? ops : commands, HasSubstr(head));
+  }
+  EXPECT_THAT(commands, HasSubstr("    model: Preset,\n"));
+  EXPECT_THAT(commands, HasSubstr("    tp: int | None = None,\n"));
+  EXPECT_THAT(commands, HasSubstr("    output: int | None = None,\n"));  // tokens of `infer`
+  EXPECT_THAT(commands, testing::Not(HasSubstr("    format: ")));
+}
+
 TEST(Manual, GroupsStandAmongTheCommands) {
   std::vector<std::string> words;
   for (const Entry& e : words_after(manual(), "")) words.push_back(e.name);
