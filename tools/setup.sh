@@ -12,7 +12,7 @@ case ${1-} in
   build) ;;
   test)
     packages+=(
-      ccache clang clang-format clang-tidy libclang-rt-14-dev
+      ccache clang clang-format clang-tidy dpkg-dev libclang-rt-14-dev
       groff-base libbenchmark-dev libgmock-dev libgtest-dev pybind11-dev
       python3-dev python3-pytest valgrind
     )
