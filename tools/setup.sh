@@ -13,7 +13,7 @@ case ${1-} in
   test)
     packages+=(
       ccache clang clang-format clang-tidy dpkg-dev libclang-rt-14-dev
-      groff-base libbenchmark-dev libgmock-dev libgtest-dev pybind11-dev
+      groff-base libbenchmark-dev libgmock-dev libgtest-dev mkdocs-material pybind11-dev
       python3-dev python3-pytest valgrind
     )
     ;;
