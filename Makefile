@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Targets share build folders, so they run one after another; Ninja uses all cores inside each.
 .NOTPARALLEL:
-.PHONY: help build run test bench accuracy format tidy fuzz clean
+.PHONY: help build run test bench docs packages accuracy format tidy fuzz clean
 
 # Ninja's counter on a terminal, its silence in a log.
 QUIET := $(shell [ -t 1 ] || echo -- --quiet)
@@ -29,6 +29,18 @@ bench: ## speed of the parts that searches call
 	@cmake --preset release -DSEXTANT_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build build $(QUIET)
 	@tools/bench.sh build/bench
+
+docs: ## the pages of docs/ as a site, at build/site/index.html
+	@tools/setup.sh test
+	@mkdocs build --strict --quiet
+	@echo "build/site/index.html is ready"
+
+packages: ## Debian packages in build/packages: sextant, libsextant-dev, python3-sextant
+	@tools/setup.sh test
+	@cmake --preset release -DSEXTANT_PYTHON=ON --log-level=WARNING >/dev/null
+	@cmake --build build $(QUIET)
+	@cpack --config build/CPackConfig.cmake -B build/packages >/dev/null
+	@ls build/packages/*.deb
 
 # Measurements are other people's, so they are not in the repository.
 accuracy: build ## docs/accuracy.md anew, from the case files in CASES=FOLDER (minutes)

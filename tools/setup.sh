@@ -15,8 +15,9 @@ case ${1-} in
   build) ;;
   test)
     packages+=(
-      ccache chromium clang clang-format clang-tidy libclang-rt-14-dev
-      libbenchmark-dev libgmock-dev libgtest-dev libopenmpi-dev openmpi-bin python3 sqlite3 valgrind
+      ccache chromium clang clang-format clang-tidy dpkg-dev groff-base libbenchmark-dev libclang-rt-14-dev
+      libgmock-dev libgtest-dev libopenmpi-dev mkdocs-material openmpi-bin pybind11-dev
+      python3 python3-dev python3-pytest sqlite3 valgrind
     )
     ;;
   *)

@@ -8,10 +8,12 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler writes it
+std::mutex catching;
 
 }  // namespace
 
-Interruption::Interruption() {
+Interruption::Interruption() : catches_(catching, std::try_to_lock) {
+  if (!catches_) return;
   interrupted = false;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     before_[i] = std::signal(signals[i], [](int) { interrupted = true; });
@@ -19,6 +21,7 @@ Interruption::Interruption() {
 }
 
 Interruption::~Interruption() {
+  if (!catches_) return;
   for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before_[i]);
 }
 

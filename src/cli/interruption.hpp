@@ -4,10 +4,12 @@
 
 #include <array>
 #include <csignal>
+#include <mutex>
 
 namespace sextant::cli {
 
-/// While this lives, Ctrl-C and a polite kill ask for an end instead of making one.
+/// While this lives, Ctrl-C and a polite kill ask for an end instead of making one. Of several at the
+/// same time, in threads of a Python program say, the first catches them for all.
 class Interruption {
  public:
   Interruption();
@@ -19,6 +21,7 @@ class Interruption {
   static bool asked();
 
  private:
+  std::unique_lock<std::mutex> catches_;
   static constexpr std::array signals = {SIGINT, SIGTERM};
   std::array<void (*)(int), signals.size()> before_{};
 };

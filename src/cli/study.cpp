@@ -28,6 +28,7 @@ constexpr std::array<Entry, 8> studies = {{
     {"dram-scaling", dram_scaling},
     {"bottleneck-evolution", bottleneck_evolution},
 }};
+static_assert(studies.size() + 1 == study_names.size(), "a study is missing among the choices");
 
 std::vector<Study> chosen(const std::string& name) {
   std::vector<Study> list;

@@ -2,9 +2,14 @@
 // Options of `list` and `show`.
 #pragma once
 
+#include <array>
+
 #include "cli/options/option.hpp"
 
 namespace sextant::cli {
+
+inline constexpr std::array<std::string_view, 9> kinds_of_presets = {
+    "devices", "systems", "models", "runtimes", "kernels", "nodes", "drams", "links", "cores"};
 
 struct ListOptions {
   std::string kind;  ///< "devices", …; empty: all
@@ -14,7 +19,8 @@ template <class V>
 void describe(V& v, ListOptions& o) {
   v("kind", o.kind,
     {.help = "devices, systems, models, runtimes, kernels, nodes, drams, links or cores",
-     .positional = true});
+     .positional = true,
+     .choices = kinds_of_presets});
 }
 
 struct ShowOptions {

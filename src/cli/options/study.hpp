@@ -2,9 +2,16 @@
 // Options of `study`.
 #pragma once
 
+#include <array>
+
 #include "cli/options/option.hpp"
 
 namespace sextant::cli {
+
+inline constexpr std::array<std::string_view, 9> study_names = {
+    "training-validation", "memory-footprint",     "inference-validation",
+    "gemm-bounds",         "gpu-generations",      "node-scaling",
+    "dram-scaling",        "bottleneck-evolution", "all"};
 
 /// A published analysis, reproduced.
 struct StudyOptions {
@@ -18,7 +25,8 @@ void describe(V& v, StudyOptions& o) {
     {.help = "training-validation, memory-footprint, inference-validation, gemm-bounds, "
              "gpu-generations, node-scaling, dram-scaling, bottleneck-evolution or all",
      .required = true,
-     .positional = true});
+     .positional = true,
+     .choices = study_names});
   // Here -o is a folder: a study is several files.
   v("output", o.folder,
     {.help = "write its CSV, JSON, SVG and Markdown here",
