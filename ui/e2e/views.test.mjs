@@ -21,9 +21,9 @@ after(async () => {
 });
 
 /** No test may take longer: a page that hangs is a fault. */
-const check = (name, run) => test(name, { timeout: 60_000 }, run);
+const check = (name, run) => test(name, { timeout: 120_000 }, run);
 /** Pages wait more than they work: a few at a time. */
-const together = { concurrency: 3 };
+const together = { concurrency: Math.max(2, Math.min(4, cpus().length)) };
 
 const training =
   'kind=train&model=gpt3-175b&system=dgx-a100&gpus=64&tp=8&pp=8&microbatch=1&batch=64&seq=2048&recompute=selective&precision=bf16';
@@ -33,7 +33,7 @@ const ready = '.result[data-ready=true]';
 /** Opens an address, hands the page to `check`, and then wants no complaint of the browser. */
 async function visit(address, check, options = {}) {
   const { page, errors, close } = await newPage(browser, options);
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(45_000);
   try {
     await page.goto(`${server.url}/${address}`);
     await check(page, errors);

@@ -27,7 +27,7 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
       <header class="title">
         <h1>One pipeline of {answer.model}</h1>
         <p class="subtitle">
-          {strategyLine(answer.strategy)}; on {answer.gpus} × {answer.system}; {answer.runtime}
+          {strategyLine(answer.strategy)}; {grouped(answer.gpus)} GPUs of {answer.system}; {answer.runtime}
         </p>
       </header>
       <dl class="headlines">
