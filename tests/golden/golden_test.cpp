@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions for every device and for training steps of every kind, kept to twelve digits: a
-// change of the model shows as a readable diff, and belongs into the commit that means it.
+// Predictions for every device, system and model and for steps of every kind, kept to twelve
+// digits: a change shows as a table of what moved, and belongs into the commit that means it.
 // SEXTANT_UPDATE_GOLDEN=1 rewrites the files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "sextant/io/files.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/predict/infer.hpp"
+#include "sextant/report/table.hpp"
 #include "sextant/validate/validate.hpp"
 
 namespace sextant {
@@ -276,6 +279,80 @@ void predict_serving(std::vector<Prediction>& out) {
   }
 }
 
+// Every model there is, trained and served on one node, cut as far as its heads and layers allow.
+void predict_model(const std::string& name, Catalogue& catalogue, std::vector<Prediction>& out) {
+  struct Named {
+    const char* system;
+    const char* runtime;
+    const std::string& model;
+    Training work;
+  };
+  struct Served {
+    const char* system;
+    const char* runtime;
+    const std::string& model;
+    Serving work;
+  };
+  const Problem training =
+      problem_of(Named{"dgx-h100", "megatron-core", name, {.batch = 8, .seq = 1024}}, catalogue);
+  const Problem serving = problem_of(
+      Served{"dgx-h200", "trtllm", name, {.batch = 8, .input = 500, .output = 100}}, catalogue);
+  Estimate step;
+  ServingEstimate served;
+  for (const int tp : {8, 4, 2, 1}) {
+    if (step.step.value <= 0) step = evaluate(training, {.tp = tp});
+    if (served.latency.value <= 0) served = serve(serving, {.tp = tp});
+  }
+  EXPECT_GT(step.step.value, 0) << name << ": " << name_of(step.verdict);
+  EXPECT_GT(served.latency.value, 0) << name << ": " << name_of(served.verdict);
+  out.push_back({name + " trained, step", step.step.value});
+  out.push_back({name + " trained, bytes", step.memory.total().value});
+  out.push_back({name + " served, latency", served.latency.value});
+  out.push_back({name + " served, bytes", served.memory.total().value});
+}
+
+// What moved, largest first: scenario, before, after, by how much.
+std::string differences(std::map<std::string, std::string> golden,
+                        const std::vector<Prediction>& now) {
+  struct Row {
+    double change;
+    std::vector<std::string> cells;
+  };
+  std::vector<Row> rows;
+  const double always = std::numeric_limits<double>::infinity();
+  for (const Prediction& p : now) {
+    const auto found = golden.find(p.scenario);
+    const std::string before = found == golden.end() ? "" : found->second;
+    if (found != golden.end()) golden.erase(found);
+    const std::string after = digits(p.value);
+    if (before == after) continue;
+    const double change =
+        before.empty() ? always : p.value / std::strtod(before.c_str(), nullptr) - 1;
+    char percent[32] = "new";
+    if (!before.empty()) std::snprintf(percent, sizeof percent, "%+.3g %%", change * 100);
+    rows.push_back({std::abs(change), {p.scenario, before, after, percent}});
+  }
+  for (const auto& [scenario, before] : golden) {
+    rows.push_back({always, {scenario, before, "", "gone"}});
+  }
+  if (rows.empty()) return "";
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.change > b.change; });
+  TextTable table;
+  table.columns = {
+      {"scenario"}, {"before", Align::right}, {"after", Align::right}, {"change", Align::right}};
+  constexpr std::size_t most = 60;
+  for (const Row& r : rows) {
+    if (table.rows.size() < most) table.rows.push_back(r.cells);
+  }
+  const std::string rest =
+      rows.size() > most ? "and " + std::to_string(rows.size() - most) + " smaller ones\n" : "";
+  return std::to_string(rows.size()) + " of " + std::to_string(now.size()) +
+         " predictions are not what they were\n\n" + render_text(table) + rest +
+         "\nIf this is meant, SEXTANT_UPDATE_GOLDEN=1 build/tests/golden_test writes them anew: "
+         "commit that with the change, and say why.";
+}
+
 // Compares with the file of that name, or writes it.
 void compare(const std::string& file, const std::vector<Prediction>& now) {
   const std::string path = std::string(SEXTANT_SOURCE_DIR) + "/tests/golden/" + file;
@@ -285,19 +362,17 @@ void compare(const std::string& file, const std::vector<Prediction>& now) {
     write_file_atomically(path, text);
     GTEST_SKIP() << "the golden file was written anew: " << now.size() << " predictions";
   }
-  const std::map<std::string, std::string> golden = read_golden(path);
-  EXPECT_EQ(golden.size(), now.size());
-  for (const Prediction& p : now) {
-    const auto found = golden.find(p.scenario);
-    if (found == golden.end()) {
-      ADD_FAILURE() << p.scenario << ": new, " << digits(p.value);
-      continue;
-    }
-    if (found->second == digits(p.value)) continue;
-    const double before = std::strtod(found->second.c_str(), nullptr);
-    ADD_FAILURE() << p.scenario << ": " << found->second << " before, " << digits(p.value)
-                  << " now, " << (p.value / before - 1) * 100 << " %";
-  }
+  const std::string changed = differences(read_golden(path), now);
+  if (!changed.empty()) ADD_FAILURE() << file << ": " << changed;
+}
+
+TEST(Golden, AChangeReadsAsATable) {
+  const std::string text =
+      differences({{"a", "2"}, {"b", "1"}, {"old", "3"}}, {{"a", 2}, {"b", 1.1}, {"new", 4}});
+  EXPECT_NE(text.find("3 of 3 predictions"), std::string::npos) << text;
+  EXPECT_NE(text.find("+10 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("gone"), std::string::npos) << text;
+  EXPECT_EQ(differences({{"a", "2"}}, {{"a", 2}}), "");
 }
 
 TEST(Golden, KernelsAreWhatTheyWere) {
@@ -317,6 +392,15 @@ TEST(Golden, ServingIsWhatItWas) {
   std::vector<Prediction> now;
   predict_serving(now);
   compare("infer.tsv", now);
+}
+
+TEST(Golden, EveryModelIsWhatItWas) {
+  std::vector<Prediction> now;
+  Catalogue catalogue;
+  for (const std::string& name : preset_names(PresetKind::model)) {
+    predict_model(name, catalogue, now);
+  }
+  compare("models.tsv", now);
 }
 
 }  // namespace
