@@ -38,6 +38,7 @@ offers devices sextant list ""
 offers h100-sxm sextant show h100
 offers dram-scaling sextant study d
 offers --no-sp sextant train --no
+offers --port sextant serve --p
 
 if have groff; then
   for page in "$folder"/man/man1/*.1; do

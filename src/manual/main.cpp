@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// sextant-manual FOLDER: writes shell completions and manual pages. A tool of the build, not
-// installed.
+// sextant-manual FOLDER: writes shell completions, manual pages and the functions of the Python
+// package. A tool of the build, not installed.
 #include <cstdio>
 #include <filesystem>
 
 #include "manual/manual.hpp"
+#include "server/serve.hpp"
 #include "sextant/io/files.hpp"
 
+namespace {
+
+using namespace sextant;
+
+void write(const std::filesystem::path& folder, const std::vector<manual::Page>& pages) {
+  for (const manual::Page& page : pages) {
+    const std::filesystem::path path = folder / page.path;
+    std::filesystem::create_directories(path.parent_path());
+    write_file_atomically(path.string(), page.text);
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace sextant;
   if (argc != 2) {
     std::fputs("usage: sextant-manual FOLDER\n", stderr);
     return 2;
   }
   try {
-    for (const manual::Page& page : manual::all_pages(manual::the_manual())) {
-      const std::filesystem::path path = std::filesystem::path(argv[1]) / page.path;
-      std::filesystem::create_directories(path.parent_path());
-      write_file_atomically(path.string(), page.text);
-    }
+    write(argv[1], manual::python_modules(manual::the_manual()));
+    cli::add_command(server::serve_command());  // the program's alone
+    write(argv[1], manual::shell_pages(manual::the_manual()));
     return 0;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "sextant-manual: %s\n", e.what());

@@ -50,14 +50,13 @@ std::vector<Entry> words_after(const Manual& manual, const std::string& group) {
   return words;
 }
 
-std::vector<Page> all_pages(const Manual& manual) {
+std::vector<Page> shell_pages(const Manual& manual) {
   std::vector<Page> pages = {
       {"completions/sextant", bash_completion(manual)},  // the name that bash-completion loads
       {"completions/_sextant", zsh_completion(manual)},
       {"completions/sextant.fish", fish_completion(manual)},
   };
   for (Page& p : manual_pages(manual)) pages.push_back(std::move(p));
-  for (Page& p : python_modules(manual)) pages.push_back(std::move(p));
   return pages;
 }
 

@@ -53,11 +53,11 @@ struct Page {
 /// sextant(1), and one page a command.
 std::vector<Page> manual_pages(const Manual& manual);
 
+/// What a shell's user has: completions/… and man/man1/….
+std::vector<Page> shell_pages(const Manual& manual);
+
 /// python/sextant/_commands.py, and a module for each group of commands.
 std::vector<Page> python_modules(const Manual& manual);
-
-/// All of it: completions/…, man/man1/…, python/….
-std::vector<Page> all_pages(const Manual& manual);
 
 /// Every occurrence of `from` becomes `to`.
 std::string replaced(std::string text, const std::string& from, const std::string& to);
