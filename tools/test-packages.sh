@@ -28,9 +28,13 @@ done
 
 root=$folder/root
 python_path=$root/usr/lib/python3/dist-packages
-if [ "$(id -u)" = 0 ] && ! dpkg-query -W "${names[@]}" >/dev/null 2>&1 &&
-  apt-get -qq install -y --no-download --no-install-recommends -o DPkg::Lock::Timeout=60 \
-    "${packages[@]}" >"$folder/log" 2>&1; then
+if [ "$(id -u)" = 0 ] && ! dpkg-query -W -f '${db:Status-Status}\n' "${names[@]}" 2>/dev/null | grep -qx installed; then
+  # What they depend on is there, or the build could not have been: nothing is fetched.
+  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends -o DPkg::Lock::Timeout=120 \
+    "${packages[@]}" >"$folder/log" 2>&1 || {
+    cat "$folder/log"
+    exit 1
+  }
   installed=("${names[@]}")
   root="" python_path=""
   echo "installed"
