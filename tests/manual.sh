@@ -25,7 +25,9 @@ complete_words() { # WORD…: what is offered for the last of them
   printf '%s\n' "${COMPREPLY[@]}"
 }
 offers() { # OFFERED WORD…
-  complete_words "${@:2}" | grep -qxF -- "$1" || fail "'${*:2}' does not offer $1"
+  local offered
+  offered=$(complete_words "${@:2}")  # whole: grep -q would leave while it is being written
+  grep -qxF -- "$1" <<<"$offered" || fail "'${*:2}' does not offer $1"
 }
 offers train sextant tr
 offers ops sextant ""

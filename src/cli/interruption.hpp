@@ -8,8 +8,8 @@
 
 namespace sextant::cli {
 
-/// While this lives, Ctrl-C and a polite kill ask for an end instead of making one. Of several at the
-/// same time, in threads of a Python program say, the first catches them for all.
+/// While this lives, Ctrl-C and a polite kill ask for an end instead of making one. Of several at
+/// the same time, in threads of a Python program say, the first catches them for all.
 class Interruption {
  public:
   Interruption();

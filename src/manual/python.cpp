@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of the Python package, one a command, with types and docstrings. They are written
 // out rather than made at run time so that editors and type checkers know every argument.
+#include <algorithm>
 #include <array>
 
 #include "manual/manual.hpp"
@@ -12,19 +13,16 @@ namespace {
 /// command's own "output" or "format" stays.
 bool is_for_python(const OptionDescription& option) {
   cli::Common common;
-  for (const cli::Option& o : cli::options_of(common)) {
-    if (o.name != "set" && o.info.help == option.help) return false;
-  }
-  return true;
+  const std::vector<cli::Option> shared = cli::options_of(common);
+  return std::none_of(shared.begin(), shared.end(), [&](const cli::Option& o) {
+    return o.name != "set" && o.info.help == option.help;
+  });
 }
 
 bool is_keyword(const std::string& name) {
   constexpr std::array<std::string_view, 12> keywords = {
       "as", "class", "def", "for", "from", "global", "if", "import", "in", "is", "lambda", "with"};
-  for (const std::string_view k : keywords) {
-    if (name == k) return true;
-  }
-  return false;
+  return std::find(keywords.begin(), keywords.end(), name) != keywords.end();
 }
 
 std::string argument_name(const OptionDescription& option) {
