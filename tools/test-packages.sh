@@ -28,7 +28,8 @@ done
 
 root=$folder/root
 python_path=$root/usr/lib/python3/dist-packages
-if [ "$(id -u)" = 0 ] && ! dpkg-query -W -f '${db:Status-Status}\n' "${names[@]}" 2>/dev/null | grep -qx installed; then
+there=$(dpkg-query -W -f '${db:Status-Status}\n' "${names[@]}" 2>/dev/null || true)
+if [ "$(id -u)" = 0 ] && ! grep -qx installed <<<"$there"; then
   # What they depend on is there, or the build could not have been: nothing is fetched.
   DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends -o DPkg::Lock::Timeout=120 \
     "${packages[@]}" >"$folder/log" 2>&1 || {
