@@ -1,18 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures kernels of the GPU it runs on and writes case files for `sextant validate` and `calibrate`.
+"""Measures the GPU it runs on and writes case files for `sextant validate` and `calibrate`.
 
-usage: python3 tools/measure.py DEVICE-NAME OUTPUT-FOLDER
+usage: python3 tools/measure.py DEVICE-NAME OUTPUT-FOLDER [--system NAME] [--only kernels,steps,power,collectives]
 
-Needs PyTorch with CUDA and nothing else. DEVICE-NAME is the name the cases will carry (h200-sxm).
-Every kernel is captured in a CUDA graph together with copies of itself on other data, enough of them
-that no weight is found in L2, and the graph is replayed; the time is the median over replays divided
-by the kernels in the graph. Takes about two minutes on an H200.
+Needs PyTorch with CUDA and nothing else. DEVICE-NAME is the name the cases will carry (h200-sxm), --system that of
+the system around it, for steps and collectives (h200-single; without, DEVICE-NAME). What is measured:
+
+kernels      multiplies, attention, streaming operators. Each is captured in a CUDA graph together with copies of
+             itself on other data, enough of them that no weight is found in L2, and the graph is replayed; the time
+             is the median over replays divided by the kernels in the graph. Two minutes on an H200.
+steps        whole training steps of small GPTs and Llamas in eager PyTorch (runtime pytorch: bf16 weights, gradients
+             and Adam states), and decode steps in one CUDA graph with compiled blocks (runtime pytorch-graph).
+power        watts and clock of a few loads, for the device's `power` table; not cases.
+collectives  NCCL between the GPUs of this machine, where there are several.
 """
+import argparse
 import csv
 import random
 import statistics
-import sys
+import subprocess
+import threading
+import time
 from pathlib import Path
 
 import torch
@@ -109,13 +118,14 @@ def write(path, header, rows):
         out.writerows(rows)
 
 
-def main():
-    device, folder = sys.argv[1], Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
+def source(how):
+    return (f"measured by tools/measure.py on {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
+            f"CUDA {torch.version.cuda}, {how}")
+
+
+def kernels(device, folder):
     random.seed(7)
-    source = (f"measured by tools/measure.py on {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
-              f"CUDA {torch.version.cuda}, CUDA graph, weights rotated beyond L2")
-    common = {"device": device, "metric": "seconds", "source": source}
+    common = {"device": device, "metric": "seconds", "source": source("CUDA graph, weights rotated beyond L2")}
 
     # Layers of real models (llama3-70b over 4, qwen2.5-14b, mistral-7b, gemma2-9b) at uneven batch sizes.
     layers = [(2560, 8192), (8192, 2048), (14336, 8192), (8192, 7168), (7168, 5120), (5120, 5120),
@@ -169,6 +179,298 @@ def main():
     write(folder / f"{device}-stream.csv", ["id", "kind", "device", "op", "rows", "cols", "dtype", "bytes", "metric",
                                             "measured", "source"], rows)
     print(len(rows), "stream cases")
+
+
+
+class Norm(torch.nn.Module):
+    """Layer norm for a GPT, RMS norm for a Llama."""
+
+    def __init__(self, hidden, gpt):
+        super().__init__()
+        self.hidden = hidden
+        self.weight = torch.nn.Parameter(torch.ones(hidden))
+        self.bias = torch.nn.Parameter(torch.zeros(hidden)) if gpt else None
+
+    def forward(self, x):
+        if self.bias is not None:
+            return F.layer_norm(x, (self.hidden,), self.weight, self.bias)
+        return F.rms_norm(x, (self.hidden,), self.weight)
+
+
+def rotate(x, cos, sin):
+    low, high = x.chunk(2, -1)
+    return torch.cat((low * cos - high * sin, high * cos + low * sin), -1)
+
+
+class Layer(torch.nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.shape = shape
+        h, d = shape["hidden"], shape["hidden"] // shape["heads"]
+        gpt = shape["mlp"] == "gelu"
+        self.gpt = gpt
+        self.first, self.second = Norm(h, gpt), Norm(h, gpt)
+        self.qkv = torch.nn.Linear(h, h + 2 * d * shape["kv_heads"], bias=gpt)
+        self.out = torch.nn.Linear(h, h, bias=gpt)
+        self.up = torch.nn.Linear(h, shape["ffn"] * (1 if gpt else 2), bias=gpt)
+        self.down = torch.nn.Linear(shape["ffn"], h, bias=gpt)
+
+    def forward(self, x, cos, sin, cache=None):
+        b, s, h = x.shape
+        heads, groups = self.shape["heads"], self.shape["kv_heads"]
+        d = h // heads
+        q, k, v = self.qkv(self.first(x)).split((h, d * groups, d * groups), -1)
+        q, k, v = (t.view(b, s, -1, d).transpose(1, 2) for t in (q, k, v))
+        if not self.gpt:
+            q, k = rotate(q, cos, sin), rotate(k, cos, sin)
+        if cache is not None:  # one new token, at the end of each sequence's cache
+            cache[0][:, :, -1:], cache[1][:, :, -1:] = k, v
+            k, v = cache
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=cache is None, enable_gqa=heads != groups)
+        x = x + self.out(y.transpose(1, 2).reshape(b, s, h))
+        y = self.up(self.second(x))
+        if self.gpt:
+            y = F.gelu(y)
+        else:
+            gate, up = y.chunk(2, -1)
+            y = F.silu(gate) * up
+        return x + self.down(y)
+
+
+class Model(torch.nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(shape["vocab"], shape["hidden"])
+        self.layers = torch.nn.ModuleList(Layer(shape) for _ in range(shape["layers"]))
+        self.norm = Norm(shape["hidden"], shape["mlp"] == "gelu")
+        self.head = torch.nn.Linear(shape["hidden"], shape["vocab"], bias=False)
+
+
+def positions(length, dim):
+    angles = torch.outer(torch.arange(length, device="cuda").float(),
+                         10000 ** (-torch.arange(0, dim, 2, device="cuda").float() / dim))
+    return angles.cos().bfloat16(), angles.sin().bfloat16()
+
+
+def median_seconds(work, repeats=8):
+    times = []
+    for i in range(repeats + 3):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        if i >= 3:  # the first ones allocate and choose kernels
+            times.append(time.perf_counter() - begin)
+    return statistics.median(times)
+
+
+def training_step(shape, microbatch, seq):
+    """Seconds of forward and backward, and of the optimizer."""
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device("cuda"):
+        model = Model(shape)
+    torch.set_default_dtype(torch.float32)
+    adam = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
+    tokens = torch.randint(shape["vocab"], (microbatch, seq), device="cuda")
+    cos, sin = positions(seq, shape["hidden"] // shape["heads"])
+
+    def forward_backward():
+        x = model.embedding(tokens)
+        for layer in model.layers:
+            x = layer(x, cos, sin)
+        logits = model.head(model.norm(x))
+        F.cross_entropy(logits.view(-1, shape["vocab"]).float(), tokens.view(-1)).backward()
+
+    passes = median_seconds(lambda: (adam.zero_grad(set_to_none=True), forward_backward()))
+    return passes, median_seconds(adam.step)
+
+
+@torch.no_grad()
+def decode_step(shape, batch, context):
+    """One token of each sequence, replayed from a graph."""
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device("cuda"):
+        model = Model(shape)
+    torch.set_default_dtype(torch.float32)
+    d = shape["hidden"] // shape["heads"]
+    caches = [torch.randn(2, batch, shape["kv_heads"], context, d, device="cuda", dtype=torch.bfloat16)
+              for _ in range(shape["layers"])]
+    cos, sin = (t[-1:] for t in positions(context, d))
+    block = torch.compile(Layer.forward, dynamic=False)
+    tokens = torch.randint(shape["vocab"], (batch, 1), device="cuda")
+
+    def step():
+        x = model.embedding(tokens)
+        for layer, cache in zip(model.layers, caches):
+            x = block(layer, x, cos, sin, (cache[0], cache[1]))
+        return model.head(model.norm(x)).argmax(-1)
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return median_seconds(graph.replay, 20)
+
+
+GPT_1B = {"layers": 24, "hidden": 2048, "heads": 16, "kv_heads": 16, "ffn": 8192, "mlp": "gelu", "vocab": 51200}
+LLAMA_3B = {"layers": 28, "hidden": 3072, "heads": 24, "kv_heads": 8, "ffn": 8192, "mlp": "swiglu", "vocab": 128256}
+LLAMA_8B = {"layers": 32, "hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336, "mlp": "swiglu", "vocab": 128256}
+SHAPE = list(GPT_1B)
+
+
+@sdpa_kernel(SDPBackend.FLASH_ATTENTION)  # as the runtimes that the cases name
+def steps(system, folder):
+    rows = []
+    how = "eager, FlashAttention-2, bf16 weights, gradients and Adam states"
+    for shape in (GPT_1B, LLAMA_3B):
+        for microbatch, seq in ((1, 2048), (4, 2048), (2, 4096)):
+            try:
+                times = training_step(shape, microbatch, seq)
+            except torch.cuda.OutOfMemoryError:
+                print("skipped, out of memory: a training step of", shape["layers"], "layers, microbatch", microbatch)
+                continue
+            for metric, seconds in zip(("forward_backward_seconds", "optimizer_seconds"), times):
+                rows.append({**shape, "id": f"MT{len(rows)}", "kind": "train", "system": system, "runtime": "pytorch",
+                             "tied": 0, "gpus": 1, "microbatch": microbatch, "batch": microbatch, "seq": seq,
+                             "precision": "bf16", "optimizer": "adamw-bf16-states", "metric": metric,
+                             "measured": f"{seconds:.5g}", "source": source(how)})
+            torch.cuda.empty_cache()
+    write(folder / f"{system}-train.csv",
+          ["id", "kind", "system", "runtime", *SHAPE, "tied", "gpus", "microbatch", "batch", "seq", "precision",
+           "optimizer", "metric", "measured", "source"], rows)
+    print(len(rows), "training cases")
+
+    rows = []
+    how = "compiled blocks, FlashAttention-2, one CUDA graph a step"
+    for shape in (LLAMA_3B, LLAMA_8B):
+        for batch, context in ((1, 512), (8, 1024), (32, 2048)):
+            try:
+                seconds = decode_step(shape, batch, context)
+            except torch.cuda.OutOfMemoryError:
+                print("skipped, out of memory: decoding", batch, "sequences of", context)
+                continue
+            rows.append({**shape, "id": f"MD{len(rows)}", "kind": "infer", "system": system,
+                         "runtime": "pytorch-graph", "tied": 0, "shard": 1, "phase": "decode", "batch": batch,
+                         "input": context, "context": context, "precision": "bf16", "metric": "phase_seconds",
+                         "measured": f"{seconds:.5g}", "source": source(how)})
+            torch.cuda.empty_cache()
+    write(folder / f"{system}-infer.csv",
+          ["id", "kind", "system", "runtime", *SHAPE, "tied", "shard", "phase", "batch", "input", "context",
+           "precision", "metric", "measured", "source"], rows)
+    print(len(rows), "serving cases")
+
+
+def sampled(work, seconds):
+    """Watts and clock while `work` is repeated: means of what the driver reports, after a second to settle."""
+    samples, ended = [], threading.Event()
+
+    def watch():
+        query = ["nvidia-smi", "--query-gpu=power.draw,clocks.sm", "--format=csv,noheader,nounits", "-i", "0"]
+        time.sleep(1)
+        while not ended.wait(0.1):
+            fields = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split(",")
+            samples.append([float(x) for x in fields])
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        work()
+        torch.cuda.synchronize()
+    ended.set()
+    watcher.join()
+    return [statistics.mean(column) for column in zip(*samples)]
+
+
+def power(device, folder, seconds=4):
+    square = lambda n, dtype: torch.randn(n, n, device="cuda").to(dtype)
+    a, b = square(8192, torch.bfloat16), square(8192, torch.bfloat16)
+    zeros = torch.zeros_like(a)
+    source_block = torch.empty(2**30, device="cuda", dtype=torch.uint8)
+    target_block = torch.empty_like(source_block)
+    loads = [("idle", lambda: time.sleep(0.1)),
+             ("bf16 8192 x 8192 x 8192", lambda: [a @ b for _ in range(20)]),
+             ("the same on zeros", lambda: [zeros @ zeros for _ in range(20)]),
+             ("copy", lambda: [target_block.copy_(source_block) for _ in range(20)]),
+             ("bf16 1 x 8192 x 8192", lambda: [F.linear(a[:1], b) for _ in range(500)])]
+    rows = []
+    for name, work in loads:
+        watts, clock = sampled(work, seconds)
+        rows.append({"device": device, "load": name, "watts": f"{watts:.1f}", "clock_ghz": f"{clock / 1000:.4f}"})
+        print(f"{name}: {watts:.0f} W at {clock / 1000:.3f} GHz")
+    write(folder / f"{device}-power.csv", ["device", "load", "watts", "clock_ghz"], rows)
+
+
+def collective_rank(rank, world, system, path):
+    """One of `world` processes, a GPU each; the first writes the file."""
+    import torch.distributed as dist
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", init_method="tcp://127.0.0.1:29511", rank=rank, world_size=world)
+    rows = []
+    ranks = 2
+    while ranks <= world:
+        group = dist.new_group(list(range(ranks)))
+        if rank < ranks:
+            for size in (2**p for p in range(10, 31, 2)):
+                for name, run in collectives_of(dist, group, ranks, size).items():
+                    seconds = median_seconds(lambda run=run: [run() for _ in range(10)]) / 10
+                    rows.append({"id": f"MC{len(rows)}", "kind": "collective", "system": system, "library": "nccl",
+                                 "collective": name, "gpus": ranks, "gpus_per_node": world, "nodes": 1, "bytes": size,
+                                 "metric": "seconds", "measured": f"{seconds:.5g}",
+                                 "source": source("ten calls in a row, host time")})
+        dist.barrier()
+        ranks *= 2
+    if rank == 0:
+        write(path, ["id", "kind", "system", "library", "collective", "gpus", "gpus_per_node", "nodes", "bytes",
+                     "metric", "measured", "source"], rows)
+        print(len(rows), "collective cases")
+    dist.destroy_process_group()
+
+
+def collectives_of(dist, group, ranks, size):
+    """By name, on a whole buffer of `size` bytes, un-sharded."""
+    whole = torch.empty(size // 2, device="cuda", dtype=torch.bfloat16)
+    part = torch.empty(size // 2 // ranks, device="cuda", dtype=torch.bfloat16)
+    other = torch.empty_like(whole)
+    return {"all_reduce": lambda: dist.all_reduce(whole, group=group),
+            "all_gather": lambda: dist.all_gather_into_tensor(whole, part, group=group),
+            "reduce_scatter": lambda: dist.reduce_scatter_tensor(part, whole, group=group),
+            "all_to_all": lambda: dist.all_to_all_single(other, whole, group=group)}
+
+
+def collectives(system, folder):
+    world = torch.cuda.device_count()
+    if world < 2:
+        print("one GPU: no collectives to measure")
+        return
+    torch.multiprocessing.spawn(collective_rank, (world, system, folder / f"{system}-collective.csv"), world)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("device", help="the name that the cases will carry")
+    parser.add_argument("folder", type=Path, help="where the files go")
+    parser.add_argument("--system", help="the system around it; without, the device's name")
+    parser.add_argument("--only", default="kernels,steps,power,collectives", help="parts, with commas")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    system = options.system or options.device
+    parts = {"kernels": lambda: kernels(options.device, options.folder),
+             "steps": lambda: steps(system, options.folder),
+             "power": lambda: power(options.device, options.folder),
+             "collectives": lambda: collectives(system, options.folder)}
+    wanted = options.only.split(",")
+    unknown = [name for name in wanted if name not in parts]
+    if unknown:
+        parser.error(f"no part is called {', '.join(unknown)}; there are {', '.join(parts)}")
+    for name in wanted:
+        parts[name]()
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 // the plan gives fixed.
 #include <algorithm>
 
+#include "cli/flags.hpp"
 #include "cli/sweep.hpp"
-#include "sextant/io/text.hpp"
 #include "sextant/search/search.hpp"
 #include "sextant/search/serving.hpp"
 
@@ -15,17 +15,10 @@ using sweep::InnerQuestion;
 
 template <NamedEnum E>
 E objective_of(const std::string& text) {
-  E objective{};
-  if (parse_enum(text, objective)) return objective;
-  std::vector<std::string> names;
-  std::string all;
-  for (const std::string_view n : names_of(E{})) {
-    names.emplace_back(n);
-    all += (all.empty() ? "" : ", ") + std::string(n);
-  }
-  const std::string hint = did_you_mean(text, names);
-  throw InputError("best: there is no objective " + in_quotes(text),
-                   hint.empty() ? "one of " + all : hint);
+  Flags flags;
+  const E objective = flags.choice<E>("best", text);
+  throw_if_any(std::move(flags.problems));
+  return objective;
 }
 
 /// Fixes what the plan gives.

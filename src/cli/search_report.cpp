@@ -141,8 +141,8 @@ bool same_degrees(const Strategy& a, const Strategy& b) {
   return a.tp == b.tp && a.pp == b.pp && a.cp == b.cp && a.ep == b.ep && a.dp == b.dp;
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> rejections(const TrainingSearchAnswer& a) {
-  std::vector<std::pair<std::string, std::uint64_t>> all;
+Rejections rejections(const TrainingSearchAnswer& a) {
+  Rejections all;
   for (std::size_t i = 0; i < a.result.rejected.size; ++i) {
     if (a.result.rejected.values[i] == 0) continue;
     all.emplace_back(name_of(static_cast<Verdict>(i)), a.result.rejected.values[i]);
@@ -153,7 +153,7 @@ std::vector<std::pair<std::string, std::uint64_t>> rejections(const TrainingSear
   return all;
 }
 
-std::string rejection_text(const std::vector<std::pair<std::string, std::uint64_t>>& all) {
+std::string rejection_text(const Rejections& all) {
   if (all.empty()) return "";
   TextTable t;
   t.columns = {{"why the rest fail"}, {"strategies", Align::right}};
@@ -259,30 +259,42 @@ std::string search_text(const TrainingSearchAnswer& a) {
 std::string search_json(const TrainingSearchAnswer& a) {
   const SearchResult& r = a.result;
   const Scenario& x = a.asked.scenario;
-  Node root = scenario_node(x, a.asked.space.devices.back());
-  root.set("kind", Node::of("train"));
+  Node root = search_node(x, {"train", name_of(a.asked.aim.objective),
+                              static_cast<double>(a.asked.space.devices.back()), r.evaluated,
+                              r.feasible, r.stopped, a.seconds});
   root.set("batch", Node::of(x.problem.work.batch));
   root.set("seq", Node::of(x.problem.work.seq));
-  root.set("objective", Node::of(name_of(a.asked.aim.objective)));
   root.set("points", Node::of(a.points));
-  root.set("evaluated", Node::of(static_cast<double>(r.evaluated)));
-  root.set("feasible", Node::of(static_cast<double>(r.feasible)));
-  root.set("stopped", Node::of(r.stopped));
-  root.set("seconds", Node::of(a.seconds));
-  root.set("evaluations_per_second",
-           Node::of(a.seconds > 0 ? static_cast<double>(r.evaluated) / a.seconds : 0));
   root.set("best", found_nodes(a.asked, r.best));
   root.set("pareto", found_nodes(a.asked, r.pareto));
   if (a.usual) root.set("usual", found_node(a.asked, *a.usual));
+  root.set("sample", sample_nodes(r.sample));
+  set_explanations(root, reasons(a), rejections(a), x);
+  return to_json(root) + "\n";
+}
+
+Node search_node(const Scenario& scenario, const SearchCounts& c) {
+  Node root = scenario_node(scenario, c.devices);
+  const auto evaluated = static_cast<double>(c.evaluated);
+  root.set("kind", Node::of(c.kind));
+  root.set("objective", Node::of(c.objective));
+  root.set("evaluated", Node::of(evaluated));
+  root.set("feasible", Node::of(static_cast<double>(c.feasible)));
+  root.set("stopped", Node::of(c.stopped));
+  root.set("seconds", Node::of(c.seconds));
+  root.set("evaluations_per_second", Node::of(c.seconds > 0 ? evaluated / c.seconds : 0));
+  return root;
+}
+
+void set_explanations(Node& root, const std::vector<std::string>& reasons,
+                      const Rejections& rejections, const Scenario& scenario) {
   Node& why = root.set("reasons", Node::array());
-  for (const std::string& reason : reasons(a)) why.push(Node::of(reason));
+  for (const std::string& reason : reasons) why.push(Node::of(reason));
   Node& rejected = root.set("rejected", Node::table());
-  for (const auto& [reason, count] : rejections(a)) {
+  for (const auto& [reason, count] : rejections) {
     rejected.set(reason, Node::of(static_cast<double>(count)));
   }
-  root.set("sample", sample_nodes(r.sample));
-  set_assumptions(root, x.assumptions);
-  return to_json(root) + "\n";
+  set_assumptions(root, scenario.assumptions);
 }
 
 std::string search_csv(const TrainingSearchAnswer& a) {

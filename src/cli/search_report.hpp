@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/search_space.hpp"
+#include "sextant/io/node.hpp"
 #include "sextant/report/plot.hpp"
 
 namespace sextant::cli {
@@ -35,6 +36,22 @@ std::string search_json(const ServingSearchAnswer& answer);
 std::string search_csv(const ServingSearchAnswer& answer);
 /// Time a token and throughput a device, along the front.
 plot::Figure search_figure(const ServingSearchAnswer& answer);
+
+/// What the JSON of both has in common.
+struct SearchCounts {
+  std::string_view kind;  ///< "train", "infer"
+  std::string_view objective;
+  double devices = 0;
+  std::uint64_t evaluated = 0;
+  std::uint64_t feasible = 0;
+  bool stopped = false;
+  double seconds = 0;
+};
+Node search_node(const Scenario& scenario, const SearchCounts& counts);
+using Rejections = std::vector<std::pair<std::string, std::uint64_t>>;
+/// "reasons", "rejected" and "assumptions".
+void set_explanations(Node& root, const std::vector<std::string>& reasons,
+                      const Rejections& rejections, const Scenario& scenario);
 
 /// Why the best is better than the runner-up and than the usual recipe, a sentence each.
 std::vector<std::string> reasons(const TrainingSearchAnswer& answer);

@@ -43,8 +43,8 @@ TextTable found_table(const std::vector<ServingFound>& found) {
   return t;
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> rejections(const ServingResult& r) {
-  std::vector<std::pair<std::string, std::uint64_t>> all;
+Rejections rejections(const ServingResult& r) {
+  Rejections all;
   for (std::size_t i = 0; i < r.rejected.size; ++i) {
     if (r.rejected.values[i] > 0) {
       all.emplace_back(name_of(static_cast<Verdict>(i)), r.rejected.values[i]);
@@ -151,24 +151,12 @@ std::string search_text(const ServingSearchAnswer& a) {
 std::string search_json(const ServingSearchAnswer& a) {
   const ServingResult& r = a.result;
   const Scenario& x = a.asked.scenario;
-  Node root = scenario_node(x, a.asked.space.devices);
-  root.set("kind", Node::of("infer"));
-  root.set("objective", Node::of(name_of(a.asked.aim.objective)));
-  root.set("evaluated", Node::of(static_cast<double>(r.evaluated)));
-  root.set("feasible", Node::of(static_cast<double>(r.feasible)));
-  root.set("stopped", Node::of(r.stopped));
-  root.set("seconds", Node::of(a.seconds));
-  root.set("evaluations_per_second",
-           Node::of(a.seconds > 0 ? static_cast<double>(r.evaluated) / a.seconds : 0));
+  Node root = search_node(
+      x, {"infer", name_of(a.asked.aim.objective), static_cast<double>(a.asked.space.devices),
+          r.evaluated, r.feasible, r.stopped, a.seconds});
   root.set("best", found_nodes(r.best));
   root.set("pareto", found_nodes(r.pareto));
-  Node& why = root.set("reasons", Node::array());
-  for (const std::string& reason : reasons(a)) why.push(Node::of(reason));
-  Node& rejected = root.set("rejected", Node::table());
-  for (const auto& [reason, count] : rejections(r)) {
-    rejected.set(reason, Node::of(static_cast<double>(count)));
-  }
-  set_assumptions(root, x.assumptions);
+  set_explanations(root, reasons(a), rejections(r), x);
   return to_json(root) + "\n";
 }
 
