@@ -16,23 +16,7 @@ namespace {
 constexpr std::size_t most_elements = 1000;
 
 std::string found(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::null:
-      return "null";
-    case Node::Kind::boolean:
-      return node.boolean ? "true" : "false";
-    case Node::Kind::integer:
-      return std::to_string(node.integer);
-    case Node::Kind::number:
-      return write_number(node.number);
-    case Node::Kind::string:
-      return in_quotes(node.string);
-    case Node::Kind::array:
-      return "an array";
-    case Node::Kind::table:
-      return "an object";
-  }
-  return "";
+  return describe_value(node, {.null = "null", .table = "an object"});
 }
 
 /// Reads one field; wrong values become problems and leave the option as it was.

@@ -14,23 +14,7 @@ namespace sextant {
 namespace {
 
 std::string describe_kind(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::null:
-      return "nothing";
-    case Node::Kind::boolean:
-      return node.boolean ? "true" : "false";
-    case Node::Kind::integer:
-      return std::to_string(node.integer);
-    case Node::Kind::number:
-      return write_number(node.number);
-    case Node::Kind::string:
-      return in_quotes(node.string);
-    case Node::Kind::array:
-      return "an array";
-    case Node::Kind::table:
-      return "a table";
-  }
-  return "";
+  return describe_value(node, {.null = "nothing", .table = "a table"});
 }
 
 bool numeric(const Node& node) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sextant/units/format.hpp"
+
 namespace sextant {
 namespace {
 
@@ -181,6 +183,26 @@ Diagnostic problem_at(const std::string& file, std::string_view text, Place plac
                .hint = std::move(hint)};
   if (place.line > 0) set_excerpt(d, line_of(text, place.line));
   return d;
+}
+
+std::string describe_value(const Node& node, const ValueWords& words) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return std::string(words.null);
+    case Node::Kind::boolean:
+      return node.boolean ? "true" : "false";
+    case Node::Kind::integer:
+      return std::to_string(node.integer);
+    case Node::Kind::number:
+      return write_number(node.number);
+    case Node::Kind::string:
+      return in_quotes(node.string);
+    case Node::Kind::array:
+      return "an array";
+    case Node::Kind::table:
+      return std::string(words.table);
+  }
+  return "";
 }
 
 }  // namespace sextant

@@ -50,4 +50,12 @@ inline Diagnostic problem_at(const Document& document, Place place, std::string 
                     std::move(hint));
 }
 
+/// What a format calls its kinds of values that have no spelling of their own.
+struct ValueWords {
+  std::string_view null;
+  std::string_view table;
+};
+/// A value for a message: as it is written, or the kind of thing it is.
+std::string describe_value(const Node& node, const ValueWords& words);
+
 }  // namespace sextant
