@@ -465,7 +465,9 @@ PassCost pass(const Problem& p, const Strategy& s, const Tokens& tokens, Trace& 
 Tokens tokens_of(const Strategy& s, PassShape shape) {
   return {.sequences = std::ceil(shape.batch / std::max(1, s.dp)),
           .queries = shape.queries,
-          .context = shape.context};
+          .context = shape.context,
+          .chunk = shape.chunk,
+          .chunk_context = shape.chunk_context};
 }
 
 /// Decode steps from the first generated token to the last, averaged exactly: only attention

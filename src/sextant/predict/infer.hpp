@@ -81,11 +81,14 @@ std::vector<Diagnostic> check_serving(const Problem& problem, const Strategy& st
 ServingEstimate serve(const Problem& problem, const Strategy& strategy) noexcept;
 
 /// One pass: `queries` tokens of each of `batch` sequences whose context, these included, is
-/// `context`.
+/// `context`; beside them `chunk` tokens of prompts that look at `chunk_context` tokens each, the
+/// piece included (0: none).
 struct PassShape {
   double batch = 1;
   double queries = 1;
   double context = 1;
+  double chunk = 0;
+  double chunk_context = 0;
 };
 PassCost serving_pass(const Problem& problem, const Strategy& strategy, PassShape shape) noexcept;
 
