@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Targets share build folders, so they run one after another; Ninja uses all cores inside each.
 .NOTPARALLEL:
-.PHONY: help build run test bench docs packages accuracy format tidy fuzz clean
+.PHONY: help build run test bare bench docs packages accuracy format tidy fuzz clean
 
 # Ninja's counter on a terminal, its silence in a log.
 QUIET := $(shell [ -t 1 ] || echo -- --quiet)
@@ -23,6 +23,9 @@ run: build ## build, then the main job: a kernel and a training step explained, 
 test: ## everything CI checks: tests with g++, with clang and sanitizers, format, lint, fuzzing
 	@tools/setup.sh test
 	@tools/test.sh
+
+bare: ## `make run` and `make test` in a new Debian 12 with nothing but git and make (root; before landings that touch set-up)
+	@tools/bare.sh
 
 bench: ## speed of the parts that searches call
 	@tools/setup.sh test

@@ -15,7 +15,7 @@ case ${1-} in
   build) ;;
   test)
     packages+=(
-      ccache chromium clang clang-format clang-tidy dpkg-dev groff-base libbenchmark-dev libclang-rt-14-dev
+      ccache chromium clang clang-format clang-tidy dpkg-dev file groff-base libbenchmark-dev libclang-rt-14-dev
       libgmock-dev libgtest-dev libopenmpi-dev mkdocs-material openmpi-bin pybind11-dev
       python3 python3-dev python3-pytest sqlite3 valgrind
     )
