@@ -35,6 +35,7 @@ debootstrap --variant=minbase bookworm "$root" "$archive" >"$folder/debootstrap.
   tail -n 5 "$folder/debootstrap.log" >&2
   exit 1
 }
+rm -f "$root/etc/apt/sources.list"
 # How this machine reaches the registries is its own business; the packages are not.
 for part in apt/apt.conf.d apt/sources.list.d apt/sources.list apt/auth.conf.d apt/keyrings resolv.conf hosts npmrc \
   ssl/certs/ca-certificates.crt; do
