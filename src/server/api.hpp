@@ -38,6 +38,8 @@ class Api {
  public:
   explicit Api(ApiOptions options);
   Response handle(const Request& request);
+  /// Cancels all jobs and waits for them so long. False: one still runs.
+  bool finish(std::chrono::milliseconds patience) { return jobs_.finish(patience); }
 
  private:
   using Action = std::function<Response(const Request&)>;

@@ -157,7 +157,7 @@ class Connections::Loop {
     wake();
   }
 
-  void run(bool until_signal) {
+  bool run(bool until_signal) {
     Descriptor signals;
     if (until_signal) {
       sigset_t set;
@@ -176,7 +176,7 @@ class Connections::Loop {
       next_sweep = now + tick;
       sweep(now);
     }
-    finish();
+    return finish();
   }
 
  private:
@@ -237,16 +237,42 @@ class Connections::Loop {
     }
   }
 
-  // The oldest connection that is not being answered gives way: ids grow with age.
+  // Whoever holds a place for nothing gives way to who comes, the oldest first (ids grow with age):
+  // an idle one, an unfinished request, a watcher of events, a reader that does not read.
   bool make_room() {
-    for (const bool idle : {true, false}) {
-      for (const auto& [id, c] : connections_) {
-        if (c->phase != Phase::reading || (idle && !c->received.empty())) continue;
-        drop(id);
-        return true;
+    const auto rank = [](const Connection& c) {
+      switch (c.phase) {
+        case Phase::reading:
+          return c.received.empty() ? 0 : 1;
+        case Phase::draining:
+          return 0;
+        case Phase::streaming:
+          return 2;
+        case Phase::writing:
+          return 3;
+        case Phase::working:
+          break;
       }
+      return 4;
+    };
+    const auto first = std::min_element(
+        connections_.begin(), connections_.end(),
+        [&](const auto& a, const auto& b) { return rank(*a.second) < rank(*b.second); });
+    if (first == connections_.end() || rank(*first->second) > 3) return false;
+    drop(first->first);
+    return true;
+  }
+
+  // Answers that nobody takes may not fill the memory: the slowest readers go.
+  void bound_unsent() {
+    while (unsent_ > limits_.unsent) {
+      const auto most = std::max_element(connections_.begin(), connections_.end(),
+                                         [](const auto& a, const auto& b) {
+                                           return a.second->unsent.size() < b.second->unsent.size();
+                                         });
+      if (most == connections_.end() || most->second->unsent.empty()) return;
+      drop(most->first);
     }
-    return false;
   }
 
   void drop(std::uint64_t id) {
@@ -318,8 +344,7 @@ class Connections::Loop {
     c.sent = 0;
     c.deadline = Clock::now() + limits_.answer;
     unsent_ += c.unsent.size();
-    if (unsent_ > limits_.unsent && c.unsent.size() > stream_backlog) return drop(id);
-    send_some(id, c);
+    if (send_some(id, c)) bound_unsent();
   }
 
   /// False when the connection is no more.
@@ -399,21 +424,21 @@ class Connections::Loop {
       c.phase = Phase::writing;
     }
     unsent_ += c.unsent.size() - before;
-    if (!c.unsent.empty()) send_some(id, c);
+    if (c.unsent.empty() || send_some(id, c)) bound_unsent();
   }
 
   // No new requests; what workers have is still answered, for a moment.
-  void finish() {
+  bool finish() {
     listener_.reset();
-    const Clock::time_point end = Clock::now() + std::chrono::seconds(2);
+    const Clock::time_point end = Clock::now() + limits_.finish;
     const auto busy = [&] {
       return std::any_of(connections_.begin(), connections_.end(), [](const auto& entry) {
         return entry.second->phase == Phase::working || entry.second->phase == Phase::writing;
       });
     };
     while (busy() && Clock::now() < end) turn();
-    workers_.stop();
     connections_.clear();
+    return workers_.stop_within(std::chrono::milliseconds(50));
   }
 
   const ConnectionLimits limits_;
@@ -436,7 +461,7 @@ Connections::Connections(const std::string& host, int port, const Exchange& exch
     : loop_(std::make_unique<Loop>(host, port, exchange, limits)) {}
 Connections::~Connections() = default;
 int Connections::port() const { return loop_->port(); }
-void Connections::run(bool until_signal) { loop_->run(until_signal); }
+bool Connections::run(bool until_signal) { return loop_->run(until_signal); }
 void Connections::stop() { loop_->stop(); }
 
 }  // namespace sextant::server

@@ -15,14 +15,16 @@ namespace sextant::server {
 
 struct ConnectionLimits {
   FrameLimits frame = {};
-  std::size_t connections = 1200;                ///< beyond, the longest idle one gives way
+  std::size_t connections = 1200;                ///< beyond, one that holds a place gives way
   std::size_t received = std::size_t{64} << 20;  ///< bytes of unfinished requests, all together
-  std::size_t unsent = std::size_t{256} << 20;   ///< bytes of answers not yet sent
+  std::size_t unsent = std::size_t{128} << 20;   ///< of answers not yet taken; beyond, the slowest
+                                                 ///< readers give way
   std::size_t workers = 0;                       ///< 0: as many as cores, at least two
   std::chrono::milliseconds idle{60'000};        ///< between requests
   std::chrono::milliseconds request{15'000};     ///< from its first byte to its last
   std::chrono::milliseconds answer{30'000};      ///< to take it
   std::chrono::milliseconds drain{1'000};        ///< to read what we said before we hung up
+  std::chrono::milliseconds finish{600};         ///< for answers under way when all ends
 };
 
 class Connections {
@@ -35,8 +37,10 @@ class Connections {
   Connections& operator=(const Connections&) = delete;
 
   int port() const;
-  /// Until stop(), or where asked until SIGINT or SIGTERM. Answers under way are finished first.
-  void run(bool until_signal);
+  /// Until stop(), or where asked until SIGINT or SIGTERM. Answers under way are finished first,
+  /// for a moment: false where one is still being computed, whose thread then may use `exchange`
+  /// until the process ends.
+  bool run(bool until_signal);
   /// From any thread.
   void stop();
 

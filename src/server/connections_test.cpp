@@ -68,6 +68,11 @@ struct Served {
       };
       return stream;
     }
+    if (r.path == "/endless") {
+      Response stream{.type = "text/event-stream"};
+      stream.events = [] { return std::optional<std::string>(std::string(100'000, 'x')); };
+      return stream;
+    }
     if (r.path == "/slow") std::this_thread::sleep_for(300ms);
     if (r.path == "/large") return {.body = std::string(4 << 20, 'x') + "the end"};
     return {.body = r.path + " " + r.body + "!"};
@@ -156,6 +161,48 @@ TEST(Connections, EventsComeInChunksAndEnd) {
   EXPECT_NE(all.find("Transfer-Encoding: chunked"), std::string::npos);
   EXPECT_NE(all.find("9\r\ndata: 1\n\n\r\n"), std::string::npos);
   EXPECT_TRUE(all.ends_with("0\r\n\r\n"));
+}
+
+TEST(Connections, WatchersThatDoNotReadGiveWay) {
+  const Served s({.connections = 20, .unsent = 256 << 10});
+  std::vector<std::unique_ptr<Client>> deaf;
+  for (int i = 0; i < 30; ++i) {
+    deaf.push_back(std::make_unique<Client>(s.connections.port()));
+    deaf.back()->send("GET /endless HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  std::this_thread::sleep_for(600ms);
+  const Client c(s.connections.port());
+  c.send(ask);
+  EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
+}
+
+TEST(Connections, APathWrittenInAnotherWayIsAsSlow) {
+  const Served s;
+  const std::string rest = " HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (const char* path : {"/slow", "/%73low", "/slow?x=1", "/%73%6c%6F%77"}) {
+    EXPECT_TRUE(s.exchange.slow("POST " + (path + rest))) << path;
+  }
+  for (const char* path : {"/a", "/slower", "/%2573low"}) {
+    EXPECT_FALSE(s.exchange.slow("POST " + (path + rest))) << path;
+  }
+}
+
+TEST(Connections, EndsThoughAnAnswerIsStillComputed) {
+  Exchange exchange([](const Request&) -> Response {
+    std::this_thread::sleep_for(1s);
+    return {};
+  });
+  Connections connections("127.0.0.1", 0, exchange, {.finish = 100ms});
+  bool ended = true;
+  std::thread thread([&] { ended = connections.run(false); });
+  const Client c(connections.port());
+  c.send(ask);
+  std::this_thread::sleep_for(100ms);
+  const auto start = std::chrono::steady_clock::now();
+  connections.stop();
+  thread.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 800ms);
+  EXPECT_FALSE(ended);
 }
 
 TEST(Connections, APortInUseIsAnError) {

@@ -160,10 +160,12 @@ Answer Exchange::answer(std::string_view request) const { return library_->run(r
 
 bool Exchange::slow(std::string_view request) const {
   constexpr std::string_view post = "POST ";
-  return request.starts_with(post) &&
-         std::any_of(slow_paths_.begin(), slow_paths_.end(), [&](const std::string& path) {
-           return request.substr(post.size()).starts_with(path);
-         });
+  if (!request.starts_with(post)) return false;
+  request.remove_prefix(post.size());
+  // As the library will read it: what is written in another way is the same path.
+  const std::string target(request.substr(0, request.find_first_of(" ?#\r")));
+  const std::string path = httplib::detail::decode_url(target, false);
+  return std::find(slow_paths_.begin(), slow_paths_.end(), path) != slow_paths_.end();
 }
 
 Answer Exchange::refuse(int status, const std::string& message) const {

@@ -52,6 +52,13 @@ Framer::State Framer::read_head(std::string_view head) {
     return (byte < 0x20 && c != '\r' && c != '\n' && c != '\t') || byte == 0x7F;
   });
   if (odd) return refuse(400, "control characters in the headers");
+  // A parser that takes one of these for the end of a line would see another request than we do.
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    const bool pair = head[i] == '\r' && i + 1 < head.size() && head[i + 1] == '\n';
+    if (!pair && (head[i] == '\r' || head[i] == '\n')) return refuse(400, "half a line break");
+    i += pair ? 1 : 0;
+  }
+  int hosts = 0;
   for (std::size_t at = head.find("\r\n"); at != head.npos;) {
     const std::size_t begin = at + 2;
     at = head.find("\r\n", begin);
@@ -60,6 +67,7 @@ Framer::State Framer::read_head(std::string_view head) {
     if (colon == line.npos || colon == 0) return refuse(400, "a header without a name");
     const std::string_view name = line.substr(0, colon);
     if (name.find_first_of(" \t") != name.npos) return refuse(400, "a blank in a header's name");
+    if (same(name, "host") && ++hosts > 1) return refuse(400, "more than one Host");
     // Bodies of unknown length, and ones that grow a thousandfold when unpacked, are not taken.
     if (same(name, "transfer-encoding")) return refuse(411, "give the Content-Length");
     if (same(name, "content-encoding")) return refuse(415, "send the body uncompressed");

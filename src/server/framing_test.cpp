@@ -37,6 +37,10 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"packed", "POST / HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n", 415},
         RefusedCase{"nameless", "GET / HTTP/1.1\r\nwhat is this\r\n\r\n", 400},
         RefusedCase{"blank", "GET / HTTP/1.1\r\nHost : x\r\n\r\n", 400},
+        RefusedCase{"bare_feed", "GET / HTTP/1.1\r\nA: b\nContent-Length: 5\r\n\r\n", 400},
+        RefusedCase{"bare_return", "GET / HTTP/1.1\r\nA: b\rContent-Length: 5\r\n\r\n", 400},
+        RefusedCase{"feed_at_once", "GET / HTTP/1.1\nHost: x\r\n\r\n", 400},
+        RefusedCase{"two_hosts", "GET / HTTP/1.1\r\nHost: x\r\nHOST: y\r\n\r\n", 400},
         RefusedCase{"control", std::string("GET /\0 HTTP/1.1\r\nA: b\r\n\r\n", 25), 400}),
     [](const auto& p) { return std::string(p.param.name); });
 

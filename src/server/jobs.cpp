@@ -97,6 +97,18 @@ Jobs::~Jobs() {
   }
 }
 
+bool Jobs::finish(std::chrono::milliseconds patience) {
+  const Clock::time_point end = Clock::now() + patience;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [id, entry] : entries_) entry->progress.cancel();
+  return std::all_of(entries_.begin(), entries_.end(), [&](const auto& e) {
+    while (e.second->running() && Clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return !e.second->running();
+  });
+}
+
 std::optional<std::string> Jobs::start(Job job, Node request) {
   const std::scoped_lock lock(mutex_);
   const auto running = std::count_if(entries_.begin(), entries_.end(),

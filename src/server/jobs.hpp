@@ -61,6 +61,8 @@ class Jobs {
   std::optional<std::string> start(Job job, Node request);
   /// {"id", "state", "progress": {…}, "result"} as JSON text, or nothing for an unknown id.
   std::optional<std::string> status(const std::string& id) const;
+  /// Cancels all and waits so long. False: one still runs.
+  bool finish(std::chrono::milliseconds patience);
   /// False for an unknown id. What the job returns stays its result.
   bool cancel(const std::string& id);
   /// Server-sent events: "progress" where something changed, then one "done".

@@ -35,11 +35,11 @@ Asked read(const Document& document, const Node& request) {
 
 void check(const Document& document) {
   const Asked asked = read(document, document.root);
+  // Only what is read: laying the space out may take long, and is the job's.
   if (asked.options.infer) {
     cli::read_serving_search(asked.options, asked.common);
   } else {
-    const cli::TrainingSearch t = cli::read_training_search(asked.options, asked.common);
-    lay_out(t.scenario.problem, t.space);
+    cli::read_training_search(asked.options, asked.common);
   }
 }
 

@@ -55,8 +55,6 @@ TEST(SearchJob, RefusesBeforeItStarts) {
        "did you mean 'tp'"},
       {R"({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 8, "batch": 8, "threads": 99})",
        "not for requests over a network"},
-      {R"({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 7, "batch": 8, "fix": ["tp=2"]})",
-       "no value of tp or cp"},
   };
   for (const auto& [text, said] : cases) {
     try {
@@ -66,6 +64,14 @@ TEST(SearchJob, RefusesBeforeItStarts) {
       EXPECT_THAT(e.what(), HasSubstr(said));
     }
   }
+}
+
+TEST(SearchJob, RefusesASpaceWithoutStrategiesAsAJob) {
+  const Document asked = request(
+      R"({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 7, "batch": 8, "fix": ["tp=2"]})");
+  search_job().check(asked);
+  Progress progress;
+  EXPECT_THROW(search_job().run(asked.root, progress), InputError);
 }
 
 }  // namespace

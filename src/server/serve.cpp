@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "server/api.hpp"
 #include "server/connections.hpp"
@@ -61,7 +62,12 @@ std::string run_serve(const ServeOptions& options, const cli::Common& common) {
   fmt::print("the page is there, the API under {}api/v1/openapi.json; Ctrl-C ends it\n", address);
   std::fflush(stdout);
   if (options.open) open_browser(address);
-  connections.run(true);
+  const bool all_ended = connections.run(true) && api.finish(std::chrono::milliseconds(300));
+  if (!all_ended) {
+    // Something computes on, and threads cannot be ended one by one.
+    std::fflush(nullptr);
+    std::_Exit(0);
+  }
   return "";
 }
 

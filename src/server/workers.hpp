@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -53,18 +54,32 @@ class Workers {
     return std::exchange(done_, {});
   }
 
-  /// What was not begun is left.
+  /// What was not begun is left; waits for what was.
   void stop() {
+    request_stop();
+    for (std::thread& t : threads_) t.join();
+    threads_.clear();
+  }
+  /// The same, but for so long at most. False: something still runs.
+  bool stop_within(std::chrono::milliseconds patience) {
+    request_stop();
+    {
+      std::unique_lock lock(mutex_);
+      if (!idle_.wait_for(lock, patience, [&] { return running_ == 0; })) return false;
+    }
+    stop();
+    return true;
+  }
+
+ private:
+  void request_stop() {
     {
       const std::scoped_lock lock(mutex_);
       stopping_ = true;
     }
     ready_.notify_all();
-    for (std::thread& t : threads_) t.join();
-    threads_.clear();
   }
 
- private:
   bool may_start_slow() const { return !slow_tasks_.empty() && slow_running_ < most_slow_; }
 
   void work() {
@@ -78,6 +93,7 @@ class Workers {
         task = std::move(from.front());
         from.pop_front();
         slow_running_ += task.slow ? 1 : 0;
+        ++running_;
       }
       Done done{task.id, task.run()};
       bool first = false;
@@ -86,6 +102,7 @@ class Workers {
         first = done_.empty();
         done_.push_back(std::move(done));
         slow_running_ -= task.slow ? 1 : 0;
+        if (--running_ == 0) idle_.notify_all();
       }
       if (first) notify_();                // the others are taken with it
       if (task.slow) ready_.notify_one();  // one that waited for a place
@@ -97,6 +114,8 @@ class Workers {
   std::condition_variable ready_;
   std::deque<Task> tasks_;
   std::deque<Task> slow_tasks_;
+  std::condition_variable idle_;
+  std::size_t running_ = 0;
   std::size_t slow_running_ = 0;
   std::size_t most_slow_ = 1;
   std::vector<Done> done_;

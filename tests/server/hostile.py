@@ -120,6 +120,9 @@ def bodies():
 def requests():
     check("not HTTP", code(raw(b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n")), 400)
     check("no such method", code(raw(b"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)), 400)
+    check("a bare line feed", code(raw(b"GET / HTTP/1.1\r\nHost: localhost\nA: b\r\n\r\n", 1)), 400)
+    check("a bare carriage return", code(raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nA: b\rC: d\r\n\r\n", 1)), 400)
+    check("two hosts", code(raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", 1)), 400)
     check("endless header", code(raw(b"GET / HTTP/1.1\r\nA: " + b"x" * 100000)), 431)
     check("many headers", code(raw(b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 10000)), 431)
     check("long path", code(raw(b"GET /" + b"x" * 10000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)), 414)
@@ -181,6 +184,31 @@ def crowds():
     check("after the crowd", well(), 200)
 
 
+def watchers():
+    """More watchers of a job than there are places, none of which reads; and every way to ask for nothing."""
+    for gpus in (0, -1):
+        body = json.dumps({"model": "gpt2", "system": "dgx-a100", "gpus": gpus, "batch": 8})
+        check(f"a search over {gpus} devices", status("POST", API + "/search", body), 400)
+    endless = {"model": "gpt3-175b", "system": "dgx-a100", "gpus": 64, "max_gpus": 4096, "batch": 30240,
+               "explore": ["modules", "offload", "shard"]}
+    found, _, said = ask("POST", API + "/search", json.dumps(endless))
+    check("a long search", found, 202)
+    job = json.loads(said)["id"]
+    held = []
+    try:
+        for _ in range(1400):
+            s = socket.create_connection(("127.0.0.1", port), timeout=5)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            s.sendall(f"GET {API}/jobs/{job}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            held.append(s)
+        check("beside 1,400 watchers", well(), 200)
+        check("cancelled", status("DELETE", f"{API}/jobs/{job}"), 200)
+        check("beside watchers of its end", well(), 200)
+    finally:
+        for s in held:
+            s.close()
+
+
 def slow_sender_is_told():
     """One byte a moment does not keep a request alive for ever."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
@@ -207,14 +235,16 @@ server, port = start()
 try:
     check("at first", well(), 200)
     before = resident_megabytes()
-    for part in (bodies, requests, other_sites, crowds, slow_sender_is_told, pipelined):
+    for part in (bodies, requests, other_sites, crowds, watchers, slow_sender_is_told, pipelined):
         part()
         check("after " + part.__name__, well(), 200)
     grown = resident_megabytes() - before
     check(f"memory, grown by {grown:.0f} MB", grown < MOST_MEGABYTES, True)
     check("still running", server.poll(), None)
+    ask("POST", API + "/search", json.dumps({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 64, "max_gpus": 4096,
+                                             "batch": 30240, "explore": ["modules", "offload", "shard"]}))
     server.send_signal(signal.SIGTERM)
-    check("status after SIGTERM", server.wait(20), 0)
+    check("status after SIGTERM beside a search", server.wait(20), 0)
     check("said to standard error", server.stderr.read(), "")
 finally:
     server.kill()
