@@ -12,6 +12,20 @@ target_compile_options(sextant-flags INTERFACE
   # g++ and clang give the same bits at every optimisation level, so golden files are exact.
   -ffp-contract=off)
 
+# A program that reads what strangers send: an overrun ends it instead of being used. tests/hardening.sh
+# reads the binary.
+include(CheckCXXCompilerFlag)
+foreach(flag -fstack-protector-strong -fstack-clash-protection -mbranch-protection=standard -fcf-protection)
+  string(MAKE_C_IDENTIFIER "SEXTANT_HAS${flag}" known)
+  check_cxx_compiler_flag(${flag} ${known})
+  if(${known})
+    target_compile_options(sextant-flags INTERFACE $<$<CONFIG:Release>:${flag}>)
+  endif()
+endforeach()
+# In the flags that come first, so that what is not optimised at all can leave it out again.
+string(APPEND CMAKE_CXX_FLAGS_RELEASE " -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2")
+target_link_options(sextant-flags INTERFACE $<$<CONFIG:Release>:-Wl,-z,relro,-z,now,-z,noexecstack>)
+
 # What searches and simulations call millions of times is optimised in full. The rest reads and prints:
 # optimised less, it takes a third less time to compile.
 set(SEXTANT_COLD $<$<CONFIG:Release>:-O1>)

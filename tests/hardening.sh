@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the linker and the compiler were asked for is in the binary. Usage: hardening.sh PROGRAM
+set -euo pipefail
+program=$1
+failed=0
+must() { # WHAT PATTERN TEXT
+  grep -qE -- "$2" <<<"$3" || { echo "$1 is missing"; failed=1; }
+}
+headers=$(readelf -Wh -Wl "$program")
+dynamic=$(readelf -Wd "$program")
+symbols=$(readelf -W --dyn-syms "$program")
+must "a load address of its own each time (PIE)" 'Type: +DYN' "$headers"
+must "read-only relocations" 'GNU_RELRO' "$headers"
+must "all symbols bound at the start" 'BIND_NOW|FLAGS_1.*NOW' "$dynamic"
+must "the stack protector" '__stack_chk_fail' "$symbols"
+must "checked library calls (_FORTIFY_SOURCE)" '__[a-z]+_chk' "$symbols"
+grep -qE 'GNU_STACK.* RWE' <<<"$headers" && { echo "the stack is executable"; failed=1; }
+exit "$failed"
