@@ -582,20 +582,6 @@ std::string_view meaning_of(Work w) {
   return "";
 }
 
-Verdict legal_serving(const Problem& p, const Strategy& s) noexcept {
-  using enum Verdict;
-  const Model& m = p.model;
-  const auto divides = [](double part, double whole) { return std::fmod(whole, part) == 0; };
-  if (static_cast<double>(s.tp) * s.pp * s.dp > p.max_devices) return too_many_devices;
-  if (p.layers.attention > 0 && !divides(s.tp, m.attention.heads)) return heads_not_divisible;
-  if (p.layers.dense > 0 && !divides(s.tp, m.ffn)) return ffn_not_divisible;
-  if (s.pp > m.layers) return layers_too_few;
-  if (m.experts.count > 0 && !divides(s.ep, m.experts.count)) return experts_not_divisible;
-  if (m.experts.count == 0 && s.ep > 1) return experts_not_divisible;
-  if (!divides(s.ep, static_cast<double>(s.tp) * s.dp)) return expert_ranks;
-  return fits;
-}
-
 PassCost serving_pass(const Problem& p, const Strategy& s, PassShape shape) noexcept {
   Silent silent;
   return pass(p, s, tokens_of(s, shape), silent);

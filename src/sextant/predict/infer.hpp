@@ -70,12 +70,6 @@ struct ServingEstimate {
   double devices = 1;
 };
 
-/// Whether a strategy can serve: tp divides heads and MLP, ep the experts, stages have layers.
-Verdict legal_serving(const Problem& problem, const Strategy& strategy) noexcept;
-
-/// The same rules with their numbers and what to write instead; empty where it is legal.
-std::vector<Diagnostic> check_serving(const Problem& problem, const Strategy& strategy);
-
 /// Strategy: tp, pp, ep, dp (attention data parallelism: replicas of attention inside the expert
 /// group, each with its share of the batch), precision of the weights.
 ServingEstimate serve(const Problem& problem, const Strategy& strategy) noexcept;

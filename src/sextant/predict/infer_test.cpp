@@ -237,22 +237,6 @@ TEST(Serving, TheLargestBatchFitsAndOneMoreDoesNot) {
   }
 }
 
-// Every rule for machines has its words for people, and the other way round.
-TEST(Serving, RulesAreSaidInWords) {
-  for (const Scene& s : scenes()) {
-    const Problem p = problem_of(s);
-    for (const int tp : {1, 2, 3, 8, 16, 1024}) {
-      for (const int ep : {1, 2, 7, 8}) {
-        for (const int pp : {1, 3, 200}) {
-          const Strategy x{.tp = tp, .pp = pp, .ep = ep};
-          EXPECT_EQ(legal_serving(p, x) == Verdict::fits, check_serving(p, x).empty())
-              << name_of_scene(s) << ", tp " << tp << ", ep " << ep << ", pp " << pp;
-        }
-      }
-    }
-  }
-}
-
 TEST(Serving, GuessesPayWhereTheyAreRight) {
   Problem p = problem_of({.work = {.batch = 1, .input = 500, .output = 100}});
   const Strategy s;

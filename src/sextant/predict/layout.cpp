@@ -8,8 +8,6 @@
 namespace sextant {
 namespace {
 
-bool divides(std::int64_t part, std::int64_t whole) { return whole % part == 0; }
-
 double latent_query_dim(const Attention& a) { return a.nope_dim + a.rope_dim; }
 
 // Vocabularies are padded to a multiple of 128 a rank (Megatron's make-vocab-size-divisible-by).
@@ -51,42 +49,6 @@ int dealt_layers(int layers, const Strategy& s, int stage) {
 }
 
 }  // namespace
-
-Verdict legal(const Problem& p, const Strategy& s) noexcept {
-  using enum Verdict;
-  const Model& m = p.model;
-  const Attention& a = m.attention;
-  const std::int64_t tp = s.tp;
-  const std::int64_t cp = s.cp;
-  const std::int64_t dp = s.dp;
-  if (devices_of(s) > p.max_devices) return too_many_devices;
-  if (s.sp && s.tp == 1) return needs_tensor_parallel;
-  if (p.layers.attention > 0 && !divides(tp, a.heads)) return heads_not_divisible;
-  if (p.layers.dense > 0 && !divides(tp, m.ffn)) return ffn_not_divisible;
-  const std::int64_t pieces = s.cp > 1 && s.context == ContextKind::ring ? 2 * cp : cp;
-  if (!divides(pieces * (s.sp ? tp : 1), p.work.seq)) return sequence_not_divisible;
-  if (s.cp > 1 && s.context == ContextKind::all_to_all && !divides(tp * cp, a.heads)) {
-    return heads_not_divisible;
-  }
-  const std::int64_t chunks = static_cast<std::int64_t>(s.pp) * s.interleave;
-  if (chunks > m.layers) return layers_too_few;
-  if (!divides(dp * s.microbatch, p.work.batch)) return batch_not_divisible;
-  if (s.interleave > 1) {
-    if (s.pp == 1) return interleave_needs_pipeline;
-    if (!divides(s.pp, p.work.batch / (dp * s.microbatch))) return interleave_batch;
-    if (s.schedule == Schedule::zero_bubble) return zero_bubble_interleaved;
-  }
-  if (m.experts.count > 0) {
-    if (!divides(s.ep, m.experts.count)) return experts_not_divisible;
-    if (!divides(static_cast<std::int64_t>(s.ep) * s.etp, tp * cp * dp)) return expert_ranks;
-    if (!divides(s.etp, m.experts.ffn)) return ffn_not_divisible;
-  } else if (s.ep > 1 || s.etp > 1) {
-    return experts_not_divisible;
-  }
-  if (s.shard > 0 && !divides(s.shard, dp)) return shard_not_divisible;
-  if (s.zero >= 2 && s.pp > 1) return zero_with_pipeline;
-  return fits;
-}
 
 Widths widths_of(const Problem& p, const Strategy& s) noexcept {
   const Model& m = p.model;

@@ -1,68 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank of a strategy holds: which strategies are legal, how ranks are grouped, how wide
-// its slices are, and which layers its stage has.
+// What one rank of a strategy holds: how ranks are grouped, how wide its slices are, and which
+// layers its stage has.
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
-#include "sextant/predict/problem.hpp"
-#include "sextant/spec/diagnostic.hpp"
+#include "sextant/predict/rules.hpp"
 
 namespace sextant {
-
-/// Whether a strategy can run, or the first rule it breaks.
-enum class Verdict : std::uint8_t {
-  fits,
-  out_of_memory,
-  too_many_devices,        ///< more than the system has
-  heads_not_divisible,     ///< tp must divide the heads
-  ffn_not_divisible,       ///< tp must divide the MLP's width
-  sequence_not_divisible,  ///< cp (2 cp with a causal ring) and tp must divide the sequence
-  layers_too_few,          ///< a stage would be empty
-  batch_not_divisible,     ///< batch = dp x microbatch x a whole number
-  interleave_needs_pipeline,
-  interleave_batch,         ///< interleaving needs a multiple of pp microbatches
-  experts_not_divisible,    ///< ep must divide the experts
-  expert_ranks,             ///< ep x etp must divide tp x cp x dp
-  shard_not_divisible,      ///< the sharding group must divide dp
-  needs_tensor_parallel,    ///< sp without tp
-  zero_with_pipeline,       ///< gradients cannot be sharded while a pipeline accumulates them
-  zero_bubble_interleaved,  ///< ZB-H1 has one chunk a stage
-  count
-};
-constexpr auto names_of(Verdict) {
-  return std::array<std::string_view, 16>{"fits",
-                                          "out of memory",
-                                          "too many devices",
-                                          "heads not divisible",
-                                          "MLP not divisible",
-                                          "sequence not divisible",
-                                          "too few layers",
-                                          "batch not divisible",
-                                          "interleave without pipeline",
-                                          "microbatches not divisible",
-                                          "experts not divisible",
-                                          "expert ranks not divisible",
-                                          "sharding group not divisible",
-                                          "sp without tp",
-                                          "zero with pipeline",
-                                          "zero bubble with interleave"};
-}
-
-/// The first rule that a strategy breaks; `fits` says nothing of memory yet. No allocation.
-Verdict legal(const Problem& problem, const Strategy& strategy) noexcept;
-
-/// Every rule that a strategy breaks, each with the nearest legal values; fields are the strategy's
-/// ("tp"). Empty when legal() says `fits`.
-std::vector<Diagnostic> check(const Problem& problem, const Strategy& strategy);
-
-/// Devices that a strategy takes.
-inline double devices_of(const Strategy& s) {
-  return static_cast<double>(s.tp) * s.cp * s.pp * s.dp;
-}
 
 /// What layers hold, as fractions of one.
 struct LayerMix {

@@ -4,30 +4,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace sextant {
+namespace {
 
-bool divides(double part, double whole) { return part > 0 && std::fmod(whole, part) == 0; }
+constexpr std::int64_t most_tries = 1'000'000;
 
-std::string nearest(double value, double limit, const Rule& keeps) {
-  limit = std::min(limit, 16 * value);
-  double below = std::min(value - 1, limit);
-  while (below >= 1 && !keeps(below)) --below;
-  double above = std::max(value + 1, 1.0);
-  while (above <= limit && !keeps(above)) ++above;
-  const bool has_below = below >= 1;
-  const bool has_above = above <= limit;
-  if (has_below && has_above) return fmt::format("{} or {} are the nearest", below, above);
-  if (has_below) return fmt::format("{} is the nearest", below);
-  if (has_above) return fmt::format("{} is the nearest", above);
+std::string in_words(std::int64_t below, std::int64_t above) {
+  if (below > 0 && above > 0) return fmt::format("{} or {} are the nearest", below, above);
+  if (below > 0 || above > 0) return fmt::format("{} is the nearest", std::max(below, above));
   return "";
 }
 
-std::string nearest_multiple(double value, double step) {
-  const double below = std::floor(value / step) * step;
-  if (below < step) return fmt::format("{} is the nearest", step);
-  return fmt::format("{} or {} are the nearest", below, below + step);
+}  // namespace
+
+std::string nearest(std::int64_t value, std::int64_t limit,
+                    const std::function<bool(std::int64_t)>& keeps) {
+  limit = std::min({limit, 16 * value, value + most_tries});
+  const std::int64_t least = std::max<std::int64_t>(1, value - most_tries);
+  std::int64_t below = std::min(value - 1, limit);
+  while (below >= least && !keeps(below)) --below;
+  std::int64_t above = value + 1;
+  while (above <= limit && !keeps(above)) ++above;
+  return in_words(below >= least ? below : 0, above <= limit ? above : 0);
+}
+
+std::string nearest_multiple(std::int64_t value, std::int64_t step) {
+  const std::int64_t below = value / step * step;
+  return in_words(below, below + step);
 }
 
 }  // namespace sextant

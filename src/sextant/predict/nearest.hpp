@@ -2,20 +2,18 @@
 // Values near a wrong one that keep a rule, in words.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
 namespace sextant {
 
-using Rule = std::function<bool(double)>;
-
-bool divides(double part, double whole);
-
-/// "8 or 12 are the nearest": the closest values on both sides, up to `limit`, that keep a rule.
-/// Far above there is nothing near.
-std::string nearest(double value, double limit, const Rule& keeps);
+/// "8 or 12 are the nearest": the closest values on both sides, up to `limit`, that `keep` a rule.
+/// Far from it, at sixteen times its size or after a million tries, there is nothing near.
+std::string nearest(std::int64_t value, std::int64_t limit,
+                    const std::function<bool(std::int64_t)>& keeps);
 
 /// The multiples of `step` around a value.
-std::string nearest_multiple(double value, double step);
+std::string nearest_multiple(std::int64_t value, std::int64_t step);
 
 }  // namespace sextant

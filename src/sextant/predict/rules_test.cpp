@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/rules.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,7 @@
 #include <random>
 
 #include "sextant/io/presets.hpp"
-#include "sextant/predict/layout.hpp"
+#include "sextant/io/reflect.hpp"
 
 namespace sextant {
 namespace {
@@ -61,41 +63,73 @@ TEST(Check, EveryProblemIsSaidAtOnce) {
   EXPECT_EQ(check(p, {.tp = 5, .dp = 3, .ep = 2, .interleave = 2}).size(), 5U);
 }
 
-TEST(Check, AgreesWithLegal) {
-  std::mt19937 random(3);
-  const auto pick = [&](auto... values) {
-    const std::array all{values...};
-    return all[random() % all.size()];
-  };
-  int fine = 0;
-  int broken = 0;
+/// Draws a value for every axis that describe() names, so that a new one is never left out.
+class AnyStrategy {
+ public:
+  template <class T>
+  auto pick(const T& values) {
+    return values[random_() % values.size()];
+  }
+  Strategy operator()() {
+    Strategy s;
+    draw(reflect(s));
+    return s;
+  }
+
+ private:
+  void draw(const StructRef& fields) {
+    for (const Slot& slot : fields.fields) {
+      least_ = static_cast<int>(slot.field.min);
+      most_ = slot.field.max;
+      std::visit(*this, slot.target);
+    }
+  }
+
+ public:
+  void operator()(bool* v) { *v = random_() % 3 == 0; }
+  void operator()(int* v) {
+    constexpr std::array values = {1, 1, 1, 1, 2, 2, 3, 5, 8, 30, 64};
+    *v = random_() % 2 == 0 ? least_ : static_cast<int>(std::min<double>(pick(values), most_));
+  }
+  void operator()(const EnumRef& e) { e.set(e.value, random_() % e.names.size()); }
+  void operator()(const StructRef& fields) { draw(fields); }
+  template <class T>
+  void operator()(const T&) {
+    FAIL() << "a strategy has no such field";
+  }
+
+ private:
+  std::mt19937 random_{3};
+  int least_ = 0;
+  double most_ = 0;
+};
+
+TEST(Check, AgreesWithLegalOverEveryAxis) {
+  AnyStrategy draw;
+  std::array<int, 2> fine{};
+  Table<int, Verdict> seen;
   for (const char* model : {"gpt3-175b", "mixtral-8x7b", "llama3.1-8b", "deepseek-v3"}) {
     Problem p = problem_of(model, 64, 2048);
     for (int i = 0; i < 4000; ++i) {
-      p.work.batch = pick(1, 12, 64, 96);
-      p.work.seq = pick(2048, 4096, 3000);
-      Strategy s;
-      s.tp = pick(1, 1, 2, 3, 8);
-      s.pp = pick(1, 1, 2, 5, 64);
-      s.dp = pick(1, 1, 2, 3, 32);
-      s.cp = pick(1, 1, 1, 2);
-      s.ep = pick(1, 1, 1, 2, 8, 5);
-      s.etp = pick(1, 1, 1, 2);
-      s.microbatch = pick(1, 1, 2);
-      s.interleave = pick(1, 1, 1, 2, 30);
-      s.zero = pick(0, 0, 1, 2, 3);
-      s.shard = pick(0, 0, 0, 2);
-      s.sp = pick(false, false, true);
-      s.context = pick(ContextKind::ring, ContextKind::all_to_all);
-      const bool legal_one = legal(p, s) == Verdict::fits;
-      const std::vector<Diagnostic> problems = check(p, s);
-      ASSERT_EQ(problems.empty(), legal_one) << said(p, s) << name_of(legal(p, s));
-      for (const Diagnostic& d : problems) ASSERT_FALSE(d.field.empty()) << d.message;
-      ++(legal_one ? fine : broken);
+      p.work.batch = draw.pick(std::array{1, 12, 64, 96});
+      p.work.seq = draw.pick(std::array{2048, 4096, 3000});
+      const Strategy s = draw();
+      const auto agree = [&](Verdict verdict, const std::vector<Diagnostic>& problems, int& count) {
+        ASSERT_EQ(problems.empty(), verdict == Verdict::fits) << said(p, s) << name_of(verdict);
+        for (const Diagnostic& d : problems) ASSERT_FALSE(d.field.empty()) << d.message;
+        ++seen[verdict];
+        count += problems.empty() ? 1 : 0;
+      };
+      agree(legal(p, s), check(p, s), fine[0]);
+      agree(legal_serving(p, s), check_serving(p, s), fine[1]);
     }
   }
-  EXPECT_GT(fine, 500);
-  EXPECT_GT(broken, 500);
+  EXPECT_GT(fine[0], 100);
+  EXPECT_GT(fine[1], 500);
+  for (std::size_t i = 0; i < seen.size; ++i) {
+    const auto verdict = static_cast<Verdict>(i);
+    EXPECT_TRUE(seen[verdict] > 0 || verdict == Verdict::out_of_memory) << name_of(verdict);
+  }
 }
 
 }  // namespace

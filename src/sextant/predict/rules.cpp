@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "sextant/predict/nearest.hpp"
+
+namespace sextant {
+namespace {
+
+using Count = std::int64_t;
+
+bool divides(Count part, Count whole) noexcept { return part > 0 && whole % part == 0; }
+
+/// What a rule says where it is broken.
+struct Words {
+  std::string message;
+  std::string hint;
+  std::string_view field = {};  ///< where it is not the rule's
+};
+
+/// `holds` keeps no state and allocates nothing; `say` is called only where it does not hold.
+template <class Holds, class Say>
+struct Rule {
+  Verdict verdict;
+  std::string_view field;
+  Holds holds;
+  Say say;
+};
+template <class Holds, class Say>
+Rule(Verdict, std::string_view, Holds, Say) -> Rule<Holds, Say>;
+
+Count heads_of(const Problem& p) { return p.layers.attention > 0 ? p.model.attention.heads : 0; }
+Count ffn_of(const Problem& p) { return p.layers.dense > 0 ? p.model.ffn : 0; }
+
+std::string nearest_tp(const Problem& p, const Strategy& s) {
+  const Count heads = heads_of(p);
+  const Count ffn = ffn_of(p);
+  return nearest(s.tp, std::max(heads, ffn),
+                 [&](Count t) { return divides(t, heads) && divides(t, ffn); });
+}
+
+/// Ranks that experts are dealt to.
+Count expert_ranks_of(const Strategy& s) { return Count{s.tp} * s.cp * s.dp; }
+
+std::string nearest_ep(const Problem& p, const Strategy& s) {
+  const Count count = p.model.experts.count;
+  return nearest(s.ep, count, [&](Count n) {
+    return divides(n, count) && divides(n * s.etp, expert_ranks_of(s));
+  });
+}
+
+/// A causal ring gives each rank two pieces, one early and one late, which balances the work.
+Count sequence_pieces(const Strategy& s) {
+  const Count ring = s.cp > 1 && s.context == ContextKind::ring ? 2 : 1;
+  return ring * s.cp * (s.sp ? s.tp : 1);
+}
+
+Count step_of(const Strategy& s) { return Count{s.dp} * s.microbatch; }
+
+constexpr Rule device_rule{
+    Verdict::too_many_devices, "dp",
+    [](const Problem& p, const Strategy& s) { return devices_of(s) <= p.max_devices; },
+    [](const Problem& p, const Strategy& s) -> Words {
+      const Count others = Count{s.tp} * s.cp * s.pp;
+      const Count most = p.max_devices / others;
+      const std::string context = s.cp > 1 ? fmt::format(" x cp {}", s.cp) : "";
+      return {fmt::format("tp {}{} x pp {} x dp {} is {} devices, the system has {}", s.tp, context,
+                          s.pp, s.dp, devices_of(s), p.max_devices),
+              most >= 1 ? fmt::format("at most dp {} fits beside them", most)
+                        : "a smaller tp, cp or pp; or --set system.max_devices for a larger system",
+              s.dp > 1 ? "dp" : "tp"};
+    }};
+
+constexpr Rule head_rule{
+    Verdict::heads_not_divisible, "tp",
+    [](const Problem& p, const Strategy& s) { return divides(s.tp, heads_of(p)); },
+    [](const Problem& p, const Strategy& s) -> Words {
+      return {fmt::format("tp {} does not divide the {} heads", s.tp, heads_of(p)),
+              nearest_tp(p, s)};
+    }};
+
+constexpr Rule ffn_rule{
+    Verdict::ffn_not_divisible, "tp",
+    [](const Problem& p, const Strategy& s) { return divides(s.tp, ffn_of(p)); },
+    [](const Problem& p, const Strategy& s) -> Words {
+      return {fmt::format("tp {} does not divide the MLP's width, {}", s.tp, ffn_of(p)),
+              nearest_tp(p, s)};
+    }};
+
+constexpr Rule layer_rule{
+    Verdict::layers_too_few, "pp",
+    [](const Problem& p, const Strategy& s) {
+      return Count{s.pp} * s.interleave <= p.model.layers;
+    },
+    [](const Problem& p, const Strategy& s) -> Words {
+      const int layers = p.model.layers;
+      const int most = layers / s.interleave;
+      const std::string hint = most >= 1 ? fmt::format("pp {} is the most", most)
+                                         : fmt::format("interleave {} is the most", layers);
+      if (s.interleave == 1) {
+        return {fmt::format("pp {} is more stages than the model has layers, {}", s.pp, layers),
+                hint};
+      }
+      return {fmt::format("pp {} x interleave {} is {} chunks, the model has {} layers", s.pp,
+                          s.interleave, Count{s.pp} * s.interleave, layers),
+              hint, "interleave"};
+    }};
+
+constexpr Rule no_experts_rule{
+    Verdict::experts_not_divisible, "ep",
+    [](const Problem& p, const Strategy& s) {
+      return p.model.experts.count > 0 || (s.ep == 1 && s.etp == 1);
+    },
+    [](const Problem&, const Strategy& s) -> Words {
+      const std::string_view field = s.ep > 1 ? "ep" : "etp";
+      return {fmt::format("{} {}, and the model has no experts", field, s.ep > 1 ? s.ep : s.etp),
+              fmt::format("leave {} out", field), field};
+    }};
+
+constexpr Rule expert_rule{
+    Verdict::experts_not_divisible, "ep",
+    [](const Problem& p, const Strategy& s) {
+      return p.model.experts.count == 0 || divides(s.ep, p.model.experts.count);
+    },
+    [](const Problem& p, const Strategy& s) -> Words {
+      return {fmt::format("ep {} does not divide the {} experts", s.ep, p.model.experts.count),
+              nearest_ep(p, s)};
+    }};
+
+constexpr Rule expert_rank_rule{
+    Verdict::expert_ranks, "ep",
+    [](const Problem& p, const Strategy& s) {
+      return p.model.experts.count == 0 || divides(Count{s.ep} * s.etp, expert_ranks_of(s));
+    },
+    [](const Problem& p, const Strategy& s) -> Words {
+      return {
+          fmt::format("experts live on the ranks of tp {}{} x dp {} = {}, which ep {}{} does "
+                      "not divide",
+                      s.tp, s.cp > 1 ? fmt::format(" x cp {}", s.cp) : "", s.dp, expert_ranks_of(s),
+                      s.ep, s.etp > 1 ? fmt::format(" x etp {}", s.etp) : ""),
+          nearest_ep(p, s)};
+    }};
+
+constexpr std::tuple training_rules{
+    device_rule,
+    Rule{Verdict::needs_tensor_parallel, "sp",
+         [](const Problem&, const Strategy& s) { return !s.sp || s.tp > 1; },
+         [](const Problem&, const Strategy&) -> Words {
+           return {
+               "sequence parallelism shares out what tensor parallelism leaves whole: it needs "
+               "tp above 1",
+               "leave sp out, or take tp 2 or more"};
+         }},
+    head_rule,
+    ffn_rule,
+    Rule{
+        Verdict::sequence_not_divisible, "seq",
+        [](const Problem& p, const Strategy& s) { return divides(sequence_pieces(s), p.work.seq); },
+        [](const Problem& p, const Strategy& s) -> Words {
+          const bool ring = s.cp > 1 && s.context == ContextKind::ring;
+          const Count pieces = sequence_pieces(s);
+          return {fmt::format("seq {} is not a multiple of {}cp {}{} = {}", p.work.seq,
+                              ring ? "2 x " : "", s.cp, s.sp ? fmt::format(" x tp {}", s.tp) : "",
+                              pieces),
+                  nearest_multiple(p.work.seq, pieces)};
+        }},
+    Rule{Verdict::heads_not_divisible, "cp",
+         [](const Problem& p, const Strategy& s) {
+           return s.cp == 1 || s.context != ContextKind::all_to_all ||
+                  divides(Count{s.tp} * s.cp, p.model.attention.heads);
+         },
+         [](const Problem& p, const Strategy& s) -> Words {
+           const Count heads = p.model.attention.heads;
+           return {fmt::format("context parallelism by all-to-all shares out heads: tp {} x cp {} "
+                               "does not divide the {}",
+                               s.tp, s.cp, heads),
+                   nearest(s.cp, heads, [&](Count c) { return divides(s.tp * c, heads); })};
+         }},
+    layer_rule,
+    Rule{Verdict::batch_not_divisible, "batch",
+         [](const Problem& p, const Strategy& s) { return divides(step_of(s), p.work.batch); },
+         [](const Problem& p, const Strategy& s) -> Words {
+           const Count batch = p.work.batch;
+           const std::string other =
+               nearest(s.dp, batch, [&](Count dp) { return divides(dp * s.microbatch, batch); });
+           return {fmt::format("batch {} is not dp {} x microbatch {} x a whole number", batch,
+                               s.dp, s.microbatch),
+                   fmt::format("{} for the batch{}", nearest_multiple(batch, step_of(s)),
+                               other.empty() ? "" : ", " + other + " for dp")};
+         }},
+    Rule{Verdict::interleave_needs_pipeline, "interleave",
+         [](const Problem&, const Strategy& s) { return s.interleave == 1 || s.pp > 1; },
+         [](const Problem&, const Strategy& s) -> Words {
+           return {fmt::format("interleave {} deals chunks of the model to pipeline stages, and pp "
+                               "is 1",
+                               s.interleave),
+                   "leave interleave out, or take pp 2 or more"};
+         }},
+    Rule{Verdict::interleave_batch, "batch",
+         [](const Problem& p, const Strategy& s) {  // a batch that does not divide has its own rule
+           return s.interleave == 1 || divides(s.pp, p.work.batch / step_of(s)) ||
+                  !divides(step_of(s), p.work.batch);
+         },
+         [](const Problem& p, const Strategy& s) -> Words {
+           return {
+               fmt::format("interleaving deals microbatches in rounds of pp: {} a replica is "
+                           "not a multiple of pp {}",
+                           p.work.batch / step_of(s), s.pp),
+               fmt::format("{} for the batch", nearest_multiple(p.work.batch, s.pp * step_of(s)))};
+         }},
+    Rule{Verdict::zero_bubble_interleaved, "schedule",
+         [](const Problem&, const Strategy& s) {
+           return s.interleave == 1 || s.schedule != Schedule::zero_bubble;
+         },
+         [](const Problem&, const Strategy& s) -> Words {
+           return {fmt::format("zero-bubble (ZB-H1) has one chunk a stage, and interleave is {}",
+                               s.interleave),
+                   "leave interleave out, or schedule 1f1b"};
+         }},
+    no_experts_rule,
+    expert_rule,
+    expert_rank_rule,
+    Rule{Verdict::ffn_not_divisible, "etp",
+         [](const Problem& p, const Strategy& s) {
+           return p.model.experts.count == 0 || divides(s.etp, p.model.experts.ffn);
+         },
+         [](const Problem& p, const Strategy& s) -> Words {
+           const Count ffn = p.model.experts.ffn;
+           return {fmt::format("etp {} does not divide an expert's width, {}", s.etp, ffn),
+                   nearest(s.etp, ffn, [&](Count t) { return divides(t, ffn); })};
+         }},
+    Rule{Verdict::shard_not_divisible, "shard",
+         [](const Problem&, const Strategy& s) { return s.shard == 0 || divides(s.shard, s.dp); },
+         [](const Problem&, const Strategy& s) -> Words {
+           return {fmt::format("groups of {} replicas do not divide dp {}", s.shard, s.dp),
+                   nearest(s.shard, s.dp, [&](Count n) { return divides(n, s.dp); })};
+         }},
+    Rule{Verdict::zero_with_pipeline, "zero",
+         [](const Problem&, const Strategy& s) { return s.zero < 2 || s.pp == 1; },
+         [](const Problem&, const Strategy& s) -> Words {
+           return {fmt::format("zero {} shards gradients, which a pipeline (pp {}) must keep whole "
+                               "until its last microbatch",
+                               s.zero, s.pp),
+                   "zero 1, or pp 1"};
+         }},
+};
+
+constexpr std::tuple serving_rules{device_rule,     head_rule,   ffn_rule,        layer_rule,
+                                   no_experts_rule, expert_rule, expert_rank_rule};
+
+template <class... Rules>
+Verdict first_broken(const std::tuple<Rules...>& rules, const Problem& p,
+                     const Strategy& s) noexcept {
+  Verdict verdict = Verdict::fits;
+  const auto keeps = [&](const auto& rule) {
+    if (rule.holds(p, s)) return true;
+    verdict = rule.verdict;
+    return false;
+  };
+  std::apply([&](const auto&... rule) { (void)(keeps(rule) && ...); }, rules);
+  return verdict;
+}
+
+template <class... Rules>
+std::vector<Diagnostic> all_broken(const std::tuple<Rules...>& rules, const Problem& p,
+                                   const Strategy& s) {
+  std::vector<Diagnostic> found;
+  const auto add = [&](const auto& rule) {
+    if (rule.holds(p, s)) return;
+    Words words = rule.say(p, s);
+    Diagnostic& d = found.emplace_back();
+    d.field = words.field.empty() ? rule.field : words.field;
+    d.message = std::move(words.message);
+    d.hint = std::move(words.hint);
+  };
+  std::apply([&](const auto&... rule) { (add(rule), ...); }, rules);
+  return found;
+}
+
+}  // namespace
+
+Verdict legal(const Problem& p, const Strategy& s) noexcept {
+  return first_broken(training_rules, p, s);
+}
+
+Verdict legal_serving(const Problem& p, const Strategy& s) noexcept {
+  return first_broken(serving_rules, p, s);
+}
+
+std::vector<Diagnostic> check(const Problem& p, const Strategy& s) {
+  return all_broken(training_rules, p, s);
+}
+
+std::vector<Diagnostic> check_serving(const Problem& p, const Strategy& s) {
+  return all_broken(serving_rules, p, s);
+}
+
+}  // namespace sextant
