@@ -9,17 +9,18 @@ cd "${1:-"$(dirname "$0")/.."}"
 declare -A may_include=(
   [units]=""
   [spec]="units"
-  [cost]="units spec"
+  [graph]="units spec"
+  [cost]="units spec graph"
   [io]="units spec"
-  [report]="units spec cost predict"
-  [predict]="units spec cost"
-  [tech]="units spec cost predict"
-  [search]="units spec cost predict"
-  [validate]="units spec cost io predict"
-  [sweep]="units spec cost predict tech io"
+  [report]="units spec graph cost predict"
+  [predict]="units spec graph cost"
+  [tech]="units spec graph cost predict"
+  [search]="units spec graph cost predict"
+  [validate]="units spec graph cost io predict"
+  [sweep]="units spec graph cost predict tech io"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
-core="units spec cost predict tech search report sweep"
+core="units spec graph cost predict tech search report sweep"
 # The places that start threads.
 with_threads="src/sextant/search/parallel.hpp src/sextant/sweep/parallel.hpp"
 # Each third-party header and the one place that may include it.

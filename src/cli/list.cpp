@@ -6,6 +6,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/preset_list.hpp"
+#include "sextant/graph/graph.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/report/table.hpp"

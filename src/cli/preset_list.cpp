@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sextant/graph/graph.hpp"
+
 namespace sextant::cli {
 namespace {
 

@@ -326,11 +326,9 @@ Table<double, Piece> pieces(const Generation& g, const Result& r) {
   const Explained x = explain(problem_on(g), r.strategy);
   for (const Operator& o : x.operators) {
     if (o.message.value > 0) continue;
-    const bool cast =
-        o.name.find("cast") != std::string::npos || o.name.find("transpose") != std::string::npos;
     const Piece piece = o.cost.tiling.m > 0      ? Piece::multiplies
                         : o.cost.flops.value > 0 ? Piece::attention
-                        : cast                   ? Piece::casts
+                        : o.type == graph::Kind::cast ? Piece::casts
                                                  : Piece::others;
     t[piece] += o.count * o.cost.time.value;
   }

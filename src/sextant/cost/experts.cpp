@@ -119,26 +119,66 @@ ExpertLoads expert_loads(const ExpertLayer& layer) {
   return layer.routing.exponent > 0 ? power_law_loads(layer) : balanced_loads(layer);
 }
 
+namespace {
+
+// Permute, activation and combine stream; bookkeeping is per expert and per choice. Gradients read
+// what the way forward read, and what came out of it.
+KernelCost streamed(const Chip& chip, const ExpertKernel& k, const ExpertLayer& l,
+                    const ExpertLoads& loads, bool backward, Hertz clock) {
+  const double ffn = l.ffn / l.tp;
+  const double halves = l.gated ? 2 : 1;
+  const double own = l.own > 0 ? l.own : l.tokens;
+  const double inside = backward ? 2 * halves + 1 : halves + 1;
+  const double moved = loads.tokens * (2 * l.hidden + inside * ffn) * 2 + 2 * own * l.hidden * 2;
+  KernelCost c;
+  c.dram = Bytes(moved);
+  c.busy[Bound::dram] = Seconds(k.traffic * moved / chip.bandwidth.value);
+  c.busy[Bound::latency] = loads.active * k.per_expert +
+                           Seconds(k.route_cycles * own * l.topk / chip.cores / clock.value);
+  c.busy[Bound::launch] = k.start;
+  c.time = k.start + c.busy[Bound::dram] + c.busy[Bound::latency];
+  return c;
+}
+
+}  // namespace
+
 KernelCost expert_layer(const Chip& chip, const ExpertKernel& k, const ExpertLayer& l,
                         Hertz clock) {
   const ExpertLoads loads = expert_loads(l);
   const double ffn = l.ffn / l.tp;
   const double halves = l.gated ? 2 : 1;
-  KernelCost c = then(grouped(chip, k, loads, halves * ffn, l.hidden, l.type, clock),
-                      grouped(chip, k, loads, l.hidden, ffn, l.type, clock));
-  // Permute, activation and combine stream; bookkeeping is per expert and per choice.
-  const double moved =
-      loads.tokens * (2 * l.hidden + (halves + 1) * ffn) * 2 + 2 * l.tokens * l.hidden * 2;
-  const Seconds streamed(k.traffic * moved / chip.bandwidth.value);
-  const Seconds books = loads.active * k.per_expert +
-                        Seconds(k.route_cycles * l.tokens * l.topk / chip.cores / clock.value);
-  c.time += k.start + streamed + books;
-  c.dram += Bytes(moved);
-  c.busy[Bound::dram] += streamed;
-  c.busy[Bound::latency] += books;
-  c.busy[Bound::launch] += k.start;
-  find_bound(c);
-  return c;
+  const KernelCost c = then(grouped(chip, k, loads, halves * ffn, l.hidden, l.type, clock),
+                            grouped(chip, k, loads, l.hidden, ffn, l.type, clock));
+  return then(c, streamed(chip, k, l, loads, false, clock));
+}
+
+ExpertGradients expert_gradients(const Chip& chip, const ExpertKernel& k, const ExpertLayer& l,
+                                 double weight_bytes, Hertz clock) {
+  const ExpertLoads loads = expert_loads(l);
+  const double ffn = l.ffn / l.tp;
+  const double halves = l.gated ? 2 : 1;
+  // A weight's gradient multiplies over the tokens of its expert.
+  const auto of_weight = [&](double out, double in) {
+    ExpertLoads rows = loads;
+    rows.tokens = loads.active * out;
+    for (std::size_t i = 0; i < rows.row_tiles.size(); ++i) {
+      rows.row_tiles[i] = loads.active * std::ceil(out / ExpertLoads::tile_rows[i]);
+    }
+    const double each = loads.tokens / std::max(1.0, loads.active);
+    KernelCost c = grouped(chip, k, rows, in, each, l.type, clock);
+    const Bytes written(loads.active * out * in * std::max(0.0, weight_bytes - 2));
+    const Seconds more = written / (k.memory_efficiency * chip.bandwidth);
+    c.dram += written;
+    c.busy[Bound::dram] += more;
+    c.time = Seconds(smooth_max(c.time.value, c.busy[Bound::dram].value));
+    return c;
+  };
+  ExpertGradients g;
+  g.inputs = then(then(grouped(chip, k, loads, ffn, l.hidden, l.type, clock),
+                       grouped(chip, k, loads, l.hidden, halves * ffn, l.type, clock)),
+                  streamed(chip, k, l, loads, true, clock));
+  g.weights = then(of_weight(halves * ffn, l.hidden), of_weight(l.hidden, ffn));
+  return g;
 }
 
 }  // namespace sextant

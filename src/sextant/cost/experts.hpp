@@ -30,6 +30,7 @@ struct ExpertLayer {
   bool gated = true;  ///< the first multiply has two halves
   Precision type = Precision::bf16;
   Routing routing;
+  double own = 0;  ///< of `tokens`, those this rank routes and adds up itself; 0: all
 };
 
 /// What the busiest rank has to do.
@@ -43,5 +44,14 @@ ExpertLoads expert_loads(const ExpertLayer& layer);
 
 KernelCost expert_layer(const Chip& chip, const ExpertKernel& kernel, const ExpertLayer& layer,
                         Hertz clock);
+
+/// Its gradients by the same kernels: of inputs with what streams, and of weights, whose elements
+/// are written with so many bytes.
+struct ExpertGradients {
+  KernelCost inputs;
+  KernelCost weights;
+};
+ExpertGradients expert_gradients(const Chip& chip, const ExpertKernel& kernel,
+                                 const ExpertLayer& layer, double weight_bytes, Hertz clock);
 
 }  // namespace sextant

@@ -329,6 +329,9 @@ void read_deepseek(Config& c, Model& m) {
        .qkv_bias = a.qkv_bias,
        .output_bias = a.output_bias};
   a.q_rank = c.count_or({"q_lora_rank"}, 0, most_heads);
+  a.index_heads = c.count_or({"index_n_heads"}, 0, most_heads);
+  a.index_dim = c.count_or({"index_head_dim"}, 0, most_heads);
+  a.index_top = c.count_or({"index_topk"}, 0, most_heads);
   a.kv_rank = c.count({"kv_lora_rank"}, most_heads);
   a.nope_dim = c.count({"qk_nope_head_dim"}, most_heads);
   a.rope_dim = c.count({"qk_rope_head_dim"}, most_heads);

@@ -8,23 +8,32 @@ namespace {
 
 using namespace training;
 
-void set_parts(const LayerMix& mix, const Parts& parts, Block& b) {
-  b.layer = {};
-  b.layer.add(parts.full, mix.full);
-  b.layer.add(parts.windowed, mix.windowed);
-  b.layer.add(parts.recurrent, mix.recurrent);
-  b.layer.add(parts.dense, mix.dense);
-  b.layer.add(parts.experts, mix.experts);
-  b.embedding = parts.embedding;
-  b.head = parts.head;
+/// Matrix multiply FLOPs of one token's forward pass, attention not halved for causality.
+double forward_flops(const Problem& p) {
+  const Model& m = p.model;
+  const ParameterCount& n = p.parameters;
+  double weights = n.attention + n.recurrent + n.mlp + n.shared + n.router;
+  if (m.experts.count > 0) weights += n.experts * m.experts.topk / m.experts.count;
+  weights += static_cast<double>(m.hidden) * m.vocab;
+  double mixing = 0;
+  for (const graph::Branch& b : p.graph.branches) {
+    for (const graph::Operator& op : b.operators) {
+      mixing += b.layers * graph::mixing_flops(op, p.work.seq);
+    }
+  }
+  return 2 * weights + mixing;
 }
 
 /// Power beyond idling while one microbatch goes through the whole model.
 Watts demand_of(const Problem& p, const Strategy& s, const Block& b) {
   const double layers = p.model.layers;
-  Part model = b.embedding;
-  model.add(b.layer, layers);
-  model.add(b.head, 1);
+  const graph::TypeCount count = p.graph.all();
+  Part model = b.parts.embedding;
+  for (int t = 0; t < p.graph.type_count; ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    model.add(b.parts.layers[at], count[at]);
+  }
+  model.add(b.parts.head, 1);
   const Phase& ahead = model.forward;
   Phase back = model.recompute;
   back.add(model.backward, 1);
@@ -38,16 +47,16 @@ Watts demand_of(const Problem& p, const Strategy& s, const Block& b) {
 Block block_of(const Problem& p, const Strategy& s) noexcept {
   const Chip& chip = p.chip;
   const Watts budget = dynamic_budget(chip);
-  const LayerMix mix = average_layer(p);
   Block b;
   b.widths = widths_of(p, s);
+  b.flops = forward_flops(p);
   b.kept = kept_of(p, s, b.widths);
   b.clock = chip.clock;
   Silent silent;
   // The clock at which the model's load meets the power limit, exchange included: bubbles last
   // longer than the controller's memory, so they do not help.
   for (int i = 0;; ++i) {
-    set_parts(mix, compose(p, s, b.widths, b.clock, silent), b);
+    compose(p, s, b.widths, b.clock, silent, b.parts);
     const Watts demand = demand_of(p, s, b);
     b.power = chip.idle + demand;
     if (i == 6 || demand <= budget * (i == 0 ? 1 : 1.002)) return b;

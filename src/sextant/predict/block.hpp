@@ -11,10 +11,9 @@ namespace sextant {
 
 struct Block {
   Widths widths;
-  training::Part layer;  ///< the model's average layer
-  training::Part embedding;
-  training::Part head;
+  training::Parts parts;
   Kept kept;
+  double flops = 0;  ///< of a token's way forward through the whole model
   Hertz clock;  ///< that power allows
   Watts power;  ///< of one device while it computes
 };

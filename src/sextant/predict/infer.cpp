@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "sextant/cost/attention.hpp"
 #include "sextant/cost/experts.hpp"
 #include "sextant/cost/gemm.hpp"
+#include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
 #include "sextant/predict/record.hpp"
@@ -39,6 +39,8 @@ struct Sum {
   }
 };
 
+using graph::Kind;
+
 bool weight_only(Precision p) { return p == Precision::int8 || p == Precision::int4; }
 
 template <class Trace>
@@ -50,27 +52,15 @@ class Pass {
     // Attention's constants are of kernels alone on a device, whose clock is counted as the matrix
     // units' (cost/attention.hpp): here it follows the real one down.
     attention_clock_ = p.chip.clock * (clock / p.chip.light_clock);
-    const Model& m = p.model;
-    const Attention& a = m.attention;
-    const double tp = s.tp;
-    latent_ = a.kind == AttentionKind::latent;
-    heads_ = a.heads / tp;
-    kv_heads_ = std::max(1.0, a.kv_heads / tp);
-    q_ = heads_ * (latent_ ? static_cast<double>(a.nope_dim) + a.rope_dim : a.head_dim);
-    kv_ = kv_heads_ * a.head_dim;
-    gate_ = gated(m.mlp) ? 2 : 1;
     tensor_ = {s.tp, std::min(s.tp, p.network.devices_per_node)};
   }
 
   Sum run() {
-    const LayerCount& n = p_.layers;
-    if (n.attention > n.windowed) repeat(n.attention - n.windowed, [&] { attention(false); });
-    if (n.windowed > 0) repeat(n.windowed, [&] { attention(true); });
-    if (n.recurrent > 0) repeat(n.recurrent, [&] { recurrent(); });
-    if (n.dense > 0) repeat(n.dense, [&] { mlp(p_.model.ffn); });
-    if (n.experts > 0) repeat(n.experts, [&] { experts(); });
+    for (const graph::Branch& b : p_.graph.branches) {
+      count_ = b.layers;
+      for (const graph::Operator& op : b.operators) apply(b, op);
+    }
     count_ = 1;
-    head();
     if (s_.pp > 1) {
       const Bytes sent(t_.all() * p_.model.hidden * 2 / s_.tp);
       const Group pair{2, p_.network.devices_per_node > s_.tp ? 2 : 1};
@@ -82,196 +72,153 @@ class Pass {
   /// Attention kernels of all layers alone, at another context: what a growing cache changes.
   Seconds attention_at(double context) {
     t_.context = context;
-    const LayerCount& n = p_.layers;
-    const double full = n.attention - n.windowed;
-    return full * core(false).time + (n.windowed > 0 ? n.windowed * core(true).time : Seconds(0));
+    Seconds sum;
+    for (const graph::Branch& b : p_.graph.branches) {
+      for (const graph::Operator& op : b.operators) {
+        if (op.kind == Kind::attention || op.kind == Kind::indexer) {
+          sum += b.layers * mixed(op).time;
+        }
+      }
+    }
+    return sum;
   }
 
  private:
-  template <class Body>
-  void repeat(double count, const Body& body) {
-    count_ = count;
-    body();
+  void apply(const graph::Branch& b, const graph::Operator& op) {
+    type_ = op.kind;
+    // Looking up tokens and positions hides behind the first norm.
+    if (op.bucket == graph::Bucket::embedding && op.kind != Kind::linear) return;
+    const bool head = &b == &p_.graph.head();
+    const double tokens = head ? sampled() : t_.all();
+    work_ = head ? Work::head : Work::stream;
+    switch (op.kind) {
+      case Kind::norm:
+        return norm(op, tokens, head);
+      case Kind::linear:
+        return linear(op, tokens, head);
+      case Kind::elementwise:
+        return stream(op.name, op.stream, tokens, op.out.on(s_.tp), op.ahead);
+      case Kind::rotation:
+        if (!p_.runtime.fusion.rope && !whole_module()) {
+          stream(op.name, StreamOp::add, tokens, op.out.on(s_.tp), 4);
+        }
+        return;
+      case Kind::attention:
+        return attend(b, op, tokens);
+      case Kind::indexer:
+      case Kind::scan:
+        return kernel(Work::attention, op.name, mixed(op), 2);
+      case Kind::activation:
+        return activation(op, tokens);
+      case Kind::experts:
+        return experts(op, tokens);
+      case Kind::loss:
+        stream("sampling", StreamOp::softmax, tokens, vocab(), 6);
+        return exchange(Work::head, "gather logits", Collective::all_gather, tensor_,
+                        Bytes(tokens * vocab() * s_.tp * 2), 1);
+      case Kind::residual:
+        // In the next norm, or the collective before it; branches side by side are added first.
+        if (b.operators.front().kind == Kind::norm) return;
+        return stream("sum of branches", StreamOp::add, tokens, p_.model.hidden, 6);
+      case Kind::lookup:
+      case Kind::cast:
+      case Kind::exchange:
+        break;
+    }
   }
 
-  void attention(bool windowed) {
-    const Model& m = p_.model;
-    const Attention& a = m.attention;
-    const double h = m.hidden;
-    const double tokens = t_.all();
-    norm("norm");
-    if (latent_) {
-      linear("down projections", tokens, a.q_rank + static_cast<double>(a.kv_rank) + a.rope_dim, h);
-      stream("latent norms", StreamOp::rmsnorm, tokens, a.q_rank + a.kv_rank, 4);
-      linear("query up", tokens, q_, a.q_rank > 0 ? static_cast<double>(a.q_rank) : h);
-      if (t_.queries > 1) {
-        linear("key and value up", tokens, heads_ * (static_cast<double>(a.nope_dim) + a.value_dim),
-               a.kv_rank);
-      } else {
-        // Absorbed: queries are taken into the latent space, results out of it, head by head.
-        batched("absorb", heads_, tokens, a.kv_rank, a.nope_dim);
-        batched("expand", heads_, tokens, a.value_dim, a.kv_rank);
-      }
-    } else {
-      const double gate = a.gate ? q_ : 0;
-      linear("qkv", tokens, q_ + gate + (a.shared_kv ? 1 : 2) * kv_, h);
-    }
-    if (a.qk_norm) stream("head norms", StreamOp::rmsnorm, tokens, q_ + kv_, 4);
-    const bool module = p_.runtime.attention == AttentionBackend::trtllm ||
-                        p_.runtime.attention == AttentionBackend::trtllm_2023;  // brings both along
-    if (!module) {
-      if (m.position == Position::rope && !p_.runtime.fusion.rope) {
-        stream("rope", StreamOp::add, tokens, q_ + kv_, 4);
-      }
-      stream("append to the cache", StreamOp::copy, tokens, 2 * kv_,
+  /// The last token of every sequence, or all that are being checked.
+  double sampled() const {
+    return t_.sequences * (t_.queries <= most_decoded ? t_.queries : 1) + (t_.chunk > 0 ? 1 : 0);
+  }
+
+  double vocab() const { return std::ceil(static_cast<double>(p_.model.vocab) / s_.tp); }
+
+  /// An attention module that rotates queries and appends to the cache itself.
+  bool whole_module() const {
+    return p_.runtime.attention == AttentionBackend::trtllm ||
+           p_.runtime.attention == AttentionBackend::trtllm_2023;
+  }
+
+  void attend(const graph::Branch& b, const graph::Operator& op, double tokens) {
+    const graph::Mixer& x = op.mixer;
+    const double heads = x.heads / s_.tp;
+    if (!whole_module() && op.cache.elements.all() > 0) {
+      const double written = x.latent ? x.rank + x.rope : op.cache.elements.on(s_.tp);
+      stream("append to the cache", StreamOp::copy, tokens, written,
              p_.runtime.fusion.append_bytes);
     }
-    kernel(Work::attention, windowed ? "windowed attention" : "attention", core(windowed), 1);
+    kernel(Work::attention, b.name.data(), mixed(op), 1);
     note([&] {
-      return counted(t_.sequences) + counted(heads_) + whole(t_.queries) + " x " +
-             whole(windowed ? std::min<double>(t_.context, a.window) : t_.context) + " x " +
-             whole(latent_ ? static_cast<double>(a.kv_rank) + a.rope_dim : a.head_dim);
+      return counted(t_.sequences) + counted(heads) + whole(t_.queries) + " x " +
+             whole(x.window > 0 ? std::min(t_.context, x.window) : t_.context) + " x " +
+             whole(x.latent ? x.rank + x.rope : x.head_dim);
     });
     // Heads come out one after the other where attention does not write the packed layout.
-    if (p_.runtime.fusion.join_gradients > 0) stream("join heads", StreamOp::copy, tokens, q_, 4);
-    linear("output", tokens, h, latent_ ? heads_ * a.value_dim : q_);
-    all_reduce();
+    if (p_.runtime.fusion.join_gradients > 0) {
+      stream("join heads", StreamOp::copy, tokens, op.out.on(s_.tp), 4);
+    }
   }
 
-  KernelCost core(bool windowed) const {
+  /// Of the decoding sequences, then of the piece of a prompt beside them.
+  KernelCost mixed(const graph::Operator& op) const {
+    const Hertz clock = op.kind == Kind::attention ? attention_clock_ : clock_;
+    MixerShape shape{.batch = t_.sequences,
+                     .queries = t_.queries,
+                     .context = t_.context,
+                     .ranks = double(s_.tp),
+                     .cache = p_.serving.cache};
     KernelCost c;
-    if (t_.sequences > 0) c = core_of(t_.sequences, t_.queries, t_.context, windowed);
-    if (t_.chunk > 0) c = then(c, core_of(1, t_.chunk, t_.chunk_context, windowed));
-    return c;
+    if (t_.sequences > 0) c = mixer(p_.chip, p_.kernels, op, shape, clock);
+    if (t_.chunk <= 0) return c;
+    shape.batch = 1;
+    shape.queries = t_.chunk;
+    shape.context = t_.chunk_context;
+    return then(c, mixer(p_.chip, p_.kernels, op, shape, clock));
   }
 
-  KernelCost core_of(double batch, double queries, double context, bool windowed) const {
-    const Attention& a = p_.model.attention;
-    const bool decode = queries <= 8;
-    if (latent_) {
-      LatentShape s;
-      s.batch = batch;
-      s.heads = heads_;
-      s.queries = queries;
-      s.context = context;
-      s.latent = a.kv_rank;
-      s.rope = a.rope_dim;
-      s.nope = a.nope_dim;
-      s.value = a.value_dim;
-      s.cache_type = p_.serving.cache;
-      return decode ? latent_decode(p_.chip, p_.kernels, s, attention_clock_)
-                    : latent_prefill(p_.chip, p_.kernels, s, attention_clock_);
-    }
-    AttentionShape s;
-    s.batch = batch;
-    s.heads = heads_;
-    s.kv_heads = kv_heads_;
-    s.head_dim = s.value_dim = a.head_dim;
-    s.queries = queries;
-    s.context = context;
-    s.window = windowed ? a.window : 0;
-    s.cache_type = p_.serving.cache;
-    if (decode) return attention_decode(p_.chip, p_.kernels, s, attention_clock_);
-    const PrefillKernel& k = narrow(s.cache_type) ? p_.kernels.prefill_8bit : p_.kernels.prefill;
-    return attention_prefill(p_.chip, k, s, false, attention_clock_);
-  }
-
-  void recurrent() {
-    const Hybrid& r = p_.model.hybrid;
-    const double tp = s_.tp;
-    const double inner = static_cast<double>(r.heads) * r.head_dim / tp;
-    const double keys = static_cast<double>(r.groups) * r.state / tp;
-    const double tokens = t_.all();
-    norm("norm");
-    linear("in projection", tokens, 2 * inner + 2 * keys + r.heads / tp, p_.model.hidden);
-    stream("convolution", StreamOp::copy, tokens, inner + 2 * keys, 4);
-    // The state is read and written once a token when decoding, once a chunk in a prompt.
-    const double states = t_.sequences * std::max(1.0, t_.queries / 256);
-    stream("state", StreamOp::copy, states, inner * r.state, 8);
-    stream("gate and norm", StreamOp::rmsnorm, tokens, inner, 6);
-    linear("out projection", tokens, p_.model.hidden, inner);
-    all_reduce();
-  }
-
-  void mlp(double width) {
-    const double tokens = t_.all();
-    norm("norm");
-    linear("up", tokens, gate_ * width / s_.tp, p_.model.hidden);
-    activation(tokens, width / s_.tp);
-    linear("down", tokens, p_.model.hidden, width / s_.tp);
-    all_reduce();
-  }
-
-  void activation(double tokens, double width) {
-    if (gate_ == 1) {
-      stream("activation", StreamOp::gelu, tokens, width, 4);
+  void activation(const graph::Operator& op, double tokens) {
+    const double width = op.out.on(s_.tp);
+    if (!gated(p_.model.mlp)) {
+      stream(op.name, StreamOp::gelu, tokens, width, 4);
     } else {
-      stream("activation", StreamOp::silu_mul, tokens, 2 * width, 3);
+      stream(op.name, StreamOp::silu_mul, tokens, 2 * width, 3);
     }
   }
 
-  void experts() {
-    const Experts& e = p_.model.experts;
-    const double tokens = t_.all();
-    const double h = e.latent > 0 ? e.latent : p_.model.hidden;
-    norm("norm");
-    linear("router", tokens, e.count, p_.model.hidden);
+  void experts(const graph::Operator& op, double tokens) {
+    const graph::Routed& r = op.routed;
     ExpertLayer layer;
     const double replicas = std::max(1, s_.dp);
     layer.tokens = tokens * replicas;
-    layer.hidden = h;
-    layer.ffn = e.ffn;
-    layer.topk = e.topk;
-    layer.experts = e.count;
+    layer.own = tokens;
+    layer.hidden = r.width;
+    layer.ffn = r.ffn;
+    layer.topk = r.topk;
+    layer.experts = r.count;
     layer.ep = s_.ep;
     layer.tp = std::max(1.0, s_.tp * replicas / s_.ep);
-    layer.gated = gate_ == 2;
+    layer.gated = r.halves == 2;
     layer.routing.independent = true;
     layer.type = matrix_type();
     const ExpertKernel& k = narrow(layer.type) ? p_.kernels.experts_8bit : p_.kernels.experts;
     const Group group{s_.ep, std::min(s_.ep, p_.network.devices_per_node)};
-    if (replicas > 1 && s_.ep > 1) {
+    const bool sends = replicas > 1 && s_.ep > 1;
+    if (sends) {
       const double element = narrow(layer.type) ? 1 : 2;
       exchange(Work::exchange, "dispatch", Collective::all_to_all, group,
-               Bytes(tokens * e.topk * h * element), 1);
+               Bytes(tokens * r.topk * r.width * element), 1);
     }
-    kernel(Work::experts, "experts", expert_layer(p_.chip, k, layer, matrix_clock_), 6);
+    kernel(Work::experts, op.name, expert_layer(p_.chip, k, layer, matrix_clock_), 6);
     note([&] {
-      return whole(layer.tokens) + " to " + whole(e.topk) + " of " + whole(e.count) + ", " +
-             whole(h) + " x " + whole(e.ffn);
+      return whole(layer.tokens) + " to " + whole(r.topk) + " of " + whole(r.count) + ", " +
+             whole(r.width) + " x " + whole(r.ffn);
     });
-    if (replicas > 1 && s_.ep > 1) {
+    if (sends) {
       exchange(Work::exchange, "combine", Collective::all_to_all, group,
-               Bytes(tokens * e.topk * h * 2), 1);
-    }
-    const double shared = e.shared_ffn > 0 ? e.shared_ffn : static_cast<double>(e.shared) * e.ffn;
-    if (shared > 0) {
-      linear("shared up", tokens, gate_ * shared / s_.tp, p_.model.hidden);
-      activation(tokens, shared / s_.tp);
-      linear("shared down", tokens, p_.model.hidden, shared / s_.tp);
+               Bytes(tokens * r.topk * r.width * 2), 1);
     }
     all_reduce();
-  }
-
-  void head() {
-    const Model& m = p_.model;
-    // The last token of every sequence, or all that are being checked.
-    const double rows = t_.sequences * (t_.queries <= 8 ? t_.queries : 1) + (t_.chunk > 0 ? 1 : 0);
-    const double vocab = std::ceil(static_cast<double>(m.vocab) / s_.tp);
-    const Work outer = kind_;
-    kind_ = Work::head;
-    stream("final norm", m.norm == Norm::layernorm ? StreamOp::layernorm : StreamOp::rmsnorm, rows,
-           m.hidden, 4);
-    const Precision wide =
-        p_.chip.per_clock[Precision::bf16].value > 0 ? Precision::bf16 : Precision::fp16;
-    const Gemm head{.m = rows, .n = vocab, .k = double(m.hidden), .type = wide};
-    kernel(kind_, "output head", gemm(p_.chip, head, matrix_clock_), 1, &head);
-    stream("sampling", StreamOp::softmax, rows, vocab, 6);
-    kind_ = outer;
-    if (s_.tp > 1) {
-      exchange(Work::head, "gather logits", Collective::all_gather, tensor_,
-               Bytes(rows * vocab * s_.tp * 2), 1);
-    }
   }
 
   // -- kernels -----------------------------------------------------------------------------------
@@ -281,30 +228,26 @@ class Pass {
     return s_.precision;
   }
 
-  void norm(const char* name) {
+  void norm(const graph::Operator& op, double tokens, bool head) {
     const bool layer = p_.model.norm == Norm::layernorm;
     const double h = p_.model.hidden;
-    const double tokens = t_.all();
     const Fusion& f = p_.runtime.fusion;
+    const StreamOp plain = layer ? StreamOp::layernorm : StreamOp::rmsnorm;
+    const bool first = op.module == graph::Module::norms;  // of its branch, after a sum
+    if (head || !first) return stream(op.name, plain, tokens, h, 4);
     // The sum before it is the all-reduce's, and so is the norm.
     if (s_.tp > 1 && p_.communicates && f.allreduce_norm && !layer) return;
-    if (f.residual_norm) {
-      if (layer) {
-        stream(name, StreamOp::layernorm, tokens, h, 8);
-      } else {
-        stream(name, StreamOp::add_rmsnorm, tokens, h, 8);
-      }
-      return;
-    }
+    if (f.residual_norm)
+      return stream(op.name, layer ? plain : StreamOp::add_rmsnorm, tokens, h, 8);
     stream("residual sum", StreamOp::add, tokens, h, 6);
-    stream(name, layer ? StreamOp::layernorm : StreamOp::rmsnorm, tokens, h, 4);
+    stream(op.name, plain, tokens, h, 4);
   }
 
   void stream(const char* name, StreamOp op, double rows, double cols, double bytes) {
     if (rows <= 0 || cols <= 0) return;
     const KernelCost c =
         sextant::stream(p_.chip, p_.kernels.stream[op], moving(op, rows, cols, bytes), clock_);
-    kernel(kind_, name, c, 1);
+    kernel(work_, name, c, 1);
     note([&] { return whole(rows) + " x " + whole(cols); });
   }
 
@@ -313,11 +256,24 @@ class Pass {
     kernel(Work::multiply, name, gemm(p_.chip, g, matrix_clock_), 1, &g);
   }
 
-  void linear(const char* name, double m, double n, double k) {
-    Gemm g{.m = m, .n = n, .k = k, .type = matrix_type()};
+  void linear(const graph::Operator& op, double tokens, bool head) {
+    if (op.absorbed && t_.queries <= 1) return absorb(op.mixer, tokens);
+    const bool logits = op.bucket == graph::Bucket::head;
+    Gemm g{.m = tokens,
+           .n = logits ? vocab() : op.out.on(s_.tp),
+           .k = op.in.on(s_.tp),
+           .batch = std::max(1.0, op.groups / s_.tp),
+           .type = matrix_type()};
+    if (head) {
+      g.type = p_.chip.per_clock[Precision::bf16].value > 0 ? Precision::bf16 : Precision::fp16;
+      return kernel(Work::head, logits ? "output head" : op.name, gemm(p_.chip, g, matrix_clock_),
+                    1, &g);
+    }
     const bool quantise = narrow(g.type) && !p_.runtime.fusion.quantize;
     if (quantise) {
-      kernel(Work::stream, "quantise", quantize_rows(p_.chip, p_.kernels.quantize, m, k), 1);
+      type_ = Kind::cast;
+      kernel(Work::stream, "quantise", quantize_rows(p_.chip, p_.kernels.quantize, g.m, g.k), 1);
+      type_ = Kind::linear;
       g.provider = GemmLibrary::scaled;
     }
     // Narrow weights of a wide multiply: fewer bytes from memory, the same work, and the time to
@@ -325,14 +281,20 @@ class Pass {
     if (weight_only(s_.precision)) g.weight_hit = 1 - element_bytes(s_.precision) / 2;
     KernelCost c = gemm(p_.chip, g, matrix_clock_);
     if (weight_only(s_.precision)) {
-      const double widened = n * k / (widen_per_clock * p_.chip.cores * clock_.value);
+      const double widened = g.n * g.k / (widen_per_clock * p_.chip.cores * clock_.value);
       c.time = Seconds(smooth_max(c.time.value, widened));
     }
-    kernel(Work::multiply, name, c, 1, &g);
+    kernel(Work::multiply, op.name, c, 1, &g);
+    if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) all_reduce();
+  }
+
+  /// Queries are taken into the latent space, results out of it, head by head.
+  void absorb(const graph::Mixer& x, double tokens) {
+    batched("absorb", x.heads / s_.tp, tokens, x.rank, x.nope);
+    batched("expand", x.heads / s_.tp, tokens, x.value_dim, x.rank);
   }
 
   void all_reduce() {
-    if (s_.tp == 1) return;
     const Bytes bytes(t_.all() * p_.model.hidden * 2);
     exchange(Work::tensor, "sum", Collective::all_reduce, tensor_, bytes, 1);
   }
@@ -361,6 +323,7 @@ class Pass {
     if constexpr (Trace::records) {
       Operator o;
       o.name = name;
+      o.type = type_;
       o.part = name_of(work);
       o.cost = c;
       o.count = count_;
@@ -388,6 +351,7 @@ class Pass {
     if constexpr (Trace::records) {
       Operator o;
       o.name = name;
+      o.type = Kind::exchange;
       o.part = name_of(work);
       o.message = bytes;
       o.cost.time = time;
@@ -414,9 +378,8 @@ class Pass {
   Trace& trace_;
   Sum sum_;
   double count_ = 1;
-  Work kind_ = Work::stream;
-  bool latent_ = false;
-  double heads_ = 1, kv_heads_ = 1, q_ = 1, kv_ = 1, gate_ = 1;
+  Work work_ = Work::stream;
+  Kind type_ = Kind::linear;
   Group tensor_;
 };
 
@@ -487,38 +450,57 @@ PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first
   return mean;
 }
 
+/// Bytes that a sequence of so many tokens holds on a rank, in one layer of a branch.
+double cached(const graph::Branch& b, double tokens, double element, double ranks) {
+  double bytes = 0;
+  for (const graph::Operator& op : b.operators) {
+    const graph::Cached& c = op.cache;
+    const double kept = c.window > 0 ? std::min(tokens, c.window) : tokens;
+    bytes += kept * (c.elements.on(ranks) * element + c.bytes) + c.state / ranks;
+  }
+  return bytes;
+}
+
+/// The same in all layers of a stage.
+double cached(const Problem& p, const Strategy& s, const StageKind& stage, double tokens) {
+  const graph::Graph& g = p.graph;
+  const double element = element_bytes(p.serving.cache);
+  double bytes = 0;
+  for (int i = 0; i < g.branch_count(); ++i) {
+    double layers = 0;
+    for (std::size_t t = 0; t < static_cast<std::size_t>(g.type_count); ++t) {
+      if (g.types[t].holds(i)) layers += stage.types[t];
+    }
+    bytes += layers * cached(g.branches[static_cast<std::size_t>(i)], tokens, element, s.tp);
+  }
+  return bytes;
+}
+
 ServingMemory memory_of(const Problem& p, const Strategy& s) {
   const Serving& w = p.serving;
   const Model& m = p.model;
-  const Attention& a = m.attention;
   ServingMemory r;
   r.capacity = p.capacity;
   double largest = 0;
   // Ranks that expert parallelism leaves share every expert.
   Strategy sliced = s;
   sliced.etp = std::max(1, s.tp * std::max(1, s.dp) / s.ep);
+  sliced.interleave = 1;
+  const double longest = static_cast<double>(w.input) + w.output;
+  Bytes sequence;
   for (int i = 0; i < s.pp; ++i) {
-    const RankParameters n = rank_parameters(p, sliced, i);
+    const StageKind stage = stage_of(p, sliced, i);
+    const RankParameters n = rank_parameters(p, sliced, stage);
     const double narrow_bytes = element_bytes(s.precision);
     const double bytes = (n.dense + n.experts) * narrow_bytes + (n.embedding + n.head) * 2;
     largest = std::max(largest, bytes);
+    const Bytes held(cached(p, s, stage, longest));
+    if (held < sequence) continue;
+    sequence = held;
+    // What one more token takes while no window is full.
+    r.cache_per_token = Bytes(cached(p, s, stage, 1) - cached(p, s, stage, 0));
   }
   r.weights = Bytes(largest);
-  const double share = std::ceil(m.layers / static_cast<double>(s.pp)) / m.layers;
-  const double element = element_bytes(w.cache);
-  const double per_layer = a.kind == AttentionKind::latent
-                               ? (static_cast<double>(a.kv_rank) + a.rope_dim) * element
-                               : (a.shared_kv ? 1 : 2) *
-                                     std::max(1.0, static_cast<double>(a.kv_heads) / s.tp) *
-                                     a.head_dim * element;
-  const double longest = static_cast<double>(w.input) + w.output;
-  const double full = p.layers.attention - p.layers.windowed;
-  r.cache_per_token = Bytes(share * p.layers.attention * per_layer);
-  const double kept = full * longest + p.layers.windowed * std::min<double>(longest, a.window);
-  const Hybrid& h = m.hybrid;
-  const double state =
-      p.layers.recurrent * static_cast<double>(h.heads) * h.head_dim * h.state * 4 / s.tp;
-  const Bytes sequence(share * (kept * per_layer + state));
   const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
   r.cache = batch * sequence;
   const double widest = std::max<double>(
@@ -561,7 +543,7 @@ std::string_view meaning_of(Work w) {
     case Work::multiply:
       return "matrix multiplies with the weights";
     case Work::attention:
-      return "attention over the cache or the prompt";
+      return "attention and recurrences over the cache or the prompt";
     case Work::experts:
       return "routed experts";
     case Work::stream:
@@ -596,12 +578,14 @@ ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape)
 }
 
 Bytes cache_bytes_per_token(const Problem& p) noexcept {
-  const Attention& a = p.model.attention;
-  const double element = element_bytes(p.serving.cache);
-  const double width = a.kind == AttentionKind::latent
-                           ? static_cast<double>(a.kv_rank) + a.rope_dim
-                           : (a.shared_kv ? 1.0 : 2.0) * a.kv_heads * a.head_dim;
-  return Bytes(p.layers.attention * width * element);
+  double bytes = 0;
+  for (const graph::Branch& b : p.graph.branches) {
+    for (const graph::Operator& op : b.operators) {
+      const graph::Cached& c = op.cache;
+      bytes += b.layers * (c.elements.all() * element_bytes(p.serving.cache) + c.bytes);
+    }
+  }
+  return Bytes(bytes);
 }
 
 ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {

@@ -247,6 +247,90 @@ TEST(Serving, GuessesPayWhereTheyAreRight) {
   EXPECT_GT(serve(p, s).tpot, plain);
 }
 
+/// A model with one thing changed, served and trained: something must move.
+struct Change {
+  const char* model;
+  const char* what;
+  void (*make)(Model&);
+};
+
+TEST(Serving, EveryFieldOfAModelMovesSomething) {
+  const Change changes[] = {
+      {"gemma4-2b", "kv_shared_layers", [](Model& m) { m.attention.kv_shared_layers = 0; }},
+      {"gemma4-2b", "wide_mlp_layers", [](Model& m) { m.wide_mlp_layers = 0; }},
+      {"gemma4-2b", "per_layer_embedding", [](Model& m) { m.per_layer_embedding = 0; }},
+      {"gemma4-31b", "global_head_dim", [](Model& m) { m.attention.global_head_dim = 128; }},
+      {"gemma4-31b", "global_kv_heads", [](Model& m) { m.attention.global_kv_heads = 1; }},
+      {"llama2-13b", "norms_per_layer", [](Model& m) { m.norms_per_layer = 4; }},
+      {"llama2-13b", "parallel_block", [](Model& m) { m.parallel_block = true; }},
+      {"llama2-13b", "embedding_width", [](Model& m) { m.embedding_width = 1024; }},
+      {"llama2-13b", "output_rank", [](Model& m) { m.attention.output_rank = 512; }},
+      {"qwen3-next-80b-a3b", "hybrid.kind", [](Model& m) { m.hybrid.kind = Recurrence::mamba2; }},
+      {"deepseek-v3.2", "index_top", [](Model& m) { m.attention.index_top = 512; }},
+  };
+  const Runtime runtime = load_runtime("trtllm");
+  const System system = load_system("dgx-h200");
+  const Kernels kernels = load_kernels(kernel_library(runtime));
+  const Strategy s{.tp = 2};
+  for (const Change& c : changes) {
+    SCOPED_TRACE(c.what);
+    Model changed = load_model(c.model);
+    c.make(changed);
+    Problem p[2] = {prepare(system, runtime, kernels, load_model(c.model), Serving{}),
+                    prepare(system, runtime, kernels, changed, Serving{})};
+    const PassShape prompt{4, 4096, 4096};
+    EXPECT_NE(serving_pass(p[0], s, prompt).time, serving_pass(p[1], s, prompt).time);
+    for (Problem& one : p) one.work = {.batch = 4, .seq = 4096};
+    EXPECT_NE(evaluate(p[0], s).step, evaluate(p[1], s).step);
+  }
+  const auto cache = [](const char* model) {
+    return cache_bytes_per_token(problem_of({.model = model})).value;
+  };
+  Model whole = load_model("gemma4-2b");
+  whole.attention.kv_shared_layers = 0;
+  EXPECT_LT(cache("gemma4-2b"),
+            0.5 * cache_bytes_per_token(prepare(system, runtime, kernels, whole, Serving{})).value);
+  EXPECT_EQ(cache("deepseek-v3.2"), cache("deepseek-v3") + 61 * 132);  // 8-bit index keys, a scale
+}
+
+TEST(Serving, ScansAndLatentExpertsAreServed) {
+  const auto has = [](const char* model, graph::Kind kind, std::string_view name) {
+    const Problem p = problem_of({.system = "dgx-h200", .model = model});
+    for (const Operator& o : explain_pass(p, {.tp = 8}, {1, 2048, 2048}).operators) {
+      if (o.type == kind && o.name == name) return o.cost.flops.value > 0;
+    }
+    return false;
+  };
+  EXPECT_TRUE(has("qwen3-next-80b-a3b", graph::Kind::scan, "scan"));
+  EXPECT_TRUE(has("nemotron-3-super", graph::Kind::linear, "to latent"));
+  EXPECT_TRUE(has("deepseek-v3.2", graph::Kind::indexer, "indexer"));
+}
+
+// Long prompts of a sparse model cost less, short ones a little more.
+TEST(Serving, AnIndexerPaysWhereContextsAreLong) {
+  const auto time = [](const char* model, double tokens) {
+    const Problem p = problem_of({.system = "dgx-h200", .model = model});
+    return serving_pass(p, {.dp = 8, .ep = 8}, {8, tokens, tokens}).time;
+  };
+  EXPECT_GT(time("deepseek-v3.2", 1024), time("deepseek-v3", 1024));
+  EXPECT_LT(time("deepseek-v3.2", 131072), 0.7 * time("deepseek-v3", 131072));
+}
+
+// Training and serving call the same kernels: experts of a prompt cost what they cost forward.
+TEST(Serving, ExpertsCostTheSameWhoeverAsks) {
+  Problem p = problem_of({.system = "dgx-h100", .runtime = "ideal", .model = "mixtral-8x7b"});
+  p.work = {.batch = 1, .seq = 4096};
+  const auto experts = [](const std::vector<Operator>& operators) {
+    for (const Operator& o : operators) {
+      if (o.type == graph::Kind::experts) return o.cost.time.value * o.cost.clock.value;
+    }
+    return 0.0;
+  };
+  const double trained = experts(explain(p, {}).operators);
+  const double served = experts(explain_pass(p, {}, {1, 4096, 4096}).operators);
+  EXPECT_NEAR(trained / served, 1, 0.02);
+}
+
 // A better resource never hurts, and a tenth more saves no more than a tenth. The clock that power
 // allows is found to a part in five hundred.
 TEST(Sensitivity, ATenthMoreSavesATenthAtMost) {

@@ -8,8 +8,6 @@
 namespace sextant {
 namespace {
 
-double latent_query_dim(const Attention& a) { return a.nope_dim + a.rope_dim; }
-
 // Vocabularies are padded to a multiple of 128 a rank (Megatron's make-vocab-size-divisible-by).
 double padded_vocab(const Model& m, double tp) {
   return tp > 1 ? std::ceil(m.vocab / (128 * tp)) * 128 : m.vocab;
@@ -37,44 +35,29 @@ int layers_before(const Model& m, int stages, int stage) {
 }
 
 // Of n chunks, the middle ones get what is left over, since the first has the embedding and the
-// last the head (BLOOM: 70 layers on 12 stages, 5 on the outer two). Every pp-th chunk is a
-// stage's, so two numbers of layers occur.
-int dealt_layers(int layers, const Strategy& s, int stage) {
-  const int chunks = s.pp * s.interleave;
+// last the head (BLOOM: 70 layers on 12 stages, 5 on the outer two).
+int chunk_start(int layers, int chunks, int chunk) {
   const int extra = layers % chunks;
   const int first = (chunks - extra) / 2;
-  const int least = layers / chunks * s.interleave + extra / s.pp;
-  const int turn = ((stage - first) % s.pp + s.pp) % s.pp;
-  return least + (turn < extra % s.pp ? 1 : 0);
+  return layers / chunks * chunk + std::clamp(chunk - first, 0, extra);
 }
 
 }  // namespace
 
 Widths widths_of(const Problem& p, const Strategy& s) noexcept {
   const Model& m = p.model;
-  const Attention& a = m.attention;
   const double tp = s.tp;
   Widths l;
   l.seq = static_cast<double>(p.work.seq) / s.cp;
   l.tokens = s.microbatch * l.seq;
   l.norm_tokens = s.sp ? l.tokens / tp : l.tokens;
   l.hidden = m.hidden;
-  l.heads = a.heads / tp;
-  l.kv_heads = std::max(1.0, a.kv_heads / tp);  // replicated where there are fewer than tp
-  const bool latent = a.kind == AttentionKind::latent;
-  l.q = l.heads * (latent ? latent_query_dim(a) : a.head_dim);
-  l.k = latent ? l.q : l.kv_heads * a.head_dim;
-  l.v = latent ? l.heads * a.value_dim : l.kv_heads * a.head_dim;
-  l.gate = gated(m.mlp) ? 2 : 1;
-  l.ffn = m.ffn / tp;
   l.vocab = padded_vocab(m, tp);
   if (m.experts.count > 0) {
     const Experts& e = m.experts;
     l.local_experts = static_cast<double>(e.count) / s.ep;
-    l.expert_ffn = static_cast<double>(e.ffn) / s.etp;
     // With tp the tokens of all tensor-parallel ranks are routed; etp ranks see the same ones.
     l.expert_tokens = l.tokens * e.topk * s.etp / tp;
-    l.shared_ffn = (e.shared_ffn > 0 ? e.shared_ffn : static_cast<double>(e.shared) * e.ffn) / tp;
   }
   l.tensor = spread_out(p.network, tp, 1);
   l.context = spread_out(p.network, s.cp, tp);
@@ -98,55 +81,71 @@ Groups groups_of(const Problem& p, const Strategy& s) noexcept {
   return g;
 }
 
-double stage_layers(const Problem& p, const Strategy& s, int stage) noexcept {
-  if (s.pp == 1) return p.model.layers;
+StageKind stage_of(const Problem& p, const Strategy& s, int stage) noexcept {
+  StageKind kind;
+  kind.index = stage;
+  kind.first = stage == 0;
+  kind.last = stage == s.pp - 1;
+  const graph::Graph& g = p.graph;
+  const auto hold = [&](int first, int last) {
+    kind.layers += last - first;
+    g.count(first, last, kind.types);
+  };
   if (p.runtime.balanced_stages && s.interleave == 1) {
-    return layers_before(p.model, s.pp, stage + 1) - layers_before(p.model, s.pp, stage);
+    hold(layers_before(p.model, s.pp, stage), layers_before(p.model, s.pp, stage + 1));
+    return kind;
   }
-  return dealt_layers(p.model.layers, s, stage);
+  const int chunks = s.pp * s.interleave;
+  for (int c = stage; c < chunks; c += s.pp) {
+    hold(chunk_start(g.layers, chunks, c), chunk_start(g.layers, chunks, c + 1));
+  }
+  return kind;
 }
 
 Stages stages_of(const Problem& p, const Strategy& s) noexcept {
   Stages found;
   for (int i = 0; i < s.pp; ++i) {
-    const double layers = stage_layers(p, s, i);
-    const bool ends = i == 0 || i == s.pp - 1;
-    const auto known = std::find_if(
-        found.kinds.begin() + std::min(1, found.count), found.kinds.begin() + found.count,
-        [&](const StageKind& k) { return !ends && k.layers == layers; });
-    if (known != found.kinds.begin() + found.count) {
+    const StageKind kind = stage_of(p, s, i);
+    const bool ends = kind.first || kind.last;
+    const auto begin = found.kinds.begin() + std::min(1, found.count);
+    const auto end = found.kinds.begin() + found.count;
+    auto known = std::find_if(begin, end,
+                              [&](const StageKind& k) { return !ends && k.types == kind.types; });
+    // Room is left for the last stage.
+    if (known == end && !ends && found.count == Stages::most - 1) {
+      known = std::min_element(begin, end, [&](const StageKind& a, const StageKind& b) {
+        return std::abs(a.layers - kind.layers) < std::abs(b.layers - kind.layers);
+      });
+    }
+    if (known != end) {
       ++known->count;
     } else {
-      found.kinds[static_cast<std::size_t>(found.count++)] = {layers, i, 1, i == 0, i == s.pp - 1};
+      found.kinds[static_cast<std::size_t>(found.count++)] = kind;
     }
   }
   return found;
 }
 
-LayerMix average_layer(const Problem& p) noexcept {
-  const double layers = p.model.layers;
-  LayerMix mix;
-  mix.windowed = p.layers.windowed / layers;
-  mix.full = (p.layers.attention - p.layers.windowed) / layers;
-  mix.recurrent = p.layers.recurrent / layers;
-  mix.dense = p.layers.dense / layers;
-  mix.experts = p.layers.experts / layers;
-  return mix;
-}
-
-RankParameters rank_parameters(const Problem& p, const Strategy& s, int stage) noexcept {
+RankParameters rank_parameters(const Problem& p, const Strategy& s,
+                               const StageKind& stage) noexcept {
   const ParameterCount& n = p.parameters;
+  const graph::Graph& g = p.graph;
   const double tp = s.tp;
-  const double share = stage_layers(p, s, stage) / p.model.layers;
   RankParameters r;
-  // Norms and routers are on every tensor-parallel rank.
-  r.dense = share * ((n.attention + n.recurrent + n.mlp + n.shared) / tp + n.norms + n.router);
-  if (p.model.experts.count > 0) {
-    r.experts = share * n.experts / (static_cast<double>(s.ep) * s.etp);
+  r.dense = stage.layers / g.layers * g.ends;
+  for (int t = 0; t < g.type_count; ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    const double count = stage.types[at];
+    for (const int branch : {g.types[at].mixer, g.types[at].mlp}) {
+      if (branch < 0 || count == 0) continue;
+      const graph::Branch& b = g.branches[static_cast<std::size_t>(branch)];
+      r.dense += count * b.weights.on(tp);
+      r.experts += count * b.routed / (static_cast<double>(s.ep) * s.etp);
+    }
   }
   const double padding = p.model.vocab > 0 ? padded_vocab(p.model, tp) * tp / p.model.vocab : 1;
-  if (stage == 0) r.embedding = (n.embedding + n.per_layer_embedding) * padding / tp;
-  if (stage == s.pp - 1) {
+  if (stage.first) r.embedding = (n.embedding + n.per_layer_embedding) * padding / tp;
+  if (stage.last) {
     r.head = n.head * padding / tp;
     if (p.model.tied && s.pp > 1) r.head = n.embedding * padding / tp;  // a copy
   }

@@ -9,17 +9,6 @@
 
 namespace sextant {
 
-/// What layers hold, as fractions of one.
-struct LayerMix {
-  double full = 0;      ///< attention that sees everything
-  double windowed = 0;  ///< attention with a sliding window
-  double recurrent = 0;
-  double dense = 0;  ///< MLP
-  double experts = 0;
-};
-/// The model's average layer: every stage has the kinds in proportion.
-LayerMix average_layer(const Problem& problem) noexcept;
-
 /// The slices of one rank: what its kernels and the collectives inside a layer work on. They follow
 /// from tp, cp, ep, etp, sp and the microbatch alone.
 struct Widths {
@@ -27,18 +16,9 @@ struct Widths {
   double norm_tokens = 0;  ///< where sequence parallelism shares them out: tokens / tp
   double seq = 0;          ///< tokens of a sequence on this rank
   double hidden = 0;
-  double q = 0;  ///< query width: heads x head_dim / tp
-  double k = 0;  ///< key width
-  double v = 0;  ///< value width (of all query heads with latent attention)
-  double heads = 0;
-  double kv_heads = 0;
-  double ffn = 0;    ///< dense MLP / tp
-  double gate = 1;   ///< halves of the first MLP multiply: 2 when gated
   double vocab = 0;  ///< padded, / tp
   double local_experts = 0;
-  double expert_ffn = 0;     ///< / etp
   double expert_tokens = 0;  ///< rows of all local experts together, balanced routing
-  double shared_ffn = 0;     ///< shared experts / tp
   Group tensor;
   Group context;
   Group expert;
@@ -62,22 +42,24 @@ inline double microbatches_of(const Problem& p, const Strategy& s) noexcept {
 /// Stages that hold the same: whatever is computed for one holds for all of them.
 struct StageKind {
   double layers = 0;
-  int index = 0;  ///< of the first of them
+  graph::TypeCount types{};  ///< of these, by type
+  int index = 0;             ///< of the first of them
   int count = 1;
   bool first = false;  ///< with the embedding
   bool last = false;   ///< with the head
 };
-/// The first stage, the last one, and the two kinds between: layers that do not divide evenly make
-/// some stages hold one more.
+/// The first stage, the last one, and the kinds between: layers that do not divide evenly make some
+/// stages hold one more, and a pattern of layers gives some one more of a type. Where that makes
+/// more kinds than there is room for, a stage counts as one with as many layers.
 struct Stages {
-  static constexpr int most = 6;
+  static constexpr int most = 8;
   std::array<StageKind, most> kinds;
   int count = 0;
 };
 Stages stages_of(const Problem& problem, const Strategy& strategy) noexcept;
 
-/// Layers that a stage holds, all its chunks together.
-double stage_layers(const Problem& problem, const Strategy& strategy, int stage) noexcept;
+/// Layers that a stage holds, all its chunks together, as the model orders them.
+StageKind stage_of(const Problem& problem, const Strategy& strategy, int stage) noexcept;
 
 /// Weights of one rank, in parameters.
 struct RankParameters {
@@ -88,6 +70,10 @@ struct RankParameters {
   double total() const { return dense + experts + embedding + head; }
 };
 RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
-                               int stage) noexcept;
+                               const StageKind& stage) noexcept;
+inline RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
+                                      int stage) noexcept {
+  return rank_parameters(problem, strategy, stage_of(problem, strategy, stage));
+}
 
 }  // namespace sextant

@@ -101,7 +101,7 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
     const auto at = static_cast<std::size_t>(i);
     m.states[at] = states_of(p, s, m.groups, m.stages.kinds[at]);
   }
-  const RankParameters first = rank_parameters(p, s, 0);
+  const RankParameters first = rank_parameters(p, s, m.stages.kinds[0]);
   if (s.zero >= 3 || (s.zero == 2 && s.pp == 1)) {
     send_layers(p, first, m);
   } else {

@@ -6,6 +6,9 @@
 namespace sextant {
 namespace {
 
+using graph::Kind;
+using graph::Module;
+
 // Bytes of a stored number: weights and activations.
 double stored_bytes(const Strategy& s) noexcept {
   return std::max(2.0, element_bytes(s.precision));
@@ -27,104 +30,107 @@ class Tensors {
   /// Tokens of a microbatch, as wide as the model, between the blocks.
   Bytes hidden() const noexcept { return Bytes(l_.norm_tokens * l_.hidden * element_); }
 
-  /// Layers of these kinds, `layers` of them in all, for one microbatch.
-  Bytes layers(const LayerMix& mix, double layers, Recompute recompute) const noexcept {
-    if (recompute == Recompute::full) return layers * hidden();
-    const double attentions = mix.full + mix.windowed;
-    const double blocks = attentions + mix.recurrent + mix.dense + mix.experts;
-    return layers * norms() + attentions * attention(recompute) + mix.recurrent * recurrent() +
-           mix.dense * mlp(l_.tokens, l_.ffn) + mix.experts * experts() + blocks * mask();
+  /// What a branch keeps for one microbatch.
+  Bytes branch(const graph::Branch& b, const RecomputeModules& modules,
+               Recompute recompute) const noexcept {
+    Bytes sum;
+    for (const graph::Operator& op : b.operators) {
+      if (op.kept.input && !modules.norms) {
+        // With sequence parallelism its own part, gathered again in the backward pass, unless the
+        // stack keeps the gathered one.
+        const double tokens = p_.runtime.footprint.gathered_inputs ? l_.tokens : l_.norm_tokens;
+        sum += Bytes(tokens * op.in.all() * operand_);
+      }
+      // What a norm reads and a sum masks is the layer's, whatever is recomputed between them.
+      const bool outside = op.kind == Kind::norm || op.kind == Kind::residual;
+      const bool dropped = !outside && (on(modules, b.module) || on(modules, op.module));
+      if (!dropped) sum += tensors(op, recompute);
+    }
+    return sum;
   }
 
-  /// Embedding on the first stage: the mask of its dropout.
-  Bytes embedding() const noexcept { return mask(); }
-  /// Last norm, head and loss: the head's input and the fp32 softmax of the logits.
-  Bytes head() const noexcept {
-    return norm_input() + norm_output() + Bytes(4 * l_.tokens * l_.vocab);
-  }
-  /// Copies of the logits beyond that while the loss is computed or its gradient taken.
+  /// Copies of the logits beyond the one kept while the loss is computed or its gradient taken.
   Bytes loss() const noexcept {
     return Bytes((p_.runtime.footprint.loss_copies - 1) * 4 * l_.tokens * l_.vocab);
   }
-  /// Gradients inside a layer's backward pass: of its output, and of the inside of its MLP.
-  Bytes backward() const noexcept {
-    const double rows = std::max(l_.tokens * l_.ffn, l_.expert_tokens * l_.expert_ffn);
-    return hidden() + Bytes(l_.gate * rows * element_);
+  /// Gradients inside a branch's backward pass: of its output, and of the inside of its MLP.
+  Bytes backward(const graph::Branch& b) const noexcept {
+    double inside = 0;
+    for (const graph::Operator& op : b.operators) {
+      const double halves = gated(p_.model.mlp) ? 2 : 1;
+      if (op.kind == Kind::activation) {
+        inside = std::max(inside, halves * l_.tokens * op.out.on(s_.tp));
+      } else if (op.kind == Kind::experts) {
+        inside = std::max(inside, halves * l_.expert_tokens * op.routed.ffn / s_.etp);
+      }
+    }
+    return hidden() + Bytes(inside * element_);
   }
 
  private:
-  Bytes norm_input() const noexcept {
-    const double statistics = p_.model.norm == Norm::layernorm ? 8 : 4;  // fp32 mean and 1/σ
-    return hidden() + Bytes(l_.norm_tokens * statistics);
+  static bool on(const RecomputeModules& m, Module module) noexcept {
+    switch (module) {
+      case Module::activation:
+        return m.activation;
+      case Module::mlp:
+        return m.mlp;
+      case Module::experts:
+        return m.experts;
+      case Module::latent:
+        return m.latent;
+      case Module::norms:
+      case Module::core:
+      case Module::none:
+        break;
+    }
+    return false;
   }
-  // The GEMM behind a norm keeps its output; with sequence parallelism its own part, gathered
-  // again in the backward pass, unless the stack keeps the gathered one.
-  Bytes norm_output() const noexcept {
-    const double tokens = p_.runtime.footprint.gathered_inputs ? l_.tokens : l_.norm_tokens;
-    return Bytes(tokens * l_.hidden * operand_);
+
+  Bytes tensors(const graph::Operator& op, Recompute recompute) const noexcept {
+    const double tokens = op.cut == graph::Cut::whole ? l_.norm_tokens : l_.tokens;
+    const graph::Kept& k = op.kept;
+    const double tp = s_.tp;
+    double bytes = tokens * (k.wide.on(tp) * element_ + k.operand.on(tp) * operand_ +
+                             k.bytes.on(tp) + (operand_ < element_ ? k.copy.on(tp) * operand_ : 0));
+    switch (op.kind) {
+      case Kind::attention:
+        return Bytes(bytes) + softmax(op.mixer, recompute);
+      case Kind::activation:
+        // What a gate makes where no kernel fuses it with the product.
+        if (gated(p_.model.mlp) && p_.runtime.footprint.gate_output) {
+          bytes += tokens * op.out.on(tp) * element_;
+        }
+        break;
+      case Kind::experts:
+        return Bytes(bytes) + experts(op.routed);
+      case Kind::lookup:
+      case Kind::residual:
+        return Bytes(bytes) + Bytes(p_.runtime.dropout ? l_.norm_tokens * l_.hidden : 0);
+      case Kind::loss:
+        return Bytes(bytes) + Bytes(4 * l_.tokens * l_.vocab);  // fp32 softmax of the logits
+      default:
+        break;
+    }
+    return Bytes(bytes);
   }
-  Bytes norms() const noexcept {
-    const double count = p_.model.norms_per_layer;
-    const double feeding = s_.modules.norms ? 0 : std::min(count, 2.0);  // the others end a block
-    return count * norm_input() + feeding * norm_output();
-  }
-  Bytes mask() const noexcept { return Bytes(p_.runtime.dropout ? l_.norm_tokens * l_.hidden : 0); }
 
   // Softmax of one layer: a logarithm of its sum per head (FlashAttention), or the whole matrix
   // and, with dropout, its mask and the product of the two (2 + 1 + 2 bytes: the 5 of eq. 2).
-  Bytes softmax(Recompute recompute) const noexcept {
+  Bytes softmax(const graph::Mixer& x, Recompute recompute) const noexcept {
     if (recompute != Recompute::none) return {};
-    const double rows = l_.heads * l_.tokens;
+    const double rows = x.heads / s_.tp * l_.tokens;
     if (p_.runtime.attention != AttentionBackend::unfused) return Bytes(4 * rows);
     const double each = p_.runtime.dropout ? 2 * element_ + 1 : element_;
     return Bytes(rows * p_.work.seq * each);
   }
-  Bytes attention(Recompute recompute) const noexcept {
-    const Attention& a = p_.model.attention;
-    const bool latent = a.kind == AttentionKind::latent;
-    const double output = latent ? l_.v : l_.q;
-    double width = output;
-    if (!(latent && s_.modules.latent)) width += l_.q + l_.k + l_.v;
-    if (a.qk_norm) width += l_.q + l_.k;  // before their norm
-    if (a.gate) width += 2 * l_.q;        // the gate, and the gated output
-    double bytes = l_.tokens * width * element_;
-    if (operand_ < element_) bytes += l_.tokens * output * operand_;  // quantised for the GEMM
-    if (latent) {
-      // Down-projections before and after their norms, on every tensor-parallel rank.
-      const double ranks = 2.0 * (a.q_rank + a.kv_rank) + a.rope_dim;
-      bytes += l_.norm_tokens * ranks * element_;
-    }
-    return Bytes(bytes) + softmax(recompute);
-  }
 
-  // Mamba-2 or gated DeltaNet: the input projection, the convolution's output, the mixed values
-  // before and after their gated norm, and one fp32 state a chunk of 256 tokens (arXiv 2405.21060).
-  Bytes recurrent() const noexcept {
-    const Hybrid& r = p_.model.hybrid;
-    const double inner = static_cast<double>(r.heads) * r.head_dim / s_.tp;
-    const double shared = 2.0 * r.groups * r.state / s_.tp;
-    const double width = (2 * inner + shared) + (inner + shared) + 2 * inner;
-    return Bytes(l_.tokens * (width * element_ + inner * r.state * 4 / 256));
-  }
-
-  // Input of the activation function, what it makes of a gate where no kernel fuses the two, and
-  // the second GEMM's input.
-  Bytes mlp(double tokens, double width) const noexcept {
-    if (s_.modules.mlp) return {};
-    const bool gate_output = l_.gate > 1 && p_.runtime.footprint.gate_output;
-    double bytes = l_.gate * element_;
-    if (!s_.modules.activation) bytes += operand_ + (gate_output ? element_ : 0);
-    return Bytes(tokens * width * bytes);
-  }
-  // Router logits and probabilities in fp32; the tokens as sent to the experts and as they return.
-  Bytes experts() const noexcept {
-    const Experts& e = p_.model.experts;
-    const Bytes shared = mlp(l_.tokens, l_.shared_ffn);
-    if (s_.modules.experts) return shared;
-    const double width = e.latent > 0 ? e.latent : l_.hidden;
-    const double router = 8.0 * e.count * l_.norm_tokens;
-    const double moved = l_.expert_tokens * width * (operand_ + element_);
-    return shared + Bytes(router + moved) + mlp(l_.expert_tokens, l_.expert_ffn);
+  // The tokens as sent to the experts and as they return, and the inside of the MLPs.
+  Bytes experts(const graph::Routed& r) const noexcept {
+    const double moved = r.width * (operand_ + element_);
+    const bool gate_output = r.halves > 1 && p_.runtime.footprint.gate_output;
+    double inside = r.halves * element_;
+    if (!s_.modules.activation) inside += operand_ + (gate_output ? element_ : 0);
+    return Bytes(l_.expert_tokens * (moved + r.ffn / s_.etp * inside));
   }
 
   const Problem& p_;
@@ -136,19 +142,34 @@ class Tensors {
 
 // What a stage's layers keep for one microbatch: under full recomputation `recompute_layers` of
 // them keep their input alone.
-Bytes kept_layers(const Strategy& s, const Kept& kept, double layers) noexcept {
-  if (s.recompute != Recompute::full) return layers * kept.layer;
+Bytes kept_layers(const Problem& p, const Strategy& s, const Kept& kept,
+                  const StageKind& stage) noexcept {
+  Bytes whole;
+  for (int t = 0; t < p.graph.type_count; ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    whole += stage.types[at] * kept.layers[at];
+  }
+  if (s.recompute != Recompute::full) return whole;
   const double again =
-      s.recompute_layers > 0 ? std::min<double>(s.recompute_layers, layers) : layers;
-  return again * kept.again + (layers - again) * kept.layer;
+      s.recompute_layers > 0 ? std::min<double>(s.recompute_layers, stage.layers) : stage.layers;
+  if (again >= stage.layers) return stage.layers * kept.again;
+  return again * kept.again + (1 - again / stage.layers) * whole;
 }
 
 // Tensors that communication inside a layer reads or writes beside those that are kept.
 Bytes layer_buffers(const Problem& p, const Strategy& s, const Widths& l) noexcept {
   double elements = 0;
   if (s.sp && s.tp > 1) elements += p.runtime.footprint.gather_buffers * l.tokens * l.hidden;
-  if (s.cp > 1) elements += 2 * l.tokens * (l.k + l.v);      // the neighbour's, twice
   if (s.ep > 1) elements += 2 * l.expert_tokens * l.hidden;  // sent and received
+  double keys = 0;
+  for (const graph::Branch& b : p.graph.branches) {
+    for (const graph::Operator& op : b.operators) {
+      if (s.cp == 1 || op.kind != Kind::attention) continue;
+      const graph::Mixer& x = op.mixer;
+      keys = std::max(keys, std::max(1.0, x.kv_heads / s.tp) * (x.head_dim + x.value_dim));
+    }
+  }
+  elements += 2 * l.tokens * keys;  // the neighbour's, twice
   return Bytes(elements * stored_bytes(s));
 }
 
@@ -244,14 +265,10 @@ Moment fullest(const Problem& p, const Strategy& s, const Kept& kept, const Stat
   const bool lazy = !p.runtime.footprint.gradient_buffer && microbatches_of(p, s) <= 1;
   const Moment start{lazy ? none : states.gradients, activations, std::max(loss, kept.live)};
   if (!lazy) return start;
-  const Bytes first = s.recompute == Recompute::full ? kept.again : kept.layer;
+  const Bytes first = s.recompute == Recompute::full ? kept.again : kept.largest;
   const Moment last{(1 - states.unmade) * states.gradients, first, kept.live};
   const Moment end{states.gradients, none, kept.hidden};
   return fuller(start, fuller(last, end));
-}
-
-StageKind kind_of(const Problem& p, const Strategy& s, int stage) noexcept {
-  return {stage_layers(p, s, stage), stage, 1, stage == 0, stage == s.pp - 1};
 }
 
 }  // namespace
@@ -277,20 +294,30 @@ double in_flight(const Problem& p, const Strategy& s, int stage) noexcept {
 
 Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept {
   const Tensors t(p, s, widths);
-  const LayerMix mix = average_layer(p);
   const bool full = s.recompute == Recompute::full;
-  Strategy everything = s;
-  everything.modules = {};
+  const graph::Graph& g = p.graph;
   Kept kept;
-  kept.layer = t.layers(mix, 1, full ? Recompute::none : s.recompute);
-  kept.again = t.layers(mix, 1, Recompute::full);
-  kept.embedding = t.embedding();
-  kept.head = t.head();
-  kept.loss = t.loss();
   kept.hidden = t.hidden();
-  // Its gradients, and what it computes again.
-  kept.live = t.backward() + Tensors(p, everything, widths).layers(mix, 1, Recompute::none) -
-              (full ? kept.again : kept.layer);
+  kept.again = t.hidden();
+  for (int i = 0; i < g.type_count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    Bytes everything;
+    Bytes gradients;
+    for (const int branch : {g.types[at].mixer, g.types[at].mlp}) {
+      if (branch < 0) continue;
+      const graph::Branch& b = g.branches[static_cast<std::size_t>(branch)];
+      kept.layers[at] += t.branch(b, s.modules, full ? Recompute::none : s.recompute);
+      everything += t.branch(b, {}, Recompute::none);
+      gradients = std::max(gradients, t.backward(b));
+    }
+    kept.largest = std::max(kept.largest, kept.layers[at]);
+    // Its gradients, and what it computes again.
+    const Bytes live = gradients + everything - (full ? kept.again : kept.layers[at]);
+    kept.live = std::max(kept.live, live);
+  }
+  kept.embedding = t.branch(g.embedding(), {}, Recompute::none);
+  kept.head = t.branch(g.head(), {}, Recompute::none);
+  kept.loss = t.loss();
   kept.buffers = layer_buffers(p, s, widths);
   kept.passed = Bytes(2 * widths.norm_tokens * widths.hidden * stored_bytes(s));
   return kept;
@@ -298,14 +325,14 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
 
 States states_of(const Problem& p, const Strategy& s, const Groups& groups,
                  const StageKind& stage) noexcept {
-  return states_of(p, s, groups, rank_parameters(p, s, stage.index), stage.layers);
+  return states_of(p, s, groups, rank_parameters(p, s, stage), stage.layers);
 }
 
 StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
                          const States& states, const StageKind& stage) noexcept {
   const Footprint& f = p.runtime.footprint;
   StageMemory m;
-  m.after_forward = kept_layers(s, kept, stage.layers);
+  m.after_forward = kept_layers(p, s, kept, stage);
   if (stage.first) m.after_forward += kept.embedding;
   if (stage.last) m.after_forward += kept.head;
   const Bytes activations = in_flight(p, s, stage.index) * m.after_forward;
@@ -327,26 +354,29 @@ StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
 }
 
 StageMemory stage_memory(const Problem& p, const Strategy& s, int stage) noexcept {
-  const StageKind kind = kind_of(p, s, stage);
+  const StageKind kind = stage_of(p, s, stage);
   return stage_memory(p, s, kept_of(p, s, widths_of(p, s)), states_of(p, s, groups_of(p, s), kind),
                       kind);
 }
 
 Bytes layer_activations(const Problem& p, const Strategy& s) noexcept {
-  const double layers = stage_layers(p, s, 0);
+  Strategy one = s;
+  one.pp = one.interleave = 1;
+  const StageKind stage = stage_of(p, one, 0);
   const Kept kept = kept_of(p, s, widths_of(p, s));
-  return layers > 0 ? kept_layers(s, kept, layers) / layers : Bytes{};
+  return stage.layers > 0 ? kept_layers(p, s, kept, stage) / stage.layers : Bytes{};
 }
 
 Bytes stage_activations(const Problem& p, const Strategy& s, int stage) noexcept {
   const Kept kept = kept_of(p, s, widths_of(p, s));
-  return in_flight(p, s, stage) * kept_layers(s, kept, stage_layers(p, s, stage));
+  return in_flight(p, s, stage) * kept_layers(p, s, kept, stage_of(p, s, stage));
 }
 
 Bytes layer_states(const Problem& p, const Strategy& s, int stage) noexcept {
-  RankParameters r = rank_parameters(p, s, stage);
+  const StageKind kind = stage_of(p, s, stage);
+  RankParameters r = rank_parameters(p, s, kind);
   r.embedding = r.head = 0;
-  const States states = states_of(p, s, groups_of(p, s), r, stage_layers(p, s, stage));
+  const States states = states_of(p, s, groups_of(p, s), r, kind.layers);
   return states.weights + states.gradients + states.optimizer;
 }
 

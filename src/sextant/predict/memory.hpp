@@ -38,15 +38,16 @@ struct StageMemory {
 /// What a rank holds for one microbatch, by what it depends on: the widths of its slices and the
 /// kind of recomputation, not how many layers its stage has.
 struct Kept {
-  Bytes layer;      ///< of the model's average layer
-  Bytes again;      ///< of one that is recomputed in full: its input
-  Bytes embedding;  ///< on the first stage
-  Bytes head;       ///< on the last stage
-  Bytes loss;       ///< there, while the loss is computed
-  Bytes live;       ///< inside one layer's backward pass
-  Bytes hidden;     ///< between two layers
-  Bytes buffers;    ///< of communication inside a layer
-  Bytes passed;     ///< between stages: one comes, one goes
+  std::array<Bytes, graph::most_types> layers;  ///< by type, where they are not recomputed in full
+  Bytes largest;                                ///< of these
+  Bytes again;                                  ///< of one that is recomputed in full: its input
+  Bytes embedding;                              ///< on the first stage
+  Bytes head;                                   ///< on the last stage
+  Bytes loss;                                   ///< there, while the loss is computed
+  Bytes live;                                   ///< inside one layer's backward pass
+  Bytes hidden;                                 ///< between two layers
+  Bytes buffers;                                ///< of communication inside a layer
+  Bytes passed;                                 ///< between stages: one comes, one goes
 };
 Kept kept_of(const Problem& problem, const Strategy& strategy, const Widths& widths) noexcept;
 

@@ -181,8 +181,8 @@ TEST(Memory, ModulesAreLeftOut) {
   const Bytes none = with({});
   EXPECT_LT(with({.norms = true}), none);
   EXPECT_LT(with({.activation = true}), none);
-  EXPECT_LT(with({.mlp = true}), with({.activation = true}));
-  EXPECT_LT(with({.experts = true}), none);
+  EXPECT_LT(with({.mlp = true}), none);
+  EXPECT_LT(with({.experts = true}), with({.activation = true}));
   EXPECT_LT(with({.latent = true}), none);
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "sextant/cost/attention.hpp"
+#include "sextant/cost/experts.hpp"
 #include "sextant/cost/gemm.hpp"
+#include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
 
@@ -53,21 +55,9 @@ int group_inside(const Network& net, Group group) {
   return std::clamp(reach, 1, group.ranks);
 }
 
-/// How tensor parallelism cuts a weight.
-enum class Cut : std::uint8_t { whole, columns, rows };
-
-/// A weight matrix: y[tokens, out] = x[tokens, in]·Wᵀ, for `groups` experts at once.
-struct Linear {
-  const char* name;
-  double tokens;
-  double out;
-  double in;
-  Cut cut = Cut::whole;
-  double groups = 1;
-  bool bias = false;
-  bool cast_fused = false;      ///< the kernel before writes x in 8 bits
-  bool high_precision = false;  ///< never quantised
-};
+using graph::Cut;
+using graph::Kind;
+using graph::Module;
 
 /// A multiply with its shape, for the record.
 struct Multiply : KernelCost {
@@ -90,244 +80,153 @@ class Composer {
     full_ = s.recompute == Recompute::full;
   }
 
-  Part attention(bool windowed) {
-    begin(windowed ? 1 : 0);
-    again_ = full_ || s_.modules.norms;
-    norm("norm", l_.norm_tokens, l_.hidden);
-    again_ = full_;
-    projections();
-    core(windowed);
-    again_ = full_;
-    linear({.name = "output",
-            .tokens = l_.tokens,
-            .out = l_.hidden,
-            .in = latent() ? l_.v : l_.q,
-            .cut = Cut::rows,
-            .bias = p_.model.attention.output_bias});
-    residual();
-    return part_;
-  }
-
-  Part recurrent() {
-    begin(2);
-    const Hybrid& h = p_.model.hybrid;
-    const double tp = s_.tp;
-    const double inner = static_cast<double>(h.heads) * h.head_dim / tp;
-    const double keys = static_cast<double>(h.groups) * h.state / tp;
-    again_ = full_;
-    norm("norm", l_.norm_tokens, l_.hidden);
-    linear({.name = "in projection",
-            .tokens = l_.tokens,
-            .out = 2 * inner + 2 * keys + h.heads / tp,
-            .in = l_.hidden,
-            .cut = Cut::columns,
-            .cast_fused = true});
-    elementwise("convolution", StreamOp::copy, l_.tokens, inner + 2 * keys, 4, 8);
-    // Chunked scan (Mamba-2, arXiv 2405.21060, section 6): scores and outputs inside a chunk, and
-    // the states between chunks.
-    constexpr double chunk = 256;
-    const double chunks = std::max(1.0, l_.tokens / chunk) * h.heads / tp;
-    batched("scan scores", chunks, chunk, chunk, h.state);
-    batched("scan outputs", chunks, chunk, h.head_dim, chunk);
-    batched("scan states", 2 * chunks, h.state, h.head_dim, chunk);
-    elementwise("gate and norm", StreamOp::rmsnorm, l_.tokens, inner, 6, 10);
-    linear({.name = "out projection",
-            .tokens = l_.tokens,
-            .out = l_.hidden,
-            .in = inner,
-            .cut = Cut::rows});
-    residual();
-    return part_;
-  }
-
-  Part mlp() {
-    begin(3);
-    again_ = full_ || s_.modules.norms || s_.modules.mlp;
-    norm("norm", l_.norm_tokens, l_.hidden);
-    again_ = full_ || s_.modules.mlp;
-    feed_forward("", l_.tokens, l_.ffn);
-    again_ = full_ && !p_.runtime.fusion.recompute_stops_early;
-    residual();
-    return part_;
-  }
-
-  Part experts() {
-    begin(4);
-    again_ = full_ || s_.modules.norms || s_.modules.experts;
-    norm("norm", l_.norm_tokens, l_.hidden);
-    again_ = full_ || s_.modules.experts;
-    const Experts& e = p_.model.experts;
-    route();
-    if (l_.shared_ffn > 0) feed_forward("shared ", l_.tokens, l_.shared_ffn);
-    const double h = e.latent > 0 ? e.latent : l_.hidden;
-    const double rows = l_.norm_tokens * e.topk;
-    send_tokens("dispatch", h);
-    elementwise("sort by expert", StreamOp::copy, l_.expert_tokens, h, 4, 4);
-    // Rows of an expert are padded to whole tiles of the matrix units, as 8-bit multiplies need.
-    const double each = std::max(1.0, std::ceil(l_.expert_tokens / l_.local_experts / 32)) * 32;
-    linear({.name = "expert up",
-            .tokens = each,
-            .out = l_.gate * l_.expert_ffn,
-            .in = h,
-            .groups = l_.local_experts,
-            .bias = e.bias});
-    activation("expert activation", l_.expert_tokens, l_.expert_ffn);
-    again_ = full_ || s_.modules.experts;
-    linear({.name = "expert down",
-            .tokens = each,
-            .out = h,
-            .in = l_.expert_ffn,
-            .groups = l_.local_experts,
-            .bias = e.bias});
-    elementwise("unsort", StreamOp::copy, l_.expert_tokens, h, 4, 4);
-    send_tokens("combine", h);
-    elementwise("weighted sum", StreamOp::add, rows, h, 3, 5);
-    again_ = full_;
-    residual();
-    return part_;
-  }
-
-  Part embedding() {
-    begin(5);
-    again_ = false;
-    const double h = l_.hidden;
-    forward("look-up", streamed(StreamOp::copy, l_.tokens, h, 4), 1);
-    // Gradients are sorted by token and added; the table's gradient is cleared first.
-    backward("look-up gradient", streamed(StreamOp::copy, l_.tokens, h, 12), 4);
-    backward("clear table", streamed(StreamOp::copy, l_.vocab, h, gradient_bytes()), 1);
-    if (p_.model.position == Position::learned) {
-      elementwise("positions", StreamOp::add, l_.norm_tokens, h, 6, 4);
+  Part part(const graph::Branch& branch) {
+    part_ = {};
+    branch_ = &branch;
+    for (const graph::Operator& op : branch.operators) {
+      again_ = computed_again(op);
+      kind_ = op.kind;
+      apply(op);
     }
-    if (p_.runtime.dropout) elementwise("dropout", StreamOp::dropout, l_.norm_tokens, h, 5, 5);
-    if (s_.tp > 1) {
-      const Bytes x(l_.tokens * h * 2);
-      exchange_forward(Exchange::tensor, "embedding sum",
-                       s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor, x,
-                       Seconds(0));
-      if (s_.sp) {
-        exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor, x,
-                          Seconds(0));
-      }
-    }
-    return part_;
-  }
-
-  Part head() {
-    begin(6);
-    again_ = false;
-    norm("final norm", l_.norm_tokens, l_.hidden);
-    linear({.name = "logits",
-            .tokens = l_.tokens,
-            .out = l_.vocab,
-            .in = l_.hidden,
-            .cut = Cut::columns,
-            .bias = p_.model.head_bias,
-            .cast_fused = true,
-            .high_precision = true});
-    loss();
     return part_;
   }
 
  private:
-  // -- the model's pieces ------------------------------------------------------------------------
+  // -- the walk ----------------------------------------------------------------------------------
 
-  bool latent() const { return p_.model.attention.kind == AttentionKind::latent; }
+  bool recomputes(Module m) const {
+    switch (m) {
+      case Module::norms:
+        return s_.modules.norms;
+      case Module::activation:
+        return s_.modules.activation;
+      case Module::mlp:
+        return s_.modules.mlp;
+      case Module::experts:
+        return s_.modules.experts;
+      case Module::latent:
+        return s_.modules.latent;
+      case Module::core:
+        return s_.recompute == Recompute::selective;
+      case Module::none:
+        break;
+    }
+    return false;
+  }
 
-  void projections() {
-    const Attention& a = p_.model.attention;
-    if (!latent()) {
-      const double gate = a.gate ? l_.q : 0;
-      linear({.name = "qkv",
-              .tokens = l_.tokens,
-              .out = l_.q + gate + l_.k + (a.shared_kv ? 0 : l_.v),
-              .in = l_.hidden,
-              .cut = Cut::columns,
-              .bias = a.qkv_bias,
-              .cast_fused = true});
-    } else {
-      // Down-projections are on every rank; up-projections are cut by heads.
-      const double kv_down = static_cast<double>(a.kv_rank) + a.rope_dim;
-      linear({.name = "down projections",
-              .tokens = l_.norm_tokens,
-              .out = a.q_rank + kv_down,
-              .in = l_.hidden,
-              .cast_fused = true});
-      again_ = full_ || s_.modules.latent;
-      elementwise("latent norms", StreamOp::rmsnorm, l_.norm_tokens, a.q_rank + a.kv_rank, 4, 8);
-      linear({.name = "query up",
-              .tokens = l_.tokens,
-              .out = l_.q,
-              .in = a.q_rank > 0 ? static_cast<double>(a.q_rank) : l_.hidden,
-              .cut = Cut::columns,
-              .cast_fused = true});
-      linear({.name = "key and value up",
-              .tokens = l_.tokens,
-              .out = l_.heads * (static_cast<double>(a.nope_dim) + a.value_dim),
-              .in = static_cast<double>(a.kv_rank),
-              .cut = Cut::columns,
-              .cast_fused = true});
+  /// Whether an operator runs once more in the backward pass. A layer's last multiply and sum are
+  /// not needed for any gradient; embedding and head are never left out.
+  bool computed_again(const graph::Operator& op) const {
+    if (branch_ == &p_.graph.embedding() || branch_ == &p_.graph.head()) return false;
+    if (op.kind == Kind::residual) {
+      return full_ && !(p_.runtime.fusion.recompute_stops_early && branch_->module == Module::mlp);
     }
-    if (p_.runtime.fusion.join_gradients > 0) {
-      backward(
-          "join gradients",
-          streamed(StreamOp::copy, l_.tokens, l_.q + l_.k + l_.v, p_.runtime.fusion.join_gradients),
-          2);
-    }
-    if (a.qk_norm) elementwise("head norms", StreamOp::rmsnorm, l_.tokens, l_.q + l_.k, 4, 8);
-    if (p_.model.position == Position::rope) {
-      // One kernel reads and writes q and k; eager code builds the rotated halves: two products
-      // and a sum, and a copy to join the halves.
-      const bool fused = p_.runtime.fusion.rope;
-      const double width = latent() ? l_.heads * a.rope_dim * 2 : l_.q + l_.k;
-      elementwise("rope", StreamOp::add, l_.tokens, width, fused ? 4 : 22, fused ? 4 : 22,
-                  fused ? 1 : 8);
+    if (op.last && full_ && p_.runtime.fusion.recompute_stops_early) return false;
+    return full_ || recomputes(branch_->module) || recomputes(op.module);
+  }
+
+  /// Rows of an operator: what is cut by heads or columns sees all tokens of the tensor-parallel
+  /// group.
+  double rows(const graph::Operator& op) const {
+    return op.cut == Cut::whole ? l_.norm_tokens : l_.tokens;
+  }
+
+  void apply(const graph::Operator& op) {
+    switch (op.kind) {
+      case Kind::norm:
+        return norm(op.name, l_.norm_tokens, op.out.on(s_.tp));
+      case Kind::linear:
+        return linear(op);
+      case Kind::elementwise:
+        return elementwise(op.name, op.stream, rows(op), op.out.on(s_.tp), op.ahead, op.back,
+                           op.launches);
+      case Kind::rotation:
+        return rotate(op);
+      case Kind::attention:
+        return attend(op);
+      case Kind::indexer:
+      case Kind::scan:
+        forward(op.name, mixed(op, MixerPass::forward), 3);
+        return backward(op.name, mixed(op, MixerPass::backward), 6, "gradient");
+      case Kind::activation:
+        return activation(op);
+      case Kind::experts:
+        return experts(op);
+      case Kind::residual:
+        return residual();
+      case Kind::lookup:
+        return look_up(op);
+      case Kind::loss:
+        return loss();
+      case Kind::cast:
+      case Kind::exchange:
+        break;
     }
   }
 
-  void core(bool windowed) {
-    again_ = full_ || s_.recompute == Recompute::selective;
-    const Attention& a = p_.model.attention;
+  // -- the model's pieces ------------------------------------------------------------------------
+
+  void rotate(const graph::Operator& op) {
+    // One kernel reads and writes q and k; eager code builds the rotated halves: two products
+    // and a sum, and a copy to join the halves.
+    const bool fused = p_.runtime.fusion.rope;
+    elementwise(op.name, StreamOp::add, l_.tokens, op.out.on(s_.tp), fused ? 4 : 22, fused ? 4 : 22,
+                fused ? 1 : 8);
+  }
+
+  KernelCost mixed(const graph::Operator& op, MixerPass pass, double ranks = 0) const {
+    MixerShape shape;
+    shape.batch = s_.microbatch;
+    shape.queries = shape.context = p_.work.seq;
+    shape.ranks = ranks > 0 ? ranks : s_.tp;
+    shape.pass = pass;
+    KernelCost c = mixer(p_.chip, p_.kernels, op, shape, clock_);
+    // A ring over cp ranks in zigzag order: each holds its share of every query's work.
+    if (s_.cp == 1 || ranks > 0) return c;
+    const PrefillKernel& k = pass == MixerPass::backward ? p_.kernels.backward : p_.kernels.prefill;
+    return scaled(c, 1.0 / s_.cp, op.kind == Kind::attention ? k.start : Seconds(0), s_.cp);
+  }
+
+  /// Numbers a token of keys and values, on this rank.
+  double keys_and_values(const graph::Mixer& x) const {
+    return std::max(1.0, x.kv_heads / s_.tp) * (x.head_dim + x.value_dim);
+  }
+
+  void attend(const graph::Operator& op) {
+    const graph::Mixer& x = op.mixer;
+    const double queries = op.out.on(s_.tp);
+    if (p_.runtime.fusion.join_gradients > 0) {
+      backward("join gradients",
+               streamed(StreamOp::copy, l_.tokens, queries + keys_and_values(x),
+                        p_.runtime.fusion.join_gradients),
+               2);
+    }
     // Learned sinks: cuDNN's kernels took them only in 2026.
     const bool unfused = p_.runtime.attention == AttentionBackend::unfused ||
-                         (a.sinks && p_.runtime.attention == AttentionBackend::cudnn);
-    if (unfused && !latent()) return unfused_core();
-    AttentionShape shape;
-    shape.batch = s_.microbatch;
-    shape.heads = l_.heads;
-    shape.kv_heads = latent() ? l_.heads : l_.kv_heads;
-    shape.head_dim = latent() ? static_cast<double>(a.nope_dim) + a.rope_dim : a.head_dim;
-    shape.value_dim = latent() ? a.value_dim : a.head_dim;
-    shape.queries = shape.context = p_.work.seq;
-    shape.window = windowed ? a.window : 0;
+                         (x.sinks && p_.runtime.attention == AttentionBackend::cudnn);
+    if (unfused && !x.latent) return unfused_core(x);
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all;
     if (gather_heads) {
-      shape.heads = std::max(1.0, l_.heads / s_.cp);
-      shape.kv_heads = std::max(1.0, shape.kv_heads / s_.cp);
-      const Bytes in(l_.tokens * (l_.q + l_.k + l_.v) * 2);
-      exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context, in,
-               Seconds(0));
+      exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
+               Bytes(l_.tokens * (queries + keys_and_values(x)) * 2), Seconds(0));
     }
-    const auto kernel = [&](const PrefillKernel& k, bool backward) {
-      KernelCost c = attention_prefill(p_.chip, k, shape, backward, clock_);
-      // A ring over cp ranks in zigzag order: each holds its share of every query's work.
-      return s_.cp > 1 && !gather_heads ? scaled(c, 1.0 / s_.cp, k.start, s_.cp) : c;
-    };
-    const KernelCost ahead = kernel(p_.kernels.prefill, false);
-    const KernelCost back = kernel(p_.kernels.backward, true);
+    const double ranks = gather_heads ? static_cast<double>(s_.tp) * s_.cp : 0;
+    const KernelCost ahead = mixed(op, MixerPass::forward, ranks);
+    const KernelCost back = mixed(op, MixerPass::backward, ranks);
     const double steps = gather_heads ? 1 : s_.cp;
-    forward("attention", ahead, steps);
+    forward(op.name, ahead, steps);
     backward("attention gradient", back, 3 * steps);
     if (gather_heads) {
       exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * l_.q * 2), Seconds(0));
+               Bytes(l_.tokens * queries * 2), Seconds(0));
     } else if (s_.cp > 1) {
-      ring_exchange(ahead.time, back.time);
+      ring_exchange(x, ahead.time, back.time);
     }
   }
 
   // Keys and values go round while the part that has arrived is computed.
-  void ring_exchange(Seconds ahead, Seconds back) {
-    const Bytes chunk(l_.tokens * (l_.k + l_.v) * 2);
+  void ring_exchange(const graph::Mixer& x, Seconds ahead, Seconds back) {
+    const Bytes chunk(l_.tokens * keys_and_values(x) * 2);
     const Bytes whole = chunk * s_.cp;
     exchange_forward(Exchange::context, "key-value ring", Collective::all_gather, l_.context, whole,
                      ahead);
@@ -337,9 +236,9 @@ class Composer {
   }
 
   // Batched multiplies around a fused scale-mask-softmax (Megatron-LM before FlashAttention).
-  void unfused_core() {
-    const double dim = p_.model.attention.head_dim;
-    const double batch = s_.microbatch * l_.heads;
+  void unfused_core(const graph::Mixer& x) {
+    const double dim = x.head_dim;
+    const double batch = s_.microbatch * (x.heads / s_.tp);
     const double s = p_.work.seq / static_cast<double>(s_.cp);
     batched("scores", batch, s, s, dim);
     // The causal kernel keeps a row in registers: it reads a triangle and writes a square, its
@@ -353,42 +252,20 @@ class Composer {
     }
     if (p_.runtime.dropout) elementwise("score dropout", StreamOp::dropout, batch * s, s, 5, 5);
     batched("attention values", batch, s, dim, s);
-    elementwise("transpose", StreamOp::copy, l_.tokens, l_.q, 4, 8, 2);
+    elementwise("transpose", StreamOp::copy, l_.tokens, x.heads / s_.tp * dim, 4, 8, 2);
   }
 
-  void feed_forward(const std::string_view prefix, double tokens, double ffn) {
-    const bool shared = !prefix.empty();
-    const bool bias = p_.model.mlp_bias && !shared;
-    linear({.name = shared ? "shared up" : "up",
-            .tokens = tokens,
-            .out = l_.gate * ffn,
-            .in = l_.hidden,
-            .cut = Cut::columns,
-            .bias = bias,
-            .cast_fused = true});
-    const bool outer = again_;
-    activation(shared ? "shared activation" : "activation", tokens, ffn);
-    // A layer's last multiply is not needed for any gradient.
-    again_ = outer && !(p_.runtime.fusion.recompute_stops_early && !shared && full_);
-    linear({.name = shared ? "shared down" : "down",
-            .tokens = tokens,
-            .out = l_.hidden,
-            .in = ffn,
-            .cut = Cut::rows,
-            .bias = bias});
-  }
-
-  void activation(const char* name, double tokens, double width) {
-    again_ = again_ || s_.modules.activation;
-    if (l_.gate == 1) {
-      elementwise(name, StreamOp::gelu, tokens, width, 4, 6);
+  void activation(const graph::Operator& op) {
+    const double width = op.out.on(s_.tp);
+    if (!gated(p_.model.mlp)) {
+      elementwise(op.name, StreamOp::gelu, l_.tokens, width, 4, 6);
     } else if (p_.runtime.fusion.bias_activation) {
-      forward(name, computed(tokens, width, 6), 1);
-      backward(name, computed(tokens, width, 10), 1);
+      forward(op.name, computed(l_.tokens, width, 6), 1);
+      backward(op.name, computed(l_.tokens, width, 10), 1);
     } else {
       // The activation, then a product; gradients of both.
-      forward(name, computed(tokens, width, 10), 2);
-      backward(name, computed(tokens, width, 18), 2);
+      forward(op.name, computed(l_.tokens, width, 10), 2);
+      backward(op.name, computed(l_.tokens, width, 18), 2);
     }
   }
 
@@ -421,44 +298,82 @@ class Composer {
     backward("norm gradient", streamed(op, rows, cols, op == StreamOp::layernorm ? 8.4 : 10), 2);
   }
 
-  void route() {
-    const Experts& e = p_.model.experts;
-    linear({.name = "router",
-            .tokens = l_.norm_tokens,
-            .out = static_cast<double>(e.count),
-            .in = l_.hidden,
-            .high_precision = true});
-    elementwise("choose experts", StreamOp::copy, l_.norm_tokens, e.count, 16, 16, 8);
-    if (e.latent > 0) {
-      linear({.name = "to latent",
-              .tokens = l_.norm_tokens,
-              .out = static_cast<double>(e.latent),
-              .in = l_.hidden});
-      linear({.name = "from latent",
-              .tokens = l_.norm_tokens,
-              .out = l_.hidden,
-              .in = static_cast<double>(e.latent)});
+  void look_up(const graph::Operator& op) {
+    const double width = op.out.on(1);
+    forward("look-up", streamed(StreamOp::copy, l_.tokens, width, 4), 1);
+    // Gradients are sorted by token and added; the table's gradient is cleared first.
+    backward("look-up gradient", streamed(StreamOp::copy, l_.tokens, width, 12), 4);
+    backward("clear table", streamed(StreamOp::copy, l_.vocab, width, gradient_bytes()), 1);
+    if (p_.runtime.dropout) {
+      elementwise("dropout", StreamOp::dropout, l_.norm_tokens, l_.hidden, 5, 5);
     }
-    const double h = e.latent > 0 ? e.latent : l_.hidden;
-    elementwise("permute", StreamOp::copy, l_.norm_tokens * e.topk, h, 4, 4, 2);
+    if (s_.tp == 1) return;
+    const Bytes x(l_.tokens * width * 2);
+    exchange_forward(Exchange::tensor, "embedding sum",
+                     s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor, x,
+                     Seconds(0));
+    if (!s_.sp) return;
+    exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor, x,
+                      Seconds(0));
+  }
+
+  // -- experts -----------------------------------------------------------------------------------
+
+  /// Routed experts by the kernels that serving calls, and their gradients.
+  void experts(const graph::Operator& op) {
+    const graph::Routed& r = op.routed;
+    ExpertLayer layer;
+    layer.tokens = l_.expert_tokens / r.topk * s_.ep;
+    layer.own = l_.norm_tokens;
+    layer.hidden = r.width;
+    layer.ffn = r.ffn;
+    layer.topk = r.topk;
+    layer.experts = r.count;
+    layer.tp = s_.etp;
+    layer.ep = s_.ep;
+    layer.gated = r.halves == 2;
+    layer.type = type_of(false);
+    const bool small = narrow(layer.type);
+    const ExpertKernel& k = small ? p_.kernels.experts_8bit : p_.kernels.experts;
+    send_tokens("dispatch", r);
+    sort_tokens("sort by expert", r);
+    const double ffn = r.ffn / s_.etp;
+    if (small) {
+      quantise("expert up", l_.expert_tokens, r.width, r.halves * ffn, l_.local_experts, false);
+      quantise("expert down", l_.expert_tokens, ffn, r.width, l_.local_experts, false);
+    }
+    forward(op.name, expert_layer(p_.chip, k, layer, clock_), 6 + 2 * l_.local_experts);
+    const bool fused = p_.runtime.fusion.gradient_accumulation;
+    const ExpertGradients g =
+        expert_gradients(p_.chip, k, layer, fused ? 2 * gradient_bytes() : 2, clock_);
+    backward(op.name, gradient(g.inputs, layer.type), 6 + 2 * l_.local_experts, "input gradient");
+    backward(op.name, gradient(g.weights, layer.type), 2 * l_.local_experts, "weight gradient",
+             true);
+    accumulate(op.name, l_.local_experts * (r.halves + 1) * ffn, r.width, 2 * l_.local_experts);
+    sort_tokens("unsort", r);
+    send_tokens("combine", r);
+  }
+
+  /// What arrives from other ranks is put in order by expert.
+  void sort_tokens(const char* name, const graph::Routed& r) {
+    if (s_.ep > 1) elementwise(name, StreamOp::copy, l_.expert_tokens, r.width, 4, 4);
   }
 
   /// Tokens to the ranks of their experts, or back. A stack that sends a token once to a node and
   /// hands it on inside (DeepEP, arXiv 2412.19437, section 3.2.2) needs fewer bytes between nodes:
   /// of n nodes, k choices reach n (1 − (1 − 1/n)^k).
-  void send_tokens(const char* name, double width) {
-    const double k = p_.model.experts.topk;
-    double copies = k;
+  void send_tokens(const char* name, const graph::Routed& r) {
+    double copies = r.topk;
     const int inside = group_inside(p_.network, l_.expert);
     const double nodes = static_cast<double>(l_.expert.ranks) / inside;
     if (p_.runtime.communication.one_copy_a_node && nodes > 1) {
-      const double reached = nodes * (1 - std::pow(1 - 1 / nodes, k));
+      const double reached = nodes * (1 - std::pow(1 - 1 / nodes, r.topk));
       copies = reached;
       exchange(Exchange::expert, name, Collective::all_to_all, {inside, l_.expert.per_node},
-               Bytes(l_.norm_tokens * k * width * 2), Seconds(0));
+               Bytes(l_.norm_tokens * r.topk * r.width * 2), Seconds(0));
     }
     exchange(Exchange::expert, name, Collective::all_to_all, l_.expert,
-             Bytes(l_.norm_tokens * copies * width * 2), Seconds(0));
+             Bytes(l_.norm_tokens * copies * r.width * 2), Seconds(0));
   }
 
   // Vocabulary-parallel cross-entropy in fp32 (Megatron-LM, arXiv 1909.08053, section 3).
@@ -512,7 +427,8 @@ class Composer {
 
   /// Gradients in 8 bits are accumulated in two steps, because the matrix units keep too few bits
   /// of a sum: nine shapes on an H200, 1250 TFLOP/s sustained against 1340 in one step.
-  static Multiply gradient(Multiply c, Precision type) {
+  template <class Cost>
+  static Cost gradient(Cost c, Precision type) {
     if (!narrow(type)) return c;
     c.time *= two_step_sums;
     c.busy[Bound::compute] *= two_step_sums;
@@ -529,71 +445,84 @@ class Composer {
 
   double gradient_bytes() const { return element_bytes(p_.runtime.gradients); }
 
-  void linear(const Linear& w) {
-    const bool quantised = narrow(s_.precision) && !w.high_precision;
-    const Precision wide = s_.precision == Precision::fp16 ? Precision::fp16 : Precision::bf16;
-    const Precision type = quantised ? s_.precision : wide;
-    const double rows = w.tokens * w.groups;
-    const double launches = w.groups;
-    const Multiply y = multiply(w.tokens, w.out, w.in, w.groups, type, 2);
-    const Multiply dx = gradient(multiply(w.tokens, w.in, w.out, w.groups, type, 2), type);
+  /// The type a multiply runs in.
+  Precision type_of(bool wide) const {
+    if (narrow(s_.precision) && !wide) return s_.precision;
+    return s_.precision == Precision::fp16 ? Precision::fp16 : Precision::bf16;
+  }
+
+  void linear(const graph::Operator& w) {
+    const double tokens = rows(w);
+    const double in = w.in.on(s_.tp);
+    const double out =
+        w.kind == Kind::linear && w.bucket == graph::Bucket::head ? l_.vocab : w.out.on(s_.tp);
+    const double groups = std::max(1.0, w.groups / s_.tp);
+    const Precision type = type_of(w.wide);
+    const Multiply y = multiply(tokens, out, in, groups, type, 2);
+    const Multiply dx = gradient(multiply(tokens, in, out, groups, type, 2), type);
     const bool fused = p_.runtime.fusion.gradient_accumulation;
     const double result = fused ? 2 * gradient_bytes() : 2;
-    const Multiply dw = gradient(multiply(w.out, w.in, w.tokens, w.groups, type, result), type);
-    const Bytes inputs(w.tokens * w.in * 2);  // of all tensor-parallel ranks together
-    const Bytes outputs(w.tokens * w.out * 2);
+    const Multiply dw = gradient(multiply(out, in, tokens, groups, type, result), type);
+    const Bytes inputs(tokens * in * 2);  // of all tensor-parallel ranks together
+    const Bytes outputs(tokens * out * 2);
+    const bool alone = w.alone && s_.tp > 1;
 
-    if (quantised) quantise(w, rows);
-    if (w.cut == Cut::columns) gather(inputs, y.time);
-    forward(w.name, y, launches);
-    if (w.cut == Cut::rows) reduce(outputs, y.time);
+    if (narrow(type)) quantise(w.name, tokens * groups, in, out, groups, w.after_norm);
+    if (w.cut == Cut::columns && alone) gather(inputs, y.time);
+    forward(w.name, y, groups);
+    if (w.cut == Cut::rows && alone) reduce(outputs, y.time);
 
-    if (w.cut == Cut::rows && s_.sp && s_.tp > 1) {
+    if (w.cut == Cut::rows && s_.sp && alone) {
       exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor,
                         outputs, p_.runtime.overlap.tensor ? dx.time : Seconds(0), true);
     }
-    backward(w.name, dx, launches, "input gradient");
-    if (w.cut == Cut::columns && s_.tp > 1) column_backward(inputs, dx.time, dw.time);
-    backward(w.name, dw, launches, "weight gradient", true);
-    if (!fused) {
-      // Added to the sum in a kernel of its own.
-      const double bytes = 2 + 2 * gradient_bytes();
-      const KernelCost sum = streamed(StreamOp::add, w.out * w.groups, w.in, bytes);
-      charge(part_.accumulate, sum, launches);
-      part_.accumulate.weights += sum.time;
-      record(Time::backward, w.name, "accumulate", sum, Runs::accumulation);
+    backward(w.name, dx, groups, "input gradient");
+    if (w.cut == Cut::columns && alone) column_backward(inputs, dx.time, dw.time);
+    backward(w.name, dw, groups, "weight gradient", true);
+    accumulate(w.name, out * groups, in, groups);
+    if (w.bias) {
+      backward(w.name, streamed(StreamOp::copy, tokens * groups, out, 2), groups, "bias gradient");
     }
-    if (w.bias)
-      backward(w.name, streamed(StreamOp::copy, rows, w.out, 2), launches, "bias gradient");
+  }
+
+  /// Gradients added to their sum in a kernel of its own, where the multiply does not.
+  void accumulate(const char* name, double out, double in, double launches) {
+    if (p_.runtime.fusion.gradient_accumulation) return;
+    const KernelCost sum = streamed(StreamOp::add, out, in, 2 + 2 * gradient_bytes());
+    charge(part_.accumulate, sum, launches);
+    part_.accumulate.weights += sum.time;
+    record(Time::backward, name, "accumulate", sum, Runs::accumulation);
   }
 
   // 8-bit copies, plain and transposed: of the input, of the gradient, and of the weights once a
   // step (Transformer Engine). The kernel before may make the plain one. A transposed write of one
   // byte an element has short lines; it counts as four.
-  void quantise(const Linear& w, double rows) {
+  void quantise(const char* name, double rows, double in, double out, double groups,
+                bool after_norm) {
+    const Kind outer = std::exchange(kind_, Kind::cast);
     const double narrow_bytes = element_bytes(s_.precision);
     const double transposed = 4 * narrow_bytes;
     // 4 bits need the largest value of a tensor first, and a rotation: two more passes, and no
     // kernel before can do it (NVFP4 pre-training, arXiv 2509.25149).
     const bool four_bits = narrow_bytes < 1;
     const double bytes = 2 + narrow_bytes + transposed + (four_bits ? 4 : 0);
-    const bool made = w.cast_fused && p_.runtime.fusion.quantize && !four_bits;
-    forward(w.name, computed(rows, w.in, made ? narrow_bytes + transposed : bytes), 1,
+    const bool made = after_norm && p_.runtime.fusion.quantize && !four_bits;
+    forward(name, computed(rows, in, made ? narrow_bytes + transposed : bytes), 1,
             made ? "transpose" : "cast");
-    const KernelCost weights = computed(w.out * w.groups, w.in, bytes);
+    const KernelCost weights = computed(out * groups, in, bytes);
     charge(part_.once, weights, 1);
-    record(Time::forward, w.name, "cast weights", weights, Runs::step);
-    backward(w.name, computed(rows, w.out, bytes), 1, "cast gradient");
+    record(Time::forward, name, "cast weights", weights, Runs::step);
+    backward(name, computed(rows, out, bytes), 1, "cast gradient");
+    kind_ = outer;
   }
 
   void gather(Bytes inputs, Seconds beside) {
-    if (!s_.sp || s_.tp == 1) return;
+    if (!s_.sp) return;
     exchange_forward(Exchange::tensor, "gather", Collective::all_gather, l_.tensor, inputs,
                      p_.runtime.overlap.tensor ? beside : Seconds(0), true);
   }
 
   void reduce(Bytes outputs, Seconds beside) {
-    if (s_.tp == 1) return;
     exchange_forward(Exchange::tensor, "sum",
                      s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor,
                      outputs, p_.runtime.overlap.tensor && s_.sp ? beside : Seconds(0), true);
@@ -614,12 +543,6 @@ class Composer {
   }
 
   // -- bookkeeping -------------------------------------------------------------------------------
-
-  void begin(std::size_t part) {
-    part_ = {};
-    name_ = part_names[part];
-    again_ = false;
-  }
 
   void charge(Phase& phase, const KernelCost& c, double launches) {
     phase.compute += c.time;
@@ -700,7 +623,8 @@ class Composer {
       o.name = name;
       if (*what != 0) o.name += std::string(", ") + what;
       o.kind = kind;
-      o.part = std::string(name_);
+      o.type = kind_;
+      o.part = std::string(branch_->name);
       o.shape = text_of(c);
       o.cost = static_cast<const KernelCost&>(c);
       o.exposed = c.time;
@@ -722,7 +646,8 @@ class Composer {
       o.kind = kind == Exchange::tensor    ? Time::tensor
                : kind == Exchange::context ? Time::context
                                            : Time::expert;
-      o.part = std::string(name_);
+      o.part = std::string(branch_->name);
+      o.type = Kind::exchange;
       o.message = bytes;
       o.cost.time = s.busy;
       o.cost.busy[Bound::network] = s.busy;
@@ -742,7 +667,8 @@ class Composer {
   Hertz clock_;
   Trace& trace_;
   Part part_;
-  std::string_view name_;
+  const graph::Branch* branch_ = nullptr;
+  Kind kind_ = Kind::linear;
   bool full_ = false;
   bool again_ = false;  ///< what follows is computed again in the backward pass
 };
@@ -750,20 +676,25 @@ class Composer {
 }  // namespace
 
 template <class Trace>
-Parts compose(const Problem& p, const Strategy& s, const Widths& l, Hertz clock, Trace& trace) {
+void compose(const Problem& p, const Strategy& s, const Widths& l, Hertz clock, Trace& trace,
+             Parts& parts) {
   Composer<Trace> composer(p, s, l, clock, trace);
-  Parts parts;
-  if (p.layers.attention > p.layers.windowed) parts.full = composer.attention(false);
-  if (p.layers.windowed > 0) parts.windowed = composer.attention(true);
-  if (p.layers.recurrent > 0) parts.recurrent = composer.recurrent();
-  if (p.layers.dense > 0) parts.dense = composer.mlp();
-  if (p.layers.experts > 0) parts.experts = composer.experts();
-  parts.embedding = composer.embedding();
-  parts.head = composer.head();
-  return parts;
+  const graph::Graph& g = p.graph;
+  const auto types = static_cast<std::size_t>(g.type_count);
+  for (std::size_t t = 0; t < types; ++t) parts.layers[t] = {};
+  for (int i = 0; i < g.branch_count(); ++i) {
+    const Part part = composer.part(g.branches[static_cast<std::size_t>(i)]);
+    for (std::size_t t = 0; t < types; ++t) {
+      if (g.types[t].holds(i)) parts.layers[t].add(part, 1);
+    }
+  }
+  parts.embedding = composer.part(g.embedding());
+  parts.head = composer.part(g.head());
 }
 
-template Parts compose<Silent>(const Problem&, const Strategy&, const Widths&, Hertz, Silent&);
-template Parts compose<Recorder>(const Problem&, const Strategy&, const Widths&, Hertz, Recorder&);
+template void compose<Silent>(const Problem&, const Strategy&, const Widths&, Hertz, Silent&,
+                              Parts&);
+template void compose<Recorder>(const Problem&, const Strategy&, const Widths&, Hertz, Recorder&,
+                                Parts&);
 
 }  // namespace sextant::training

@@ -13,10 +13,6 @@
 
 namespace sextant::training {
 
-/// What operators belong to, in the order of Parts.
-constexpr std::array<std::string_view, 7> part_names = {
-    "attention", "windowed attention", "recurrence", "mlp", "experts", "embedding", "head"};
-
 /// Communication inside a layer.
 enum class Exchange : std::uint8_t { tensor, context, expert, count };
 constexpr auto names_of(Exchange) {
@@ -52,18 +48,14 @@ struct Part {
 
 /// Every part at one clock.
 struct Parts {
-  Part full;      ///< attention that sees everything
-  Part windowed;  ///< attention with a window
-  Part recurrent;
-  Part dense;
-  Part experts;
+  std::array<Part, graph::most_types> layers;  ///< by type
   Part embedding;
   Part head;
 };
 
 /// The parts that the model has. Explicitly instantiated for Silent and Recorder in parts.cpp.
 template <class Trace>
-Parts compose(const Problem& problem, const Strategy& strategy, const Widths& widths, Hertz clock,
-              Trace& trace);
+void compose(const Problem& problem, const Strategy& strategy, const Widths& widths, Hertz clock,
+             Trace& trace, Parts& parts);
 
 }  // namespace sextant::training

@@ -29,7 +29,8 @@ Problem prepare(const System& system, const Runtime& runtime, const Kernels& ker
   p.model = model;
   complete(p.model);
   p.layers = count_layers(p.model);
-  p.parameters = count_parameters(p.model);
+  p.graph = graph::build(p.model);
+  p.parameters = count_parameters(p.graph);
   p.work = work;
   for (std::size_t i = 0; i < p.peak.size; ++i) {
     const auto type = static_cast<Precision>(i);

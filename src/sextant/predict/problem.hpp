@@ -4,6 +4,7 @@
 
 #include "sextant/cost/chip.hpp"
 #include "sextant/cost/collective.hpp"
+#include "sextant/graph/graph.hpp"
 #include "sextant/spec/kernels.hpp"
 #include "sextant/spec/model.hpp"
 #include "sextant/spec/runtime.hpp"
@@ -20,6 +21,7 @@ struct Problem {
   Kernels kernels;
   Runtime runtime;
   Model model;  ///< completed
+  graph::Graph graph;
   LayerCount layers;
   ParameterCount parameters;
   Training work;

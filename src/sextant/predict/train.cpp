@@ -21,22 +21,6 @@ struct Stage {
   Seconds time() const { return forward + backward; }
 };
 
-/// Matrix multiply FLOPs of one token's forward pass, attention not halved for causality.
-double forward_flops(const Problem& p) {
-  const Model& m = p.model;
-  const ParameterCount& n = p.parameters;
-  double weights = n.attention + n.recurrent + n.mlp + n.shared + n.router;
-  if (m.experts.count > 0) weights += n.experts * m.experts.topk / m.experts.count;
-  weights += static_cast<double>(m.hidden) * m.vocab;
-  const Attention& a = m.attention;
-  const double dims = a.kind == AttentionKind::latent
-                          ? static_cast<double>(a.nope_dim) + a.rope_dim + a.value_dim
-                          : 2.0 * a.head_dim;
-  const double full = p.layers.attention - p.layers.windowed;
-  const double reach = full * p.work.seq + p.layers.windowed * std::min(p.work.seq, a.window);
-  return 2 * weights + 2 * reach * a.heads * dims;
-}
-
 /// Whether gradients of several microbatches, or of another type than they are kept in, are added
 /// up by kernels of their own; multiplies that add them in passing have none (Part::accumulate).
 bool accumulates(const Problem& p, const Strategy& s) {
@@ -67,7 +51,7 @@ class Step {
 
   /// For timelines.
   StageTimes times(int i) const {
-    const Stage st = stage({stage_layers(p_, s_, i), i, 1, i == 0, i == s_.pp - 1});
+    const Stage st = stage(stage_of(p_, s_, i));
     StageTimes t;
     const double total = (st.part.recompute.time() + st.part.backward.time()).value;
     const double again = total > 0 ? st.part.recompute.time().value / total : 0;
@@ -83,15 +67,21 @@ class Step {
   /// What a stage does for one microbatch.
   Stage stage(const StageKind& kind) const {
     Stage st;
-    st.part.forward.add(b_.layer.forward, kind.layers);
-    st.part.backward.add(b_.layer.backward, kind.layers);
     // Of a stage's layers, so many are computed again.
     const bool some = s_.recompute == Recompute::full && s_.recompute_layers > 0;
-    const double again = some ? std::min<double>(s_.recompute_layers, kind.layers) : kind.layers;
-    st.part.recompute.add(b_.layer.recompute, again);
-    add_sometimes(b_.layer, kind.layers, st.part);
-    if (kind.first) add_end(b_.embedding, st.part);
-    if (kind.last) add_end(b_.head, st.part);
+    const double again = some ? std::min(1.0, s_.recompute_layers / kind.layers) : 1;
+    for (int t = 0; t < p_.graph.type_count; ++t) {
+      const auto at = static_cast<std::size_t>(t);
+      const double layers = kind.types[at];
+      if (layers == 0) continue;
+      const Part& layer = b_.parts.layers[at];
+      st.part.forward.add(layer.forward, layers);
+      st.part.backward.add(layer.backward, layers);
+      st.part.recompute.add(layer.recompute, again * layers);
+      add_sometimes(layer, layers, st.part);
+    }
+    if (kind.first) add_end(b_.parts.embedding, st.part);
+    if (kind.last) add_end(b_.parts.head, st.part);
     const Seconds ahead = st.part.forward.time();
     const Seconds back = st.part.recompute.time() + st.part.backward.time();
     const Phase& f = st.part.forward;
@@ -248,7 +238,7 @@ class Step {
   void count() {
     e_.devices = map_.devices;
     e_.tokens = static_cast<double>(p_.work.batch) * p_.work.seq;
-    const double once = forward_flops(p_);
+    const double once = b_.flops;
     e_.model_flops = Flops(3 * once * e_.tokens);
     // What is done again, from the kernels themselves.
     const Part& part = slowest_.part;
@@ -300,20 +290,25 @@ class Step {
 /// How often each recorded operator runs in a step of a rank of the slowest stage; those of other
 /// stages are dropped.
 void count_runs(const Problem& p, const Strategy& s, int stage, std::vector<Operator>& operators) {
-  const LayerMix mix = average_layer(p);
-  const double layers = stage_layers(p, s, stage);
-  const std::array<double, part_names.size()> times = {layers * mix.full,
-                                                       layers * mix.windowed,
-                                                       layers * mix.recurrent,
-                                                       layers * mix.dense,
-                                                       layers * mix.experts,
-                                                       stage == 0 ? 1.0 : 0.0,
-                                                       stage == s.pp - 1 ? 1.0 : 0.0};
+  const StageKind kind = stage_of(p, s, stage);
+  const graph::Graph& g = p.graph;
+  const auto times = [&](std::string_view part) {
+    if (part == g.embedding().name) return kind.first ? 1 : 0;
+    if (part == g.head().name) return kind.last ? 1 : 0;
+    int sum = 0;
+    for (int t = 0; t < g.type_count; ++t) {
+      const auto at = static_cast<std::size_t>(t);
+      for (const int branch : {g.types[at].mixer, g.types[at].mlp}) {
+        const bool of_it = branch >= 0 && g.branches[static_cast<std::size_t>(branch)].name == part;
+        if (of_it) sum += kind.types[at];
+      }
+    }
+    return sum;
+  };
   const bool some = s.recompute == Recompute::full && s.recompute_layers > 0;
-  const double again = some ? std::min(1.0, s.recompute_layers / std::max(1.0, layers)) : 1;
+  const double again = some ? std::min(1.0, s.recompute_layers / std::max(1.0, kind.layers)) : 1;
   for (Operator& o : operators) {
-    const auto part = std::find(part_names.begin(), part_names.end(), o.part);
-    o.count = times[static_cast<std::size_t>(part - part_names.begin())];
+    o.count = times(o.part);
     if (o.runs != Runs::step) o.count *= microbatches_of(p, s);
     if (o.runs == Runs::accumulation && !accumulates(p, s)) o.count = 0;
     if (o.again) o.count *= again;
@@ -389,7 +384,8 @@ Explained explain(const Problem& problem, const Strategy& strategy) {
   x.estimate = evaluate(problem, strategy, block, mapping_of(problem, strategy));
   // The same composition at the same clock, recorded.
   Recorder recorder;
-  compose(problem, strategy, block.widths, block.clock, recorder);
+  Parts parts;
+  compose(problem, strategy, block.widths, block.clock, recorder, parts);
   x.operators = std::move(recorder.operators);
   count_runs(problem, strategy, x.estimate.slowest_stage, x.operators);
   return x;

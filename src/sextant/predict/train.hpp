@@ -77,6 +77,7 @@ enum class Runs : std::uint8_t {
 struct Operator {
   std::string name;  ///< "qkv", "qkv weight gradient"
   Time kind = Time::forward;
+  graph::Kind type = graph::Kind::elementwise;
   std::string part;    ///< "attention", "mlp", "experts", "head", …
   std::string shape;   ///< "2048 x 4608 x 12288"
   KernelCost cost;     ///< of a collective: time and busy[network] only

@@ -10,133 +10,6 @@
 namespace sextant {
 namespace {
 
-/// Matrices of one MLP and the vectors beside them.
-double mlp_parameters(Mlp kind, double in, double width, bool bias) {
-  const double ups = gated(kind) ? 2 : 1;
-  return (ups + 1) * in * width + (bias ? ups * width + in : 0);
-}
-
-/// Shape of the attention in one kind of layer; layers with and without a window may differ.
-struct HeadShape {
-  double kv_heads;
-  double head_dim;
-  bool shared_kv;
-};
-
-/// Projections of queries and output: every layer has them, also one that reuses keys and values.
-double query_output_parameters(const Model& m, const HeadShape& s) {
-  const Attention& a = m.attention;
-  const double width = a.heads * s.head_dim;
-  const double queries = a.gate ? 2 * width : width;
-  double sum = a.q_rank > 0 ? a.q_rank * (m.hidden + queries) : m.hidden * queries;
-  sum += a.output_rank > 0
-             ? width * a.output_rank + double(a.output_groups) * a.output_rank * m.hidden
-             : width * m.hidden;
-  if (a.qkv_bias) sum += queries;
-  if (a.output_bias) sum += m.hidden;
-  if (a.sinks) sum += a.heads;
-  return sum;
-}
-
-double key_value_parameters(const Model& m, const HeadShape& s) {
-  const double width = (s.shared_kv ? 1 : 2) * s.kv_heads * s.head_dim;
-  return width * (m.hidden + (m.attention.qkv_bias ? 1 : 0));
-}
-
-double qk_norm_parameters(const Attention& a, const HeadShape& s) {
-  if (a.qk_norm_wide) return (a.heads + s.kv_heads) * s.head_dim;
-  return a.qk_norm ? 2 * s.head_dim : 0;
-}
-
-/// Grouped attention of all layers: a windowed and a global kind. Reuse of keys and values is
-/// spread over both in proportion, which is how Gemma 3n and Gemma 4 place it.
-void count_grouped(const Model& m, const LayerCount& layers, ParameterCount& n) {
-  const Attention& a = m.attention;
-  const bool differ = a.global_kv_heads > 0 || a.global_head_dim > 0 || a.global_shared_kv;
-  const double own = layers.attention > 0 ? 1 - a.kv_shared_layers / double(layers.attention) : 0;
-  auto add = [&](double count, const HeadShape& s) {
-    n.attention += count * (query_output_parameters(m, s) + own * key_value_parameters(m, s));
-    n.norms += count * (qk_norm_parameters(a, s) + a.q_rank);
-  };
-  const HeadShape local{double(a.kv_heads), double(a.head_dim), a.shared_kv};
-  if (!differ) return add(layers.attention, local);
-  add(layers.windowed, local);
-  add(layers.attention - layers.windowed,
-      {a.global_kv_heads > 0 ? double(a.global_kv_heads) : local.kv_heads,
-       a.global_head_dim > 0 ? double(a.global_head_dim) : local.head_dim,
-       a.shared_kv || a.global_shared_kv});
-}
-
-/// DeepSeek-V2, arXiv 2405.04434, section 2.1: W_DQ, W_UQ, W_DKV with W_KR, W_UK with W_UV, W_O.
-void count_latent(const Model& m, const LayerCount& layers, ParameterCount& n) {
-  const Attention& a = m.attention;
-  const double h = m.hidden;
-  const double heads = a.heads;
-  const double queries = heads * (double(a.nope_dim) + a.rope_dim);
-  double sum = a.q_rank > 0 ? a.q_rank * (h + queries) : h * queries;
-  sum += h * (double(a.kv_rank) + a.rope_dim);
-  sum += a.kv_rank * heads * (double(a.nope_dim) + a.value_dim);
-  sum += heads * a.value_dim * h;
-  if (a.qkv_bias) sum += (a.q_rank > 0 ? a.q_rank : queries) + a.kv_rank + a.rope_dim;
-  if (a.output_bias) sum += h;
-  n.attention += layers.attention * sum;
-  n.norms += layers.attention * (double(a.q_rank) + a.kv_rank);
-}
-
-void count_recurrent(const Model& m, const LayerCount& layers, ParameterCount& n) {
-  const Hybrid& r = m.hybrid;
-  const double inner = double(r.heads) * r.head_dim;
-  const double shared = 2.0 * r.groups * r.state;  // B and C, or queries and keys
-  double sum = inner * m.hidden;                   // output projection
-  switch (r.kind) {
-    case Recurrence::none:
-      return;
-    case Recurrence::mamba2:
-      // z, x, B, C, dt; convolution with bias over x, B, C; A, D, dt bias; the gated norm.
-      sum += m.hidden * (2 * inner + shared + r.heads) + (inner + shared) * (r.conv + 1.0) +
-             3.0 * r.heads + inner;
-      break;
-    case Recurrence::gated_delta:
-      // q, k, v, z, beta, alpha; convolution over q, k, v; A, dt bias; a norm per head.
-      sum += m.hidden * (2 * inner + shared + 2.0 * r.heads) + (inner + shared) * r.conv +
-             2.0 * r.heads + r.head_dim;
-      break;
-  }
-  n.recurrent += layers.recurrent * sum;
-}
-
-void count_mlps(const Model& m, const LayerCount& layers, ParameterCount& n) {
-  const double h = m.hidden;
-  n.mlp += (layers.dense - m.wide_mlp_layers) * mlp_parameters(m.mlp, h, m.ffn, m.mlp_bias);
-  n.mlp += m.wide_mlp_layers * mlp_parameters(m.mlp, h, 2.0 * m.ffn, m.mlp_bias);
-  const Experts& e = m.experts;
-  if (e.count == 0) return;
-  const double in = e.latent > 0 ? e.latent : h;
-  n.experts += double(layers.experts) * e.count * mlp_parameters(m.mlp, in, e.ffn, e.bias);
-  n.router += layers.experts * (e.count * (h + (e.router_bias ? 1 : 0)));
-  if (e.latent > 0) n.shared += layers.experts * 2 * h * e.latent;
-  if (e.shared > 0) {
-    n.shared +=
-        layers.experts * (mlp_parameters(m.mlp, h, e.shared_ffn, e.bias) + (e.shared_gate ? h : 0));
-  }
-}
-
-void count_embeddings(const Model& m, ParameterCount& n) {
-  const double h = m.hidden;
-  const double width = m.embedding_width > 0 ? m.embedding_width : h;
-  n.embedding = m.vocab * width;
-  if (m.embedding_width > 0) n.embedding += 2 * h * width;  // in and out again
-  if (m.position == Position::learned) n.embedding += m.max_context * h;
-  n.head = (m.tied ? 0 : m.vocab * width) + (m.head_bias ? m.vocab : 0);
-  if (m.per_layer_embedding > 0) {
-    // Gemma 3n: a table, one projection of the embedding, then gate, projection and norm a layer.
-    const double p = m.per_layer_embedding;
-    n.per_layer_embedding = double(m.vocab) * m.layers * p;
-    n.mlp += h * m.layers * p + m.layers * 2 * h * p;
-    n.norms += p + m.layers * h;
-  }
-}
-
 std::string show(int value) { return std::to_string(value); }
 
 void check_attention(const Model& m, const LayerCount& layers, Problems& p) {
@@ -163,6 +36,12 @@ void check_attention(const Model& m, const LayerCount& layers, Problems& p) {
     p.require(a.output_groups > 0 && a.heads % a.output_groups == 0, "attention.output_groups",
               show(a.output_groups) + " does not divide " + show(a.heads) + " heads");
   }
+  const bool indexed = a.index_heads > 0;
+  p.require(!indexed || a.kind == AttentionKind::latent, "attention.index_heads",
+            "an indexer goes with latent attention", "give attention.kind = \"latent\"");
+  p.require(indexed == (a.index_dim > 0) && indexed == (a.index_top > 0), "attention.index_heads",
+            "an indexer needs index_heads, index_dim and index_top",
+            "DeepSeek-V3.2 has 64, 128 and 2048");
   p.require(a.window_layers == 0 || a.window > 0, "attention.window_layers", "there is no window",
             "give attention.window");
   p.require(a.window_layers <= layers.attention, "attention.window_layers",
@@ -242,29 +121,6 @@ LayerCount count_layers(const Model& m) {
   n.dense = m.experts.count > 0 ? m.experts.dense_layers : m.hybrid.mlp_layers;
   n.experts = m.hybrid.mlp_layers - n.dense;
   return n;
-}
-
-ParameterCount count_parameters(const Model& m) {
-  const LayerCount layers = count_layers(m);
-  ParameterCount n;
-  count_embeddings(m, n);
-  if (m.attention.kind == AttentionKind::latent) {
-    count_latent(m, layers, n);
-  } else {
-    count_grouped(m, layers, n);
-  }
-  count_recurrent(m, layers, n);
-  count_mlps(m, layers, n);
-  const double norms = double(m.layers) * m.norms_per_layer + 1 + (m.embedding_norm ? 1 : 0);
-  n.norms += norms * m.hidden * (m.norm_bias ? 2 : 1);
-  return n;
-}
-
-double active_parameters(const Model& m) {
-  const ParameterCount n = count_parameters(m);
-  const double idle =
-      m.experts.count > 0 ? n.experts * (1 - double(m.experts.topk) / m.experts.count) : 0;
-  return n.total() - n.per_layer_embedding - idle;
 }
 
 std::vector<Diagnostic> check(const Model& m) {

@@ -60,6 +60,10 @@ struct Attention {
   int nope_dim = 0;
   int rope_dim = 0;
   int value_dim = 0;
+  // A lightning indexer chooses the tokens that latent attention looks at (DeepSeek-V3.2).
+  int index_heads = 0;  ///< 0: attention looks at all
+  int index_dim = 0;
+  int index_top = 0;  ///< tokens a query looks at
 };
 template <class V>
 void describe(V& v, Attention& a) {
@@ -93,6 +97,10 @@ void describe(V& v, Attention& a) {
   v("nope_dim", a.nope_dim, {.help = "latent: head dimension without position", .max = 1e6});
   v("rope_dim", a.rope_dim, {.help = "latent: head dimension with position", .max = 1e6});
   v("value_dim", a.value_dim, {.help = "latent: head dimension of values", .max = 1e6});
+  v("index_heads", a.index_heads,
+    {.help = "latent: heads of the indexer that chooses tokens; 0: none", .max = 1e6});
+  v("index_dim", a.index_dim, {.help = "their dimension", .max = 1e6});
+  v("index_top", a.index_top, {.help = "tokens a query looks at", .max = count_limit});
 }
 
 /// Mixture of experts. `count` 0 means a dense model.
@@ -238,29 +246,5 @@ struct LayerCount {
   int experts = 0;
 };
 LayerCount count_layers(const Model& model);
-
-/// Weights of a completed model by part, counted exactly from its shape.
-struct ParameterCount {
-  double embedding = 0;            ///< input embedding and learned positions
-  double per_layer_embedding = 0;  ///< the tables of embeddings that every layer has
-  double attention = 0;            ///< all layers
-  double recurrent = 0;            ///< state-space and linear-attention layers
-  double mlp = 0;                  ///< dense MLPs, all layers
-  double experts = 0;              ///< routed experts, all layers
-  double shared = 0;               ///< shared experts and latent projections, all layers
-  double router = 0;
-  double norms = 0;
-  double head = 0;  ///< output projection, 0 when tied
-  double total() const {
-    return embedding + per_layer_embedding + attention + recurrent + mlp + experts + shared +
-           router + norms + head;
-  }
-};
-ParameterCount count_parameters(const Model& model);
-
-/// Parameters one token uses: of the routed experts topk count, of the embeddings all of the input
-/// embedding (as Mistral, Qwen and DeepSeek count; OpenAI and NVIDIA leave it out) and none of the
-/// tables that every layer has.
-double active_parameters(const Model& model);
 
 }  // namespace sextant

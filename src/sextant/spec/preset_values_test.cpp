@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/graph/graph.hpp"
 #include "sextant/io/presets.hpp"
 
 namespace sextant {

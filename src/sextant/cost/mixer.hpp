@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tokens cost that look at each other: attention, an indexer, a scan, as a model's graph
+// describes them, on one rank.
+#pragma once
+
+#include "sextant/cost/chip.hpp"
+#include "sextant/cost/kernel.hpp"
+#include "sextant/graph/graph.hpp"
+#include "sextant/spec/kernels.hpp"
+
+namespace sextant {
+
+/// Queries at a time up to which kernels of single tokens are used.
+inline constexpr double most_decoded = 8;
+
+enum class MixerPass : std::uint8_t { serving, forward, backward };
+
+struct MixerShape {
+  double batch = 1;    ///< sequences
+  double queries = 1;  ///< tokens of each
+  double context = 1;  ///< tokens it looks at, the queries included
+  double ranks = 1;    ///< that share the heads
+  MixerPass pass = MixerPass::serving;
+  Precision cache = Precision::bf16;
+};
+
+/// Zero for operators that do not mix tokens.
+KernelCost mixer(const Chip& chip, const Kernels& kernels, const graph::Operator& op,
+                 const MixerShape& shape, Hertz clock);
+
+}  // namespace sextant

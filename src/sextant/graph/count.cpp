@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counting over a graph: parameters and FLOPs.
+#include "sextant/graph/graph.hpp"
+
+namespace sextant {
+namespace {
+
+double& bucket_of(ParameterCount& n, graph::Bucket bucket) {
+  using enum graph::Bucket;
+  switch (bucket) {
+    case per_layer_embedding:
+      return n.per_layer_embedding;
+    case attention:
+      return n.attention;
+    case recurrent:
+      return n.recurrent;
+    case mlp:
+      return n.mlp;
+    case experts:
+      return n.experts;
+    case shared:
+      return n.shared;
+    case router:
+      return n.router;
+    case norms:
+      return n.norms;
+    case head:
+      return n.head;
+    case embedding:
+    case count:
+      break;
+  }
+  return n.embedding;
+}
+
+}  // namespace
+
+ParameterCount count_parameters(const graph::Graph& g) {
+  ParameterCount n;
+  for (const graph::Branch& b : g.branches) {
+    for (const graph::Operator& op : b.operators) {
+      bucket_of(n, op.bucket) += b.layers * op.weights.all();
+    }
+  }
+  return n;
+}
+
+ParameterCount count_parameters(const Model& m) { return count_parameters(graph::build(m)); }
+
+double active_parameters(const Model& m) {
+  const ParameterCount n = count_parameters(m);
+  const double idle =
+      m.experts.count > 0 ? n.experts * (1 - double(m.experts.topk) / m.experts.count) : 0;
+  return n.total() - n.per_layer_embedding - idle;
+}
+
+namespace graph {
+
+double mixing_flops(const Operator& op, double seq) {
+  const Mixer& x = op.mixer;
+  switch (op.kind) {
+    case Kind::attention: {
+      double reach = x.window > 0 ? std::min(seq, x.window) : seq;
+      if (x.top > 0) reach = std::min(reach, x.top);
+      return 2 * reach * x.heads * (x.head_dim + x.value_dim);
+    }
+    case Kind::indexer:
+      return 2 * seq * x.heads * x.head_dim;
+    case Kind::scan:
+      return 4 * x.heads * x.head_dim * x.state;  // into the state and out of it
+    default:
+      return 0;
+  }
+}
+
+}  // namespace graph
+}  // namespace sextant

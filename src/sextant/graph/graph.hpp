@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model as layers of typed operators, made once from its spec: what each multiplies, holds, keeps
+// for the backward pass and caches, for one token, before any strategy or device. Parameters,
+// FLOPs, memory and the costs of training and serving are walks over it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sextant/spec/kernels.hpp"
+#include "sextant/spec/model.hpp"
+
+namespace sextant::graph {
+
+/// What an operator is. The last two are none of the model's: software adds them.
+enum class Kind : std::uint8_t {
+  norm,
+  linear,       ///< a weight matrix: y = x·Wᵀ
+  elementwise,  ///< streams so many bytes an element
+  rotation,     ///< of queries and keys by their position
+  attention,
+  indexer,  ///< chooses the tokens that attention looks at (DeepSeek-V3.2)
+  scan,     ///< of a recurrence over the sequence
+  activation,
+  experts,   ///< routed: each token to a few of many MLPs
+  residual,  ///< the branch's sum with its input
+  lookup,    ///< of the embedding table
+  loss,      ///< of the logits, or a token sampled from them
+  cast,      ///< to a narrow type and its transpose
+  exchange,  ///< between ranks
+};
+constexpr auto names_of(Kind) {
+  return std::array<std::string_view, 14>{
+      "norm",       "linear",  "element-wise", "rotation", "attention", "indexer", "scan",
+      "activation", "experts", "residual",     "look-up",  "loss",      "cast",    "exchange"};
+}
+
+/// How tensor parallelism cuts the weights. What is whole works on a rank's own tokens where
+/// sequence parallelism deals them out.
+enum class Cut : std::uint8_t { whole, columns, rows };
+
+/// What recomputation knows operators by (RecomputeModules), beside the branch they are in.
+enum class Module : std::uint8_t { none, norms, activation, mlp, experts, latent, core };
+
+/// What parameters are counted as (ParameterCount).
+enum class Bucket : std::uint8_t {
+  embedding,
+  per_layer_embedding,
+  attention,
+  recurrent,
+  mlp,
+  experts,
+  shared,
+  router,
+  norms,
+  head,
+  count
+};
+
+/// Numbers a token, by how tensor parallelism shares them out: key-value heads are repeated where
+/// there are fewer than ranks.
+struct Width {
+  double cut = 0;
+  double kv = 0;
+  double kv_heads = 1;
+  double whole = 0;
+  double on(double ranks) const { return cut / ranks + kv / std::min(ranks, kv_heads) + whole; }
+  double all() const { return cut + kv + whole; }
+};
+
+/// How tokens look at each other: attention, an indexer or a scan.
+struct Mixer {
+  double heads = 0;
+  double kv_heads = 1;
+  double head_dim = 0;  ///< of queries and keys
+  double value_dim = 0;
+  double window = 0;  ///< 0: none
+  double top = 0;     ///< tokens a query looks at, chosen by an indexer; 0: all
+  bool sinks = false;
+  // Latent attention.
+  bool latent = false;
+  double rank = 0;
+  double nope = 0;
+  double rope = 0;
+  // A scan.
+  Recurrence recurrence = Recurrence::none;
+  double state = 0;  ///< rows of the state (gated-delta: dimension of a key)
+  double groups = 1;
+};
+
+/// Routed experts.
+struct Routed {
+  int count = 0;
+  double topk = 0;
+  double width = 0;  ///< of the tokens they take
+  double ffn = 0;
+  double halves = 1;  ///< of the first multiply: 2 when gated
+};
+
+/// What is kept for the backward pass, in elements a token.
+struct Kept {
+  Width wide;          ///< stored as activations are
+  Width operand;       ///< stored as multiplies take them
+  Width copy;          ///< once more, where multiplies take a narrower type
+  Width bytes;         ///< whatever the types
+  bool input = false;  ///< the output of the norm before, which the multiply takes
+};
+
+/// What a sequence holds while it is served.
+struct Cached {
+  Width elements;     ///< a token, in the cache's type
+  double bytes = 0;   ///< a token, whatever that type, on every rank
+  double window = 0;  ///< tokens kept; 0: all
+  double state = 0;   ///< bytes a sequence, shared out by tensor parallelism
+};
+
+struct Operator {
+  Kind kind = Kind::elementwise;
+  const char* name = "";
+  Cut cut = Cut::whole;
+  Width in;           ///< of a multiply
+  Width out;          ///< of a multiply; else the width it works on
+  double groups = 1;  ///< multiplies of this shape side by side, dealt to the ranks
+  bool bias = false;
+  bool after_norm = false;  ///< the kernel before can write its input in 8 bits
+  bool wide = false;        ///< never quantised
+  bool absorbed = false;    ///< decoding folds it into queries and outputs instead
+  bool last = false;        ///< of its layer: no gradient needs its result
+  bool alone = true;        ///< false: shares its collective with the branch beside it
+  Module module = Module::none;
+  Bucket bucket = Bucket::count;
+  Width weights;  ///< parameters, biases included
+  // Element-wise: bytes an element, forward and backward, and kernels.
+  StreamOp stream = StreamOp::copy;
+  double ahead = 0;
+  double back = 0;
+  double launches = 1;
+  Kept kept;
+  Cached cache;
+  Mixer mixer;
+  Routed routed;
+};
+
+/// What one residual sum spans: attention, a recurrence, an MLP, experts. Embedding and head count
+/// as branches of no layer.
+struct Branch {
+  std::string_view name;
+  Module module = Module::none;
+  int layers = 0;  ///< that have it
+  std::vector<Operator> operators;
+  Width weights;      ///< of all of them but the routed experts
+  double routed = 0;  ///< of these
+};
+
+/// Layers that hold the same branches; -1: none.
+struct LayerType {
+  int mixer = -1;
+  int mlp = -1;
+  bool holds(int branch) const { return mixer == branch || mlp == branch; }
+};
+
+/// How many layers of each type.
+inline constexpr int most_types = 12;
+using TypeCount = std::array<int, most_types>;
+
+struct Graph {
+  std::vector<Branch> branches;  ///< of layers, then the embedding, then the head
+  std::array<LayerType, most_types> types;
+  int type_count = 0;
+  std::vector<int> before;  ///< [layer][type]: of the layers before, those of a type
+  int layers = 0;
+  double ends = 0;  ///< weights of embedding and head that are in neither table: norms, projections
+  const Branch& embedding() const { return branches[branches.size() - 2]; }
+  const Branch& head() const { return branches.back(); }
+  /// Branches of layers.
+  int branch_count() const { return static_cast<int>(branches.size()) - 2; }
+  /// Adds the layers from `first` to before `last`.
+  void count(int first, int last, TypeCount& to) const;
+  TypeCount all() const;
+};
+
+/// Of a completed model.
+Graph build(const Model& model);
+
+/// Matrix-multiply FLOPs of mixing tokens in one branch's operator, for one token of a sequence of
+/// `seq`, not halved for causality.
+double mixing_flops(const Operator& op, double seq);
+
+}  // namespace sextant::graph
+
+namespace sextant {
+
+/// Weights of a completed model by part, counted exactly from its shape.
+struct ParameterCount {
+  double embedding = 0;            ///< input embedding and learned positions
+  double per_layer_embedding = 0;  ///< the tables of embeddings that every layer has
+  double attention = 0;            ///< all layers
+  double recurrent = 0;            ///< state-space and linear-attention layers
+  double mlp = 0;                  ///< dense MLPs, all layers
+  double experts = 0;              ///< routed experts, all layers
+  double shared = 0;               ///< shared experts and latent projections, all layers
+  double router = 0;
+  double norms = 0;
+  double head = 0;  ///< output projection, 0 when tied
+  double total() const {
+    return embedding + per_layer_embedding + attention + recurrent + mlp + experts + shared +
+           router + norms + head;
+  }
+};
+ParameterCount count_parameters(const graph::Graph& graph);
+ParameterCount count_parameters(const Model& model);
+
+/// Parameters one token uses: of the routed experts topk count, of the embeddings all of the input
+/// embedding (as Mistral, Qwen and DeepSeek count; OpenAI and NVIDIA leave it out) and none of the
+/// tables that every layer has.
+double active_parameters(const Model& model);
+
+}  // namespace sextant
