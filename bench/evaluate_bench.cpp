@@ -15,7 +15,7 @@ using namespace sextant;
 Problem problem() {
   const System system = load_system("dgx-a100");
   const Runtime runtime = load_runtime("megatron-core");
-  return prepare(system, runtime, load_kernels(kernel_library(runtime)), load_model("gpt3-175b"),
+  return prepare(system, runtime, load_libraries(system, runtime), load_model("gpt3-175b"),
                  {.batch = 512, .seq = 2048});
 }
 

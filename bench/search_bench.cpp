@@ -12,8 +12,9 @@ using namespace sextant;
 
 void BM_search(benchmark::State& state) {
   const Runtime runtime = load_runtime("megatron-core");
-  const Problem p = prepare(load_system("dgx-a100"), runtime, load_kernels(kernel_library(runtime)),
-                            load_model("gpt3-175b"), Training{.batch = 512, .seq = 2048});
+  const Problem p =
+      prepare(load_system("dgx-a100"), runtime, load_libraries(load_system("dgx-a100"), runtime),
+              load_model("gpt3-175b"), Training{.batch = 512, .seq = 2048});
   const SearchSpace space{.devices = {512}};
   SearchAim aim;
   aim.threads = static_cast<int>(state.range(0));

@@ -9,8 +9,9 @@
 int main() {
   using namespace sextant;
   const Runtime runtime = load_runtime("megatron-core");
-  const Problem p = prepare(load_system("dgx-a100"), runtime, load_kernels(kernel_library(runtime)),
-                            load_model("gpt3-175b"), Training{.batch = 64, .seq = 2048});
+  const Problem p =
+      prepare(load_system("dgx-a100"), runtime, load_libraries(load_system("dgx-a100"), runtime),
+              load_model("gpt3-175b"), Training{.batch = 64, .seq = 2048});
   SearchSpace space{.devices = {64}};
   space.cp.most = 1;
   const SearchPlan plan = lay_out(p, space);

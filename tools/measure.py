@@ -125,7 +125,10 @@ def source(how):
 
 def kernels(device, folder):
     random.seed(7)
-    common = {"device": device, "metric": "seconds", "source": source("CUDA graph, weights rotated beyond L2")}
+    # Replays for 30 ms and more, right after the shape before: the power controller sees a busy device.
+    protocol = {"weights": "cold", "busy": "50 ms", "data": "random", "statistic": "median"}
+    common = {"device": device, **protocol, "metric": "seconds",
+              "source": source("CUDA graph, weights rotated beyond L2")}
 
     # Layers of real models (llama3-70b over 4, qwen2.5-14b, mistral-7b, gemma2-9b) at uneven batch sizes.
     layers = [(2560, 8192), (8192, 2048), (14336, 8192), (8192, 7168), (7168, 5120), (5120, 5120),
@@ -141,8 +144,8 @@ def kernels(device, folder):
                 rows.append({**common, "id": f"MG{len(rows)}", "kind": "gemm", "dtype": dtype, "m": m, "n": n,
                              "k": k, "measured": f"{gemm(dtype, m, n, k):.5g}"})
                 torch.cuda.empty_cache()
-    write(folder / f"{device}-gemm.csv", ["id", "kind", "device", "dtype", "m", "n", "k", "metric", "measured",
-                                          "source"], rows)
+    write(folder / f"{device}-gemm.csv", ["id", "kind", "device", "dtype", "m", "n", "k", *protocol, "metric",
+                                          "measured", "source"], rows)
     print(len(rows), "gemm cases")
 
     rows = []
@@ -166,7 +169,7 @@ def kernels(device, folder):
             torch.cuda.empty_cache()
     write(folder / f"{device}-attention.csv",
           ["id", "kind", "device", "backend", "dtype", "phase", "batch", "heads", "kv_heads", "head_dim", "q_len",
-           "kv_len", "causal", "metric", "measured", "source"], rows)
+           "kv_len", "causal", *protocol, "metric", "measured", "source"], rows)
     print(len(rows), "attention cases")
 
     rows = []
@@ -176,8 +179,8 @@ def kernels(device, folder):
             rows.append({**common, "id": f"MS{len(rows)}", "kind": "stream", "op": op, "rows": r, "cols": c,
                          "dtype": "bf16", "bytes": total, "measured": f"{t:.5g}"})
             torch.cuda.empty_cache()
-    write(folder / f"{device}-stream.csv", ["id", "kind", "device", "op", "rows", "cols", "dtype", "bytes", "metric",
-                                            "measured", "source"], rows)
+    write(folder / f"{device}-stream.csv", ["id", "kind", "device", "op", "rows", "cols", "dtype", "bytes", *protocol,
+                                            "metric", "measured", "source"], rows)
     print(len(rows), "stream cases")
 
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/answer.hpp"
 #include "cli/flags.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/presets.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 struct Question {
   System system;
+  CollectiveLibrary library;
   CollectiveCase what;
 };
 
@@ -35,14 +37,23 @@ Question read(const CollectiveOptions& o, const Common& common,
   Question q;
   Flags flags;
   q.what.op = flags.choice<Collective>("--collective", o.collective);
-  q.what.provider = flags.choice<CollectiveLibrary>("--library", o.provider);
   q.what.bytes = bytes_of(o.bytes, flags);
-  try {
-    q.system = load_system(o.system, settings, common.lookup);
-  } catch (const InputError& e) {
-    flags.add(e);
-    throw_if_any(std::move(flags.problems));
-  }
+  const auto attempt = [&](const char* flag, const auto& load) {
+    try {
+      load();
+    } catch (const InputError& e) {
+      for (Diagnostic d : e.diagnostics()) {
+        if (d.file.empty() && d.field.empty()) d.file = flag;
+        flags.problems.push_back(std::move(d));
+      }
+    }
+  };
+  attempt("--system", [&] { q.system = load_system(o.system, settings, common.lookup); });
+  attempt("--library", [&] {
+    q.library = load_collectives(o.library.empty() ? q.system.collectives : o.library, settings,
+                                 common.lookup);
+  });
+  throw_if_any(std::vector(flags.problems));
   if (o.gpus < 1 || o.gpus > q.system.max_devices) {
     flags.add("--gpus", fmt::format("expected 1 to {}, which {} is meant for", q.system.max_devices,
                                     q.system.name));
@@ -72,7 +83,7 @@ Node to_node(const Question& q, const CollectiveCost& c) {
   Node root = Node::table();
   root.set("system", Node::of(q.system.name));
   root.set("collective", Node::of(std::string(name_of(q.what.op))));
-  root.set("library", Node::of(std::string(name_of(q.what.provider))));
+  root.set("library", Node::of(q.library.name));
   root.set("gpus", Node::of(q.what.group.ranks));
   root.set("gpus_per_node", Node::of(q.what.group.per_node));
   root.set("bytes", Node::of(q.what.bytes.value));
@@ -93,11 +104,11 @@ std::string to_csv(const Question& q, const CollectiveCost& c) {
                {"gpus"},      {"bytes"},      {"seconds"},
                {"algorithm"}, {"protocol"},   {"bus_bytes_per_second"},
                {"bound"}};
-  t.rows.push_back({q.system.name, std::string(name_of(q.what.op)),
-                    std::string(name_of(q.what.provider)), std::to_string(q.what.group.ranks),
-                    write_number(q.what.bytes.value), write_number(c.time.value),
-                    std::string(name_of(c.algorithm)), std::string(name_of(c.protocol)),
-                    write_number(c.bus.value), bound_of(q.system, c)});
+  t.rows.push_back({q.system.name, std::string(name_of(q.what.op)), q.library.name,
+                    std::to_string(q.what.group.ranks), write_number(q.what.bytes.value),
+                    write_number(c.time.value), std::string(name_of(c.algorithm)),
+                    std::string(name_of(c.protocol)), write_number(c.bus.value),
+                    bound_of(q.system, c)});
   return render_csv(t);
 }
 
@@ -126,14 +137,48 @@ std::string to_text(const Question& q, const CollectiveCost& c) {
   return out + render_text(t, {.header = false, .rule = false, .indent = 2});
 }
 
+// Bus bandwidth by size, of the library's best way and of what the wires alone would allow.
+plot::Figure bus_figure(const Question& q) {
+  plot::Figure f;
+  f.title = fmt::format("{} over {} devices of {}", name_of(q.what.op), q.what.group.ranks,
+                        q.system.name);
+  f.x = {.label = "buffer",
+         .dimension = Bytes::dimension,
+         .unit = {},
+         .log = true,
+         .min = {},
+         .max = {}};
+  f.y = {.label = "bus bandwidth",
+         .dimension = BytesPerSecond::dimension,
+         .unit = {},
+         .log = true,
+         .min = {},
+         .max = {}};
+  const Network network = lower(q.system);
+  plot::Series with{.name = q.library.name, .mark = plot::Mark::line_and_dots, .points = {}};
+  plot::Series wires{.name = "the wires alone", .mark = plot::Mark::dashed_line, .points = {}};
+  CollectiveCase what = q.what;
+  for (double bytes = 1024; bytes <= 8.6e9; bytes *= 2) {
+    what.bytes = Bytes(bytes);
+    const CollectiveCost c = evaluate_collective(what, network, q.library);
+    const CollectiveCost bound = evaluate_collective(what, network, CollectiveLibrary{});
+    with.points.push_back(
+        {bytes, c.bus.value,
+         fmt::format("{}, {}, {}", format(what.bytes), name_of(c.algorithm), format(c.time))});
+    wires.points.push_back({bytes, bound.bus.value, ""});
+  }
+  f.series = {std::move(with), std::move(wires)};
+  return f;
+}
+
 }  // namespace
 
 std::string run_collective(const CollectiveOptions& o, const Common& common) {
   const std::vector<Setting> settings = settings_of(common, {"system", "device", "collective"});
+  check_figure_path(o.plot);
   const Question q = read(o, common, settings);
-  CollectiveKernels kernels;
-  apply(settings, kernels, "collective");
-  const CollectiveCost c = evaluate_collective(q.what, lower(q.system), kernels);
+  if (!o.plot.empty()) write_figure(o.plot, bus_figure(q));
+  const CollectiveCost c = evaluate_collective(q.what, lower(q.system), q.library);
   if (common.format == Format::json) return to_json(to_node(q, c)) + "\n";
   if (common.format == Format::csv) return to_csv(q, c);
   return to_text(q, c);

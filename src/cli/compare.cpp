@@ -21,8 +21,7 @@ constexpr std::size_t most = 6;
 /// A scenario taken apart, so that parts of two can be mixed.
 struct Parts {
   System system;
-  Kernels kernels;
-  CollectiveKernels collectives;
+  Libraries libraries;
   Runtime runtime;
   Model model;
   Training training;
@@ -32,7 +31,10 @@ struct Parts {
 
 Parts parts_of(const Scenario& x) {
   const Problem& p = x.problem;
-  return {x.system, p.kernels, p.collectives, p.runtime, p.model, p.work, p.serving, x.strategy};
+  return {x.system,  {p.kernels, p.collectives, p.small_collectives},
+          p.runtime, p.model,
+          p.work,    p.serving,
+          x.strategy};
 }
 
 /// Properties that are swapped together.
@@ -64,14 +66,15 @@ constexpr Group groups[] = {
     {"kernels",
      [](Parts& to, const Parts& from) {
        to.system.device.mechanism = from.system.device.mechanism;
-       to.kernels = from.kernels;
+       to.libraries.kernels = from.libraries.kernels;
      }},
     {"network",
      [](Parts& to, const Parts& from) {
        to.system.devices_per_node = from.system.devices_per_node;
        to.system.fabrics = from.system.fabrics;
        to.system.host = from.system.host;
-       to.collectives = from.collectives;
+       to.libraries.collectives = from.libraries.collectives;
+       to.libraries.small = from.libraries.small;
      }},
     {"runtime", [](Parts& to, const Parts& from) { to.runtime = from.runtime; }},
     {"model, strategy and work",
@@ -91,12 +94,15 @@ std::string fingerprint(Parts p) {
   d.die = {};
   d.provenance = {};
   p.system.max_devices = 1;
-  p.kernels.name = p.runtime.name = p.runtime.notes = p.model.name = p.model.notes = "";
-  p.kernels.provenance = {};
+  Libraries& l = p.libraries;
+  l.kernels.name = l.collectives.name = l.small.name = p.runtime.name = p.runtime.notes =
+      p.model.name = p.model.notes = "";
+  l.kernels.provenance = l.collectives.provenance = l.small.provenance = {};
   Node all = Node::array();
   all.push(write(p.system));
-  all.push(write(p.kernels));
-  all.push(write(p.collectives));
+  all.push(write(l.kernels));
+  all.push(write(l.collectives));
+  all.push(write(l.small));
   all.push(write(p.runtime));
   all.push(write(p.model));
   all.push(write(p.training));
@@ -108,14 +114,12 @@ std::string fingerprint(Parts p) {
 /// What is compared: the time of a token, or of a request; nothing where a mixture cannot run.
 std::optional<double> time_of(const Parts& x, bool trains) {
   if (trains) {
-    Problem p = prepare(x.system, x.runtime, x.kernels, x.model, x.training);
-    p.collectives = x.collectives;
+    const Problem p = prepare(x.system, x.runtime, x.libraries, x.model, x.training);
     const Estimate e = evaluate(p, x.strategy);
     if (!(e.step.value > 0 && e.tokens > 0)) return std::nullopt;
     return e.step.value / e.tokens;
   }
-  Problem p = prepare(x.system, x.runtime, x.kernels, x.model, x.serving);
-  p.collectives = x.collectives;
+  const Problem p = prepare(x.system, x.runtime, x.libraries, x.model, x.serving);
   const ServingEstimate e = serve(p, x.strategy);
   if (!(e.latency.value > 0)) return std::nullopt;
   return e.latency.value;

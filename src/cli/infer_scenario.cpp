@@ -24,8 +24,7 @@ class Reader : ScenarioReader {
     apply(settings, scenario.strategy, "strategy");
     check_context();
     throw_if_any(std::move(flags.problems));
-    scenario.problem = prepare(scenario.system, runtime, kernels(), model, work_);
-    apply(settings, scenario.problem.collectives, "collective");
+    scenario.problem = prepare(scenario.system, runtime, libraries(), model, work_);
     check_rules();
     say_device();
     return std::move(scenario);

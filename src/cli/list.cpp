@@ -110,10 +110,10 @@ TextTable table_of(PresetKind kind) {
       }
       break;
     case PresetKind::runtime:
-      t.columns = {{"runtime"}, {"attention"}, {"launch"}, {"notes"}};
+      t.columns = {{"runtime"}, {"kernels"}, {"launch"}, {"notes"}};
       for (const std::string& name : preset_names(kind)) {
         const Runtime r = load_runtime(name);
-        t.rows.push_back({name, std::string(name_of(r.attention)),
+        t.rows.push_back({name, r.fusion.attention ? r.kernels : r.kernels + ", attention unfused",
                           r.launch.graph ? "graph" : "eager, " + format(r.launch.host), r.notes});
       }
       break;
@@ -123,6 +123,24 @@ TextTable table_of(PresetKind kind) {
         const Provenance p = load_kernels(name).provenance;
         t.rows.push_back({name, fmt::format("{} cases", p.cases), format_percent(p.fit_error),
                           format_percent(p.left_out_error)});
+      }
+      break;
+    case PresetKind::collective:
+      t.columns = {{"collectives"}, {"fitted to"}, {"error", right}, {"left out", right}};
+      for (const std::string& name : preset_names(kind)) {
+        const Provenance p = load_collectives(name).provenance;
+        t.rows.push_back({name, p.cases > 0 ? fmt::format("{} cases", p.cases) : "not fitted",
+                          p.cases > 0 ? format_percent(p.fit_error) : "",
+                          p.cases > 0 ? format_percent(p.left_out_error) : ""});
+      }
+      break;
+    case PresetKind::measurement:
+      t.columns = {{"measurement"}, {"of cases"}, {"whose source says"}};
+      for (const std::string& name : preset_names(kind)) {
+        const Measurement m = load_measurement(name);
+        std::string source;
+        for (const std::string& text : m.source) source += (source.empty() ? "" : " and ") + text;
+        t.rows.push_back({name, m.kind.empty() ? "any" : m.kind, source});
       }
       break;
     case PresetKind::node:
@@ -153,6 +171,10 @@ Node struct_node(PresetKind kind, const std::string& name, const std::vector<Set
       return write(load_runtime(name, settings, lookup), quantities);
     case PresetKind::kernel:
       return write(load_kernels(name, settings, lookup), quantities);
+    case PresetKind::collective:
+      return write(load_collectives(name, settings, lookup), quantities);
+    case PresetKind::measurement:
+      return write(load_measurement(name, settings, lookup), quantities);
     case PresetKind::node:
       return write(load_node(name, settings, lookup), quantities);
     case PresetKind::dram:
@@ -177,6 +199,10 @@ std::vector<FieldInfo> fields_of_kind(PresetKind kind) {
       return fields_of<Runtime>();
     case PresetKind::kernel:
       return fields_of<Kernels>();
+    case PresetKind::collective:
+      return fields_of<CollectiveLibrary>();
+    case PresetKind::measurement:
+      return fields_of<Measurement>();
     case PresetKind::node:
       return fields_of<LogicNode>();
     case PresetKind::dram:
@@ -284,8 +310,9 @@ std::string run_show(const ShowOptions& options, const Common& common) {
   }
   const PresetKind kind = kinds.front();
   if (options.fields) return show_fields(kind, common);
-  const std::vector<Setting> settings = settings_of(
-      common, {"device", "system", "model", "runtime", "kernel", "node", "dram", "link", "core"});
+  const std::vector<Setting> settings =
+      settings_of(common, {"device", "system", "model", "runtime", "kernel", "collective",
+                           "measurement", "node", "dram", "link", "core"});
   if (options.json || common.format == Format::json) {
     return to_json(struct_node(kind, options.name, settings, Quantities::si, common.lookup)) + "\n";
   }

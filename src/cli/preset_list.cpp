@@ -47,17 +47,25 @@ void add(Node& entry, const Model& m) {
 }
 
 void add(Node& entry, const Runtime& r) {
-  entry.set("attention", Node::of(name_of(r.attention)));
+  entry.set("kernels", Node::of(r.kernels));
   entry.set("graph", Node::of(r.launch.graph));
   entry.set("trains", Node::of(r.trains));
   entry.set("serves", Node::of(r.serves));
   entry.set("notes", Node::of(r.notes));
 }
 
-void add(Node& entry, const Kernels& k) {
-  entry.set("fitted_cases", Node::of(k.provenance.cases));
-  entry.set("error", Node::of(k.provenance.fit_error));
-  entry.set("left_out_error", Node::of(k.provenance.left_out_error));
+void add(Node& entry, const Provenance& p) {
+  entry.set("fitted_cases", Node::of(p.cases));
+  entry.set("error", Node::of(p.fit_error));
+  entry.set("left_out_error", Node::of(p.left_out_error));
+}
+void add(Node& entry, const Kernels& k) { add(entry, k.provenance); }
+void add(Node& entry, const CollectiveLibrary& l) { add(entry, l.provenance); }
+
+void add(Node& entry, const Measurement& m) {
+  entry.set("kind", Node::of(m.kind));
+  Node& source = entry.set("source", Node::array());
+  for (const std::string& text : m.source) source.push(Node::of(text));
 }
 
 void add(Node& entry, const LogicNode& n) {
@@ -120,6 +128,10 @@ Node preset_entries(PresetKind kind) {
       return entries(kind, [](const std::string& n) { return load_runtime(n, {}, here); });
     case PresetKind::kernel:
       return entries(kind, [](const std::string& n) { return load_kernels(n, {}, here); });
+    case PresetKind::collective:
+      return entries(kind, [](const std::string& n) { return load_collectives(n, {}, here); });
+    case PresetKind::measurement:
+      return entries(kind, [](const std::string& n) { return load_measurement(n, {}, here); });
     case PresetKind::node:
       return entries(kind, [](const std::string& n) { return load_node(n, {}, here); });
     case PresetKind::dram:

@@ -154,8 +154,7 @@ void Reader::derive_work() {
 }
 
 void Reader::prepare_problem() {
-  scenario.problem = prepare(scenario.system, runtime, kernels(), model, work_);
-  apply(settings, scenario.problem.collectives, "collective");
+  scenario.problem = prepare(scenario.system, runtime, libraries(), model, work_);
 }
 
 void Reader::check_rules() {

@@ -2,7 +2,6 @@
 #include "cli/scenario_reader.hpp"
 
 #include "sextant/io/presets.hpp"
-#include "sextant/validate/validate.hpp"
 
 namespace sextant::cli {
 
@@ -22,15 +21,8 @@ void ScenarioReader::load(const PresetRef& wanted_system, const PresetRef& wante
   named("--runtime", [&] { runtime = load_runtime(wanted_runtime, settings, lookup); });
 }
 
-Kernels ScenarioReader::kernels() const {
-  Catalogue catalogue;
-  std::string reason;
-  const std::string library(kernel_library(runtime));
-  const Kernels* found = catalogue.kernels(library, scenario.system.device, reason);
-  if (found == nullptr) throw InputError(reason);
-  Kernels own = *found;
-  apply(settings, own, "kernel");
-  return own;
+Libraries ScenarioReader::libraries() const {
+  return load_libraries(scenario.system, runtime, settings, lookup);
 }
 
 void ScenarioReader::say_device() {

@@ -55,8 +55,8 @@ class ScenarioReader {
   /// System, model and runtime; problems are collected.
   void load(const PresetRef& wanted_system, const PresetRef& wanted_model,
             const PresetRef& wanted_runtime);
-  /// The kernel library that the runtime calls on this device.
-  Kernels kernels() const;
+  /// What the runtime calls on this system.
+  Libraries libraries() const;
   /// What the device cannot do, and whether it was measured.
   void say_device();
 

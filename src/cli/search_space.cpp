@@ -155,8 +155,7 @@ class Reader : ScenarioReader {
       assume("seq {}", work.seq);
     }
     if (o_.optimizer.empty()) assume("optimizer adamw: fp32 master weights and moments");
-    scenario.problem = prepare(scenario.system, runtime, kernels(), model, work);
-    apply(settings, scenario.problem.collectives, "collective");
+    scenario.problem = prepare(scenario.system, runtime, libraries(), model, work);
     check_devices(t.space.devices.back());
     say_device();
     add_variants(t);
@@ -190,8 +189,7 @@ class Reader : ScenarioReader {
                       "{} at most",
                       work.input, work.output, longest, model.name, model.max_context));
     }
-    scenario.problem = prepare(scenario.system, runtime, kernels(), model, work);
-    apply(settings, scenario.problem.collectives, "collective");
+    scenario.problem = prepare(scenario.system, runtime, libraries(), model, work);
     check_devices(t.space.devices);
     say_device();
     t.scenario = std::move(scenario);

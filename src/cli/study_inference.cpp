@@ -46,10 +46,9 @@ ServingEstimate with_current(const Case& c, const InferScenario& x, Catalogue& c
   const System* system = catalogue.system(c.system, reason);
   const Runtime* runtime = catalogue.runtime(current, reason);
   if (system == nullptr || runtime == nullptr) throw InputError(reason);
-  const std::string library(kernel_library(*runtime));
-  const Kernels* kernels = catalogue.kernels(library, system->device, reason);
-  if (kernels == nullptr) throw InputError(reason);
-  const Problem p = prepare(*system, *runtime, *kernels, x.problem.model, x.problem.serving);
+  const auto libraries = catalogue.libraries(*system, *runtime, reason);
+  if (!libraries) throw InputError(reason);
+  const Problem p = prepare(*system, *runtime, *libraries, x.problem.model, x.problem.serving);
   return serve(p, x.strategy);
 }
 

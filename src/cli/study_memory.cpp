@@ -89,8 +89,8 @@ Problem problem_of(const Subject& s) {
   const Runtime runtime = load_runtime(s.runtime);
   Model model = load_model(s.model);
   if (s.vocab > 0) model.vocab = s.vocab;
-  return prepare(load_system(s.system), runtime, load_kernels(kernel_library(runtime)), model,
-                 s.work);
+  const System system = load_system(s.system);
+  return prepare(system, runtime, load_libraries(system, runtime), model, s.work);
 }
 
 std::vector<Row> compute() {

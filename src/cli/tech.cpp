@@ -46,10 +46,9 @@ Problem problem_of(const System& system, const char* runtime_name, const Model& 
   if (at == runtimes.end()) at = runtimes.emplace(runtime_name, load_runtime(runtime_name)).first;
   const Runtime& runtime = at->second;
   std::string reason;
-  const Kernels* kernels =
-      catalogue.kernels(std::string(kernel_library(runtime)), system.device, reason);
-  if (kernels == nullptr) throw InputError(reason);
-  return prepare(system, runtime, *kernels, model, work);
+  const auto libraries = catalogue.libraries(system, runtime, reason);
+  if (!libraries) throw InputError(reason);
+  return prepare(system, runtime, *libraries, model, work);
 }
 
 namespace {

@@ -219,6 +219,7 @@ Node to_node(const std::vector<Calibration>& fits) {
     f.set("left_out_mape", Node::of(c.left_out.mape));
     Node& constants = f.set("constants", Node::table());
     for (const FittedConstant& k : c.constants) constants.set(k.name, Node::of(k.after));
+    if (c.provenance.cases > 0) f.set("provenance", write(c.provenance));
   }
   return root;
 }
@@ -286,12 +287,12 @@ std::string run_validate(const ValidateOptions& options, const Common& common) {
 
 std::string run_calibrate(const CalibrateOptions& options, const Common& common) {
   const int chosen = (options.device.empty() ? 0 : 1) + (options.kernels.empty() ? 0 : 1) +
-                     (options.defaults ? 1 : 0);
+                     (options.collectives.empty() ? 0 : 1) + (options.defaults ? 1 : 0);
   if (chosen != 1) {
     throw InputError("calibrate: say what to fit",
-                     "one of --device NAME, --kernels NAME or --defaults");
+                     "one of --device NAME, --kernels NAME, --collectives NAME or --defaults");
   }
-  const std::vector<Setting> settings = settings_of(common, {"device", "kernel"});
+  const std::vector<Setting> settings = settings_of(common, {"device", "kernel", "collective"});
   const std::vector<Case> cases = load_cases(options.cases);
   Catalogue catalogue;
   std::vector<Calibration> fits;
@@ -316,6 +317,11 @@ std::string run_calibrate(const CalibrateOptions& options, const Common& common)
       Node node = Node::table();
       node.set("mechanism", write(mechanism));
       preset = to_toml(node);
+    } else if (!options.collectives.empty()) {
+      CollectiveLibrary library = load_collectives(options.collectives, settings);
+      std::vector<Fabric> fabrics;
+      fits.push_back(calibrate_collectives(cases, library, fabrics, catalogue, fitting));
+      preset = to_toml(write(library));
     } else {
       Kernels kernels = load_kernels(options.kernels, settings);
       fits = calibrate_kernels(cases, kernels, catalogue, fitting, &refused);

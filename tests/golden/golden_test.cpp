@@ -80,13 +80,13 @@ void predict_device(const std::string& name, std::vector<Prediction>& out) {
 void predict_system(const std::string& name, std::vector<Prediction>& out) {
   const System system = load_system(name);
   const Network network = lower(system);
+  const CollectiveLibrary library = load_collectives(system.collectives);
   const int node = system.devices_per_node;
   const int most = std::min(system.max_devices, 4 * node);
   for (const int ranks : {node, most}) {
     for (const Collective op : {Collective::all_reduce, Collective::all_to_all}) {
       const CollectiveCost c =
-          collective(network, CollectiveKernels{}, op, {ranks, std::min(ranks, node)}, Bytes(32e6),
-                     CollectiveLibrary::nccl);
+          collective(network, library, op, {ranks, std::min(ranks, node)}, Bytes(32e6));
       out.push_back(
           {name + " " + std::string(name_of(op)) + " over " + std::to_string(ranks), c.time.value});
     }
@@ -113,9 +113,8 @@ Problem problem_of(const Named& s, Catalogue& catalogue) {
   std::string reason;
   const System& system = *catalogue.system(s.system, reason);
   const Runtime& runtime = *catalogue.runtime(s.runtime, reason);
-  const Kernels& kernels =
-      *catalogue.kernels(std::string(kernel_library(runtime)), system.device, reason);
-  return prepare(system, runtime, kernels, *catalogue.model(s.model, reason), s.work);
+  return prepare(system, runtime, *catalogue.libraries(system, runtime, reason),
+                 *catalogue.model(s.model, reason), s.work);
 }
 
 // Training steps: every runtime for training, every kind of model, every axis of a strategy.

@@ -9,7 +9,7 @@ int main() {
   using namespace sextant;
   const System system = load_system("dgx-a100");
   const Runtime runtime = load_runtime("megatron-lm");
-  const Problem problem = prepare(system, runtime, load_kernels(kernel_library(runtime)),
+  const Problem problem = prepare(system, runtime, load_libraries(system, runtime),
                                   load_model("gpt3-175b"), Training{.batch = 64, .seq = 2048});
   const Estimate e = evaluate(problem, {.tp = 8, .pp = 8, .recompute = Recompute::full});
   std::printf("%.1f s a step, %.1f GB a device\n", e.step.value, e.memory.total().value / 1e9);

@@ -120,10 +120,11 @@ void describe(V& v, StreamOptions& o) {
 struct CollectiveOptions {
   PresetRef system = {"dgx-h100"};
   std::string collective = "all_reduce";
-  std::string provider = "nccl";
+  std::string library;  ///< empty: the system's
   std::string bytes = "64 MiB";
   int gpus = 8;
   int gpus_per_node = 0;  ///< 0: as many as a node has
+  std::string plot;
 };
 
 template <class V>
@@ -132,12 +133,16 @@ void describe(V& v, CollectiveOptions& o) {
   v("collective", o.collective,
     {.help = "all_reduce all_gather reduce_scatter all_to_all send_recv",
      .choices = choices_of<Collective>()});
-  v("library", o.provider,
-    {.help = "nccl, or one-shot for small all-reduces",
-     .choices = choices_of<CollectiveLibrary>()});
+  v("library", o.library,
+    {.help = "'sextant list collectives'; without, the system's",
+     .preset = PresetKind::collective});
   v("gpus", o.gpus, {.help = "ranks"});
   v("gpus_per_node", o.gpus_per_node, {.help = "ranks of a node; 0: as it has"});
   v("bytes", o.bytes, {.help = "the whole buffer, un-sharded, such as \"64 MiB\""});
+  v("plot", o.plot,
+    {.help = "write bus bandwidth by size: out.svg or out.html",
+     .placeholder = "FILE",
+     .local = true});
 }
 
 }  // namespace sextant::cli

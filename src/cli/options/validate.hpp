@@ -37,8 +37,9 @@ void describe(V& v, ValidateOptions& o) {
 
 struct CalibrateOptions {
   std::vector<std::string> cases;
-  std::string device;  ///< one of these three
+  std::string device;  ///< one of these four
   std::string kernels;
+  std::string collectives;
   bool defaults = false;
   int folds = 5;
   int evaluations = 2000;
@@ -53,6 +54,9 @@ void describe(V& v, CalibrateOptions& o) {
   v("device", o.device,
     {.help = "fit this device's mechanism to its GEMMs", .preset = PresetKind::device});
   v("kernels", o.kernels, {.help = "fit this kernel library", .preset = PresetKind::kernel});
+  v("collectives", o.collectives,
+    {.help = "fit this communication library, and the fabrics inside nodes",
+     .preset = PresetKind::collective});
   v("defaults", o.defaults, {.help = "fit one mechanism to all devices at once"});
   v("folds", o.folds, {.help = "parts of which one at a time is left out", .min = 2, .max = 100});
   v("evaluations", o.evaluations,

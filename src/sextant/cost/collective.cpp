@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace sextant {
 namespace {
@@ -13,13 +14,15 @@ struct Placement {
   int levels = 0;                                    // that the group needs
   std::array<double, Network::most_levels> inner{};  // ranks below one port of the level
   std::array<double, Network::most_levels> members{};
-  double local = 1;  // ranks of one node
+  double local = 1;    // ranks of one node
+  double density = 1;  // ranks of a node over its devices
 };
 
 Placement place(const Network& net, Group group) {
   Placement p;
   p.ranks = std::max(1, group.ranks);
   const double per_node = std::clamp<double>(group.per_node, 1, net.devices_per_node);
+  p.density = per_node / net.devices_per_node;
   double below = 1;
   for (int i = 0; i < net.count && below < p.ranks; ++i) {
     const NetworkLevel& level = net.levels[static_cast<std::size_t>(i)];
@@ -38,6 +41,41 @@ Placement place(const Network& net, Group group) {
   return p;
 }
 
+// The sides of a block of so many ranks in a torus, as equal as their factors allow.
+std::array<double, 3> block(double ranks, int dimensions) {
+  std::array<double, 3> sides{1, 1, 1};
+  auto left = static_cast<std::int64_t>(ranks);
+  std::array<std::int64_t, 64> factors{};
+  std::size_t count = 0;
+  for (std::int64_t f = 2; f * f <= left; ++f) {
+    for (; left % f == 0; left /= f) factors[count++] = f;
+  }
+  if (left > 1) factors[count++] = left;
+  while (count > 0) {  // the largest first
+    const auto end = sides.begin() + dimensions;
+    *std::min_element(sides.begin(), end) *= static_cast<double>(factors[--count]);
+  }
+  return sides;
+}
+
+// Each dimension has two of a device's links, so a dimension's share of its rate is 1/d. A side
+// that does not close is a line: a ring there and back has half of it, and half of all bytes of an
+// all-to-all cross its middle instead of a quarter of a ring's either side.
+Wires torus(const NetworkLevel& level, double fan) {
+  Wires w{0, 0, 1, 0.5 / level.dimensions};
+  double longest = 0;
+  for (const double side : block(fan, level.dimensions)) {
+    if (side <= 1) continue;
+    const bool closed = side >= level.side ||
+                        (level.wrap > 0 && side >= level.wrap && std::fmod(side, level.wrap) == 0);
+    w.steps += side - 1;
+    w.ring += (closed ? 1 : 0.5) / level.dimensions;
+    longest = std::max(longest, side / (closed ? 4 : 2));
+  }
+  w.exchange = std::max(1.0, level.dimensions * longest * fan / (fan - 1));
+  return w;
+}
+
 struct Way {
   CollectiveAlgorithm algorithm;
   double steps = 0;   // along the critical path
@@ -47,19 +85,21 @@ struct Way {
   Seconds wire;       // bytes over it at its payload rate
 };
 
-// One direction of a ring over all ranks: n / inner − n / members of its n − 1 steps cross a level.
-// The whole traffic leaves every block of ranks below it: through the adapters of all its ranks
-// between nodes (rails), through that of one rank inside (NCCL lays all channels the same way).
+// One direction of a ring over all ranks: n / inner − n / members of its n − 1 steps cross a level
+// of switches. The whole traffic leaves every block of ranks below it: through the adapters of all
+// its ranks between nodes (rails), through that of one rank inside (NCCL lays all channels the same
+// way).
 Way ring(const Network& net, const Placement& p, Bytes traffic, double rounds) {
   Way w{CollectiveAlgorithm::ring, 0, {}, {}, 0, {}};
   for (int i = 0; i < p.levels; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const double steps = p.ranks / p.inner[at] - p.ranks / p.members[at];
-    if (steps <= 0) continue;
+    if (p.members[at] <= p.inner[at]) continue;
     const NetworkLevel& level = net.levels[at];
-    w.steps += rounds * steps;
-    (level.network ? w.far : w.latency) += rounds * steps * level.latency;
-    const Seconds wire = traffic / ((level.network ? p.inner[at] : 1) * level.rate);
+    const Wires how = wires(level, p.inner[at], p.members[at], p.density);
+    const double steps = rounds * how.steps * p.ranks / p.members[at];
+    w.steps += steps;
+    (level.network ? w.far : w.latency) += steps * level.latency;
+    const Seconds wire = traffic / ((level.network ? p.inner[at] : 1) * how.ring * level.rate);
     if (wire > w.wire) {
       w.wire = wire;
       w.narrowest = i;
@@ -79,10 +119,12 @@ Way tree(const Network& net, const Placement& p, Bytes traffic) {
   for (int i = 0; i < p.levels; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double fan = p.members[at] / p.inner[at];
-    const double depth =
-        net.levels[at].network ? std::ceil(std::log2(std::max(1.0, fan))) : fan - 1;
+    if (fan <= 1) continue;
+    const NetworkLevel& level = net.levels[at];
+    const double depth = level.network ? std::ceil(std::log2(fan))
+                                       : wires(level, p.inner[at], p.members[at], p.density).steps;
     w.steps += 2 * depth;
-    (net.levels[at].network ? w.far : w.latency) += 2 * depth * net.levels[at].latency;
+    (level.network ? w.far : w.latency) += 2 * depth * level.latency;
   }
   return w;
 }
@@ -94,14 +136,16 @@ Way direct(const Network& net, const Placement& p, Bytes bytes) {
     const auto at = static_cast<std::size_t>(i);
     const double peers = p.members[at] - p.inner[at];
     if (peers <= 0) continue;
+    const NetworkLevel& level = net.levels[at];
     w.steps += peers;
     // All peers at once: the adapter's latency shows once.
-    if (net.levels[at].network) {
-      w.far = net.levels[at].latency;
+    if (level.network) {
+      w.far = level.latency;
     } else {
-      w.latency += peers * net.levels[at].latency;
+      w.latency += peers * level.latency;
     }
-    const Seconds wire = (peers / p.ranks) * bytes / net.levels[at].rate;
+    const double crowd = wires(level, p.inner[at], p.members[at], p.density).exchange;
+    const Seconds wire = (crowd * peers / p.ranks) * bytes / level.rate;
     if (wire > w.wire) {
       w.wire = wire;
       w.narrowest = i;
@@ -128,7 +172,8 @@ Way in_network(const Network& net, const Placement& p, Bytes bytes) {
     (level.network ? w.far : w.latency) += 2 * depth * level.latency;
     // SHARP: the switches add, so every byte goes up once instead of around.
     const double traffic = level.reduces ? (fan + 1) / fan : 2 * (fan - 1) / fan;
-    const Seconds wire = traffic * bytes / (p.inner[at] * level.rate);
+    const double share = wires(level, p.inner[at], p.members[at], p.density).ring;
+    const Seconds wire = traffic * bytes / (p.inner[at] * share * level.rate);
     if (wire > w.wire) {
       w.wire = wire;
       w.narrowest = i;
@@ -148,9 +193,8 @@ class Choice {
     c.algorithm = way.algorithm;
     c.protocol = protocol;
     c.fabric = way.narrowest;
-    c.start = Seconds(line.start_cycles / net_.clock.value);
-    c.latency = Seconds(line.step_cycles * way.steps / net_.clock.value) + line.hop * way.latency +
-                line.network_hop * way.far;
+    c.start = line.start * net_.levels[0].latency;
+    c.latency = line.hop * way.latency + line.network_hop * way.far;
     const auto at = static_cast<std::size_t>(way.narrowest);
     // Copies beside the wires show where the wires are as fast as the device's own copying.
     const Seconds chunk =
@@ -174,7 +218,7 @@ class Choice {
   CollectiveCost best_;
 };
 
-CollectiveCost point_to_point(const Network& net, const CollectiveKernels& k, const Placement& p,
+CollectiveCost point_to_point(const Network& net, const CollectiveLibrary& k, const Placement& p,
                               Bytes bytes) {
   // The two ends meet at the outermost level that the group needs.
   const auto at = static_cast<std::size_t>(std::max(0, p.levels - 1));
@@ -184,14 +228,14 @@ CollectiveCost point_to_point(const Network& net, const CollectiveKernels& k, co
                 level.network ? Seconds(0) : level.latency,
                 level.network ? level.latency : Seconds(0),
                 static_cast<int>(at),
-                bytes / level.rate};
+                bytes / (wires(level, p.inner[at], p.members[at], p.density).pair * level.rate)};
   Choice choice(net, p, Bytes(0), bytes / level.peak);
   choice.offer(k.send, way, level.network ? k.direct_network_share : 1);
   return choice.best();
 }
 
-void offer_one_shot(const Network& net, const CollectiveKernels& k, const Placement& p, Bytes bytes,
-                    Choice& choice) {
+void offer_peer_reads(const Network& net, const CollectiveLibrary& k, const Placement& p,
+                      Bytes bytes, Choice& choice) {
   Way way = ring(net, p, (p.ranks - 1) * bytes, 1);
   way.algorithm = CollectiveAlgorithm::one_shot;
   choice.offer(k.one_shot, CollectiveProtocol::low_latency, way);
@@ -203,27 +247,64 @@ void offer_one_shot(const Network& net, const CollectiveKernels& k, const Placem
 
 }  // namespace
 
+Wires wires(const NetworkLevel& level, double inner, double members, double density) {
+  const double fan = members / inner;
+  Wires w{fan - 1, 1, 1, 1};
+  if (fan <= 1) return w;
+  switch (level.topology) {
+    case Topology::ring:
+    case Topology::torus:
+      return torus(level, fan);
+    case Topology::mesh:
+      // K_n has n - 1 rings that share no link; of a smaller group some links lead elsewhere.
+      w.pair = 1 / std::max(1.0, level.ports - 1);
+      w.ring = std::min(1.0, (fan - 1) * w.pair);
+      w.exchange = 1 / w.ring;
+      return w;
+    case Topology::switched:
+    case Topology::fat_tree:
+    case Topology::rails:
+    case Topology::dragonfly:
+      break;
+  }
+  const double below = level.leaf * density;  // ranks that no crowded link parts
+  if (level.leaf <= 0 || members <= below) return w;
+  // Rings leave a leaf once, with the adapters of one node. Between two groups of a dragonfly there
+  // are few links, so half of the traffic takes a detour (Valiant).
+  const double detour = level.topology == Topology::dragonfly ? 2 : 1;
+  w.ring = std::min(1.0, below / (inner * level.crowding * detour));
+  w.exchange = std::max(1.0, level.crowding * (members - below) / (members - inner));
+  return w;
+}
+
 Network lower(const System& system) {
   Network net;
   net.devices_per_node = std::max(1, system.devices_per_node);
-  net.clock = max(system.device.max_clock, system.device.clock);
+  double below = 1;
   for (const Fabric& f : system.fabrics) {
     if (net.count == Network::most_levels) break;
     NetworkLevel& level = net.levels[static_cast<std::size_t>(net.count++)];
     level.reach = f.reach;
     level.peak = f.bandwidth;
-    level.rate = f.bandwidth * (f.efficiency / std::max(1.0, f.oversubscription));
+    const double crowding = std::max(1.0, f.oversubscription);
+    level.rate = f.bandwidth * (f.efficiency / (f.leaf > 0 ? 1 : crowding));
     level.latency = f.latency;
+    level.topology = f.topology;
+    level.dimensions = f.topology == Topology::torus ? f.dimensions : 1;
+    level.ports = std::max(1.0, f.reach / below);
+    level.side = std::round(std::pow(level.ports, 1.0 / level.dimensions));
+    level.wrap = f.wrap;
+    level.leaf = f.topology == Topology::rails ? 1.0 * f.leaf * net.devices_per_node : f.leaf;
+    level.crowding = crowding;
     level.reduces = f.reduces_in_network;
     level.network = net.count > 1 && f.reach > net.devices_per_node;
+    below = std::max<double>(below, f.reach);
   }
   if (net.count == 0) {
-    net.levels[0] = {.reach = 1e9,
-                     .peak = system.host.link,
-                     .rate = 0.5 * system.host.link,  // up and down again
-                     .latency = Seconds(5e-6),
-                     .reduces = false,
-                     .network = false};
+    net.levels[0].reach = 1e9;
+    net.levels[0].peak = system.host.link;
+    net.levels[0].rate = 0.5 * system.host.link;  // up and down again
+    net.levels[0].latency = Seconds(5e-6);
     net.count = 1;
   }
   return net;
@@ -239,8 +320,8 @@ double bus_factor(Collective op, int ranks) {
   return (op == Collective::all_reduce ? 2 : 1) * (n - 1) / n;
 }
 
-CollectiveCost collective(const Network& network, const CollectiveKernels& k, Collective op,
-                          Group group, Bytes bytes, CollectiveLibrary library) {
+CollectiveCost collective(const Network& network, const CollectiveLibrary& k, Collective op,
+                          Group group, Bytes bytes) {
   const Placement p = place(network, group);
   if (p.ranks <= 1 || p.levels == 0) return {};
   const Bytes traffic = bus_factor(op, group.ranks) * bytes;
@@ -253,32 +334,75 @@ CollectiveCost collective(const Network& network, const CollectiveKernels& k, Co
     cost = choice.best();
   } else if (op != Collective::all_reduce) {
     Choice choice(network, p, bytes, Seconds(0));
-    choice.offer(k.shard, ring(network, p, traffic, 1));
+    choice.offer(k.ring, ring(network, p, traffic, 1));
     cost = choice.best();
   } else {
     Choice choice(network, p, bytes, Seconds(0));
-    choice.offer(k.reduce, ring(network, p, traffic, 2));
+    choice.offer(k.ring, ring(network, p, traffic, 2));
     const bool several_nodes = p.local < p.ranks;
-    if (several_nodes) choice.offer(k.reduce, tree(network, p, traffic), k.tree_share);
+    if (several_nodes) choice.offer(k.ring, tree(network, p, traffic), k.tree_share);
     if (network.levels[0].reduces && p.members[0] >= k.in_network_min) {
       choice.offer(k.in_network, CollectiveProtocol::simple, in_network(network, p, bytes));
     }
-    if (library == CollectiveLibrary::one_shot && !several_nodes) {
-      offer_one_shot(network, k, p, bytes, choice);
-    }
+    if (k.peer_reads && !several_nodes) offer_peer_reads(network, k, p, bytes, choice);
     cost = choice.best();
     // It does all that a reduce-scatter does. Not so the one-shot kernels, which have their own
     // start, nor a tree: NCCL has no tree for reduce-scatter, so few bytes over many nodes are
     // reduced faster for all than for one.
-    const bool own_way = library == CollectiveLibrary::one_shot || several_nodes;
+    const bool own_way = k.peer_reads || several_nodes;
     if (!own_way) {
-      const CollectiveCost part =
-          collective(network, k, Collective::reduce_scatter, group, bytes, library);
+      const CollectiveCost part = collective(network, k, Collective::reduce_scatter, group, bytes);
       if (part.time > cost.time) cost = part;  // with its parts, which sum to the time
     }
   }
   cost.bus = cost.time.value > 0 ? traffic / cost.time : BytesPerSecond(0);
   return cost;
+}
+
+CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& library,
+                               Group group, const ExpertTokens& t) {
+  const ExpertExchangeKernels& k = library.experts;
+  const double row = t.hidden * t.element_bytes;
+  if (!k.offered) {
+    return collective(network, library, Collective::all_to_all, group,
+                      Bytes(t.tokens * t.topk * row));
+  }
+  const Placement p = place(network, group);
+  if (p.ranks <= 1 || p.levels == 0) return {};
+  const CollectiveLine& line = t.decode ? k.decode : k.prompt;
+  CollectiveCost c;
+  c.algorithm = CollectiveAlgorithm::direct;
+  c.start = line.start * network.levels[0].latency;
+  // Of so many blocks, k even choices reach n (1 - (1 - 1/n)^k).
+  const auto reached = [&](double n) { return n * (1 - std::pow(1 - 1 / n, t.topk)); };
+  const bool handed_on = k.one_copy_a_node && !t.decode && p.local < p.ranks;
+  const double copies = t.decode ? t.topk : reached(p.ranks);
+  Seconds longer;
+  Seconds shorter;
+  for (int i = 0; i < p.levels; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const NetworkLevel& level = network.levels[at];
+    const double peers = p.members[at] - p.inner[at];
+    if (peers <= 0) continue;
+    double sent = copies * peers / p.ranks;
+    if (handed_on) {
+      sent = level.network ? reached(p.ranks / p.local) * peers / p.ranks
+                           : copies * peers / p.members[at];
+    }
+    const double rate = level.network ? k.network_share : line.share;
+    const double crowd = wires(level, p.inner[at], p.members[at], p.density).exchange;
+    const Seconds wire = Bytes(t.tokens * row * sent * crowd) / (rate * level.rate);
+    c.latency += ((level.network ? line.network_hop : line.hop) * peers / p.ranks) * level.latency;
+    shorter = max(shorter, min(longer, wire));
+    if (wire > longer) {
+      longer = wire;
+      c.fabric = i;
+    }
+  }
+  c.transfer = longer + (1 - k.overlap) * shorter;
+  c.time = c.start + c.latency + c.transfer;
+  c.bus = c.time.value > 0 ? Bytes(t.tokens * t.topk * row) / c.time : BytesPerSecond(0);
+  return c;
 }
 
 }  // namespace sextant

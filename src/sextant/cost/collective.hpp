@@ -15,8 +15,15 @@ namespace sextant {
 struct NetworkLevel {
   double reach = 1;
   BytesPerSecond peak;  ///< raw rate of a device
-  BytesPerSecond rate;  ///< payload, after oversubscription
+  BytesPerSecond rate;  ///< payload; after oversubscription where nothing says whom it spares
   Seconds latency;
+  Topology topology = Topology::switched;
+  int dimensions = 1;   ///< of a torus
+  double side = 1;      ///< of the whole torus
+  double wrap = 0;      ///< as Fabric::wrap
+  double ports = 1;     ///< blocks of the level below that meet here
+  double leaf = 0;      ///< devices that oversubscription spares; 0: none
+  double crowding = 1;  ///< oversubscription beyond a leaf
   bool reduces = false;
   bool network = false;  ///< between nodes, behind adapters
 };
@@ -27,7 +34,6 @@ struct Network {
   std::array<NetworkLevel, most_levels> levels{};
   int count = 0;
   int devices_per_node = 1;
-  Hertz clock{1e9};
 };
 /// Fabrics beyond the sixth are left out. A system without any communicates through its host.
 Network lower(const System& system);
@@ -69,6 +75,15 @@ struct CollectiveCost {
   BytesPerSecond bus;  ///< as nccl-tests count it: traffic of a rank in a ring, over time
 };
 
+/// What the wires of one level let `members` ranks do, `inner` of them below each port.
+struct Wires {
+  double steps = 0;     ///< from rank to rank until all were passed
+  double ring = 1;      ///< share of a rank's rate that rings through all of them get
+  double exchange = 1;  ///< time of an all-to-all over that through one switch
+  double pair = 1;      ///< share of a rank's rate between two of them
+};
+Wires wires(const NetworkLevel& level, double inner, double members, double density);
+
 /// Traffic of one rank in a ring over the bytes: 2 (n − 1) / n for an all-reduce, (n − 1) / n for
 /// all-gather, reduce-scatter and all-to-all, 1 for send/receive (nccl-tests, PERFORMANCE.md).
 double bus_factor(Collective op, int ranks);
@@ -76,8 +91,23 @@ double bus_factor(Collective op, int ranks);
 /// The fastest way the library has. `bytes` is the whole, un-sharded buffer: what an all-gather
 /// ends with, a reduce-scatter starts with, and each rank of an all-to-all sends, its own part
 /// included. Of a send/receive, what one rank sends. Zero for one rank.
-CollectiveCost collective(const Network& network, const CollectiveKernels& kernels, Collective op,
-                          Group group, Bytes bytes,
-                          CollectiveLibrary library = CollectiveLibrary::nccl);
+CollectiveCost collective(const Network& network, const CollectiveLibrary& library, Collective op,
+                          Group group, Bytes bytes);
+
+/// Tokens of a layer on their way to the ranks of their experts, or back.
+struct ExpertTokens {
+  double tokens = 0;         ///< of one rank
+  double topk = 1;           ///< experts that each of them goes to
+  double hidden = 0;         ///< elements of a token
+  double element_bytes = 2;  ///< 1 where an 8-bit dispatch is meant
+  bool decode = false;       ///< few tokens: the library's kernels of low latency
+};
+/// One way: call it for the dispatch and again for the combine. A library without kernels of its
+/// own for experts (CollectiveLibrary::experts) does an all-to-all of all copies; one with sends
+/// each token as often as it must: to every rank that has one of its experts while decoding, once
+/// to each node, which hands it on, where many tokens make that worth while. `group` are the ranks
+/// that share the experts, evenly chosen by the router.
+CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& library,
+                               Group group, const ExpertTokens& tokens);
 
 }  // namespace sextant

@@ -12,7 +12,8 @@
 namespace sextant {
 namespace {
 
-const CollectiveKernels kernels;
+const CollectiveLibrary nccl = load_collectives("nccl");
+const CollectiveLibrary one_shot = load_collectives("one-shot");
 
 std::vector<System> systems() {
   std::vector<System> all;
@@ -29,20 +30,18 @@ std::vector<System> systems() {
 constexpr std::array<Collective, 5> operations = {Collective::all_reduce, Collective::all_gather,
                                                   Collective::reduce_scatter,
                                                   Collective::all_to_all, Collective::send_recv};
-constexpr std::array<CollectiveLibrary, 2> libraries = {CollectiveLibrary::nccl,
-                                                        CollectiveLibrary::one_shot};
 
 // Calls f(system, op, group, library) for a lattice of them.
 template <class F>
 void for_all(const F& f) {
   for (const System& s : systems()) {
     for (const Collective op : operations) {
-      for (const CollectiveLibrary library : libraries) {
+      for (const CollectiveLibrary* library : {&nccl, &one_shot}) {
         for (const Group g : {Group{2, 2}, Group{2, 1}, Group{3, 3}, Group{8, 8}, Group{8, 4},
                               Group{16, 8}, Group{72, 8}, Group{512, 8}, Group{64, 1}}) {
           SCOPED_TRACE(s.name + " " + std::string(name_of(op)) + " " + std::to_string(g.ranks) +
                        "/" + std::to_string(g.per_node));
-          f(s, op, g, library);
+          f(s, op, g, *library);
         }
       }
     }
@@ -54,7 +53,7 @@ constexpr std::array<double, 8> sizes = {0, 8, 4096, 1e5, 1e6, 1e7, 1e9, 1e12};
 TEST(Collective, OneRankHasNothingToDo) {
   for (const System& s : systems()) {
     for (const Collective op : operations) {
-      const CollectiveCost c = collective(lower(s), kernels, op, {1, 1}, Bytes(1e9));
+      const CollectiveCost c = collective(lower(s), nccl, op, {1, 1}, Bytes(1e9));
       EXPECT_EQ(c.time, Seconds(0));
       EXPECT_EQ(c.algorithm, CollectiveAlgorithm::none);
     }
@@ -62,11 +61,11 @@ TEST(Collective, OneRankHasNothingToDo) {
 }
 
 TEST(Collective, IsFiniteAndGrowsWithBytes) {
-  for_all([](const System& s, Collective op, Group g, CollectiveLibrary library) {
+  for_all([](const System& s, Collective op, Group g, const CollectiveLibrary& library) {
     const Network net = lower(s);
     Seconds last(0);
     for (const double bytes : sizes) {
-      const CollectiveCost c = collective(net, kernels, op, g, Bytes(bytes), library);
+      const CollectiveCost c = collective(net, library, op, g, Bytes(bytes));
       EXPECT_TRUE(std::isfinite(c.time.value));
       EXPECT_GT(c.time, Seconds(0));
       EXPECT_GE(c.time, last);
@@ -79,7 +78,7 @@ TEST(Collective, IsFiniteAndGrowsWithBytes) {
 }
 
 TEST(Collective, FasterFabricsAreNeverSlower) {
-  for_all([](const System& s, Collective op, Group g, CollectiveLibrary library) {
+  for_all([](const System& s, Collective op, Group g, const CollectiveLibrary& library) {
     System wide = s;
     System quick = s;
     System crowded = s;
@@ -88,7 +87,7 @@ TEST(Collective, FasterFabricsAreNeverSlower) {
     for (Fabric& f : crowded.fabrics) f.oversubscription *= 2;
     for (const double bytes : sizes) {
       const auto time = [&](const System& x) {
-        return collective(lower(x), kernels, op, g, Bytes(bytes), library).time;
+        return collective(lower(x), library, op, g, Bytes(bytes)).time;
       };
       EXPECT_LE(time(wide), time(s));
       EXPECT_LE(time(quick), time(s));
@@ -99,10 +98,10 @@ TEST(Collective, FasterFabricsAreNeverSlower) {
 
 // With switches that add, a rank sends its buffer once instead of around a ring.
 TEST(Collective, NeverBeatsTheWires) {
-  for_all([](const System& s, Collective op, Group g, CollectiveLibrary library) {
+  for_all([](const System& s, Collective op, Group g, const CollectiveLibrary& library) {
     const Network net = lower(s);
     for (const double bytes : sizes) {
-      const CollectiveCost c = collective(net, kernels, op, g, Bytes(bytes), library);
+      const CollectiveCost c = collective(net, library, op, g, Bytes(bytes));
       const double n = g.ranks;
       const double least = c.algorithm == CollectiveAlgorithm::in_network
                                ? (n + 1) / n / 2
@@ -115,12 +114,10 @@ TEST(Collective, NeverBeatsTheWires) {
 
 // Between nodes only of many bytes: NCCL all-reduces few by a tree, and reduce-scatters by ring.
 TEST(Collective, AnAllReduceHoldsAReduceScatter) {
-  for_all([](const System& s, Collective, Group g, CollectiveLibrary) {
+  for_all([](const System& s, Collective, Group g, const CollectiveLibrary&) {
     const Network net = lower(s);
     for (const double bytes : sizes) {
-      const auto cost = [&](Collective op) {
-        return collective(net, kernels, op, g, Bytes(bytes));
-      };
+      const auto cost = [&](Collective op) { return collective(net, nccl, op, g, Bytes(bytes)); };
       if (g.ranks > g.per_node && bytes < 1e12) continue;
       EXPECT_GE(cost(Collective::all_reduce).time, cost(Collective::reduce_scatter).time) << bytes;
     }
@@ -130,20 +127,19 @@ TEST(Collective, AnAllReduceHoldsAReduceScatter) {
 TEST(Collective, OneShotIsOfferedNotForced) {
   const Network net = lower(load_system("dgx-h100"));
   for (const double bytes : sizes) {
-    const auto cost = [&](CollectiveLibrary library) {
-      return collective(net, kernels, Collective::all_reduce, {8, 8}, Bytes(bytes), library);
+    const auto cost = [&](const CollectiveLibrary& library) {
+      return collective(net, library, Collective::all_reduce, {8, 8}, Bytes(bytes));
     };
-    EXPECT_LE(cost(CollectiveLibrary::one_shot).time, cost(CollectiveLibrary::nccl).time);
+    EXPECT_LE(cost(one_shot).time, cost(nccl).time);
   }
-  const auto small = collective(net, kernels, Collective::all_reduce, {8, 8}, Bytes(8192),
-                                CollectiveLibrary::one_shot);
+  const auto small = collective(net, one_shot, Collective::all_reduce, {8, 8}, Bytes(8192));
   EXPECT_EQ(small.algorithm, CollectiveAlgorithm::one_shot);
 }
 
 TEST(Collective, NcclChoosesWhatItIsKnownToChoose) {
   const Network h100 = lower(load_system("dgx-h100"));
   const auto reduce = [&](Group g, double bytes) {
-    return collective(h100, kernels, Collective::all_reduce, g, Bytes(bytes));
+    return collective(h100, nccl, Collective::all_reduce, g, Bytes(bytes));
   };
   EXPECT_EQ(reduce({8, 8}, 1e9).algorithm, CollectiveAlgorithm::in_network);
   EXPECT_NEAR(reduce({8, 8}, 1e10).bus.value, 475e9, 25e9);  // nccl-tests#212: 480 GB/s
@@ -162,11 +158,149 @@ TEST(Collective, NcclChoosesWhatItIsKnownToChoose) {
 TEST(Collective, RailsShareTheTraffic) {
   const Network a100 = lower(load_system("dgx-a100"));
   const auto gather = [&](Group g) {
-    return collective(a100, kernels, Collective::all_gather, g, Bytes(1e11));
+    return collective(a100, nccl, Collective::all_gather, g, Bytes(1e11));
   };
   EXPECT_EQ(gather({64, 8}).fabric, 1);
   EXPECT_EQ(gather({64, 1}).fabric, 1);
   EXPECT_NEAR(gather({64, 1}).time / gather({64, 8}).time, 8, 0.1);
+}
+
+// A library that costs nothing, on one fabric of 100 GB/s a device that loses nothing: what is left
+// are the wires, so every time has a closed form.
+Network wired(Topology topology, int reach, int dimensions = 1, int wrap = 0) {
+  System s;
+  s.devices_per_node = reach;
+  s.fabrics.push_back({.name = "wires",
+                       .reach = reach,
+                       .bandwidth = BytesPerSecond(100e9),
+                       .efficiency = 1,
+                       .latency = Seconds(0),
+                       .topology = topology,
+                       .dimensions = dimensions,
+                       .wrap = wrap});
+  return lower(s);
+}
+
+struct WireBound {
+  const char* name;
+  Network network;
+  int ranks;
+  double ring;      // share of 100 GB/s that rings get
+  double exchange;  // seconds of an all-to-all of 100 GB a rank
+  double pair;      // share that one pair gets
+};
+
+// An all-to-all of B bytes a rank: (n-1)/n B through a switch; B/n over each link of a full mesh;
+// through the middle of a ring of n nB/4 (nB/2 of a line) over 2 of n links, so nB/4 and nB/2 over
+// the rate; of a torus of d dimensions d times that of its longest side (Dally and Towles, 3.2).
+TEST(Topology, MovesWhatItsWiresAllow) {
+  const WireBound bounds[] = {
+      {"switch", wired(Topology::switched, 8), 8, 1, 7.0 / 8, 1},
+      {"switch, half", wired(Topology::switched, 8), 4, 1, 3.0 / 4, 1},
+      {"mesh", wired(Topology::mesh, 8), 8, 1, 7.0 / 8, 1.0 / 7},
+      {"mesh, half", wired(Topology::mesh, 8), 4, 3.0 / 7, 7.0 / 4, 1.0 / 7},
+      {"mesh, pair", wired(Topology::mesh, 8), 2, 1.0 / 7, 7.0 / 2, 1.0 / 7},
+      {"ring", wired(Topology::ring, 8), 8, 1, 2, 0.5},
+      {"ring, part", wired(Topology::ring, 8), 4, 0.5, 2, 0.5},
+      {"2D torus", wired(Topology::torus, 256, 2), 256, 1, 8, 0.25},
+      {"2D torus, part", wired(Topology::torus, 256, 2), 16, 0.5, 4, 0.25},
+      {"3D torus, closed", wired(Topology::torus, 4096, 3, 4), 64, 1, 3, 1.0 / 6},
+      {"3D torus, a row", wired(Topology::torus, 4096, 3, 4), 2, 1.0 / 6, 3, 1.0 / 6},
+  };
+  const CollectiveLibrary free;
+  for (const WireBound& b : bounds) {
+    SCOPED_TRACE(b.name);
+    const Group all{b.ranks, b.ranks};
+    const Bytes bytes(100e9);
+    const auto time = [&](Collective op) {
+      return collective(b.network, free, op, all, bytes).time.value;
+    };
+    const double around = (b.ranks - 1.0) / b.ranks / b.ring;
+    EXPECT_NEAR(time(Collective::all_gather), around, 1e-9);
+    EXPECT_NEAR(time(Collective::all_reduce), 2 * around, 1e-9);
+    EXPECT_NEAR(time(Collective::all_to_all), b.exchange, 1e-9);
+    EXPECT_NEAR(collective(b.network, free, Collective::send_recv, {2, 2}, bytes).time.value,
+                1 / b.pair, 1e-9);
+  }
+}
+
+Network cluster(Topology topology, int leaf, double oversubscription) {
+  System s;
+  s.devices_per_node = 8;
+  s.fabrics.push_back(
+      {.reach = 8, .bandwidth = BytesPerSecond(1e13), .efficiency = 1, .latency = Seconds(0)});
+  s.fabrics.push_back({.reach = 1024,
+                       .bandwidth = BytesPerSecond(100e9),
+                       .efficiency = 1,
+                       .latency = Seconds(0),
+                       .topology = topology,
+                       .oversubscription = oversubscription,
+                       .leaf = leaf});
+  return lower(s);
+}
+
+// Of 64 devices below a leaf and 4:1 above: all-to-alls of 256 ranks send 192/256 through the
+// crowded links, rings leave a leaf with 8 adapters of 16 that the up-links have room for.
+TEST(Topology, CrowdedSpinesSlowWhatCrossesThem) {
+  const CollectiveLibrary free;
+  const auto time = [&](const Network& n, Collective op, int ranks) {
+    return collective(n, free, op, {ranks, 8}, Bytes(100e9)).time.value;
+  };
+  const Network fat = cluster(Topology::fat_tree, 0, 1);
+  const Network spine = cluster(Topology::fat_tree, 64, 4);
+  const Network dragonfly = cluster(Topology::dragonfly, 64, 4);
+  const Network rails = cluster(Topology::rails, 32, 4);  // 32 nodes on each rail's switch
+  EXPECT_NEAR(time(fat, Collective::all_to_all, 256), 248.0 / 256, 1e-9);
+  EXPECT_NEAR(time(spine, Collective::all_to_all, 256), 4 * 192.0 / 256, 1e-9);
+  EXPECT_NEAR(time(spine, Collective::all_to_all, 64), 56.0 / 64, 1e-9);
+  EXPECT_NEAR(time(rails, Collective::all_to_all, 256), 248.0 / 256, 1e-9);
+  EXPECT_NEAR(time(spine, Collective::all_gather, 256), 255.0 / 256 / 8, 1e-9);
+  EXPECT_NEAR(time(dragonfly, Collective::all_gather, 256), 255.0 / 256 / 8, 1e-9);
+  const Network tight = cluster(Topology::dragonfly, 16, 4);  // 4 adapters' worth up, half of it
+  EXPECT_NEAR(time(tight, Collective::all_gather, 256), 4 * 255.0 / 256 / 8, 1e-9);
+}
+
+// One NVLink domain of many trays: an all-reduce of 72 ranks never sees the network.
+TEST(Topology, AnNvl72IsOneSwitch) {
+  const Network rack = lower(load_system("gb200-nvl72"));
+  EXPECT_EQ(collective(rack, nccl, Collective::all_to_all, {72, 4}, Bytes(1e10)).fabric, 0);
+  EXPECT_EQ(collective(rack, nccl, Collective::all_to_all, {144, 4}, Bytes(1e10)).fabric, 1);
+}
+
+// DeepEP's own tables, in microseconds: hidden 7168, top 8, 8-bit dispatch and 16-bit combine.
+TEST(Experts, DeepEpMeetsItsTables) {
+  const CollectiveLibrary deepep = load_collectives("deepep");
+  const Network net = lower(load_system("dgx-h100"));
+  struct Row {
+    int nodes;
+    double tokens, dispatch, combine;
+  };
+  for (const Row& r :
+       {Row{1, 128, 40, 72}, Row{2, 128, 102, 188}, Row{4, 128, 144, 266}, Row{8, 128, 166, 306},
+        Row{1, 4096, 491, 973}, Row{2, 4096, 844, 2099}, Row{4, 4096, 1801, 3528}}) {
+    SCOPED_TRACE(r.nodes);
+    const auto time = [&](double bytes) {
+      return expert_exchange(net, deepep, {8 * r.nodes, 8},
+                             {.tokens = r.tokens,
+                              .topk = 8,
+                              .hidden = 7168,
+                              .element_bytes = bytes,
+                              .decode = r.tokens < 1000})
+                 .time.value *
+             1e6;
+    };
+    EXPECT_NEAR(time(1) / r.dispatch, 1, 0.3);
+    EXPECT_NEAR(time(2) / r.combine, 1, 0.3);
+  }
+}
+
+TEST(Experts, WithoutKernelsAnAllToAllDoes) {
+  const Network net = lower(load_system("dgx-h100"));
+  const ExpertTokens tokens{.tokens = 1024, .topk = 8, .hidden = 4096, .element_bytes = 2};
+  EXPECT_EQ(
+      expert_exchange(net, nccl, {8, 8}, tokens).time,
+      collective(net, nccl, Collective::all_to_all, {8, 8}, Bytes(1024.0 * 8 * 4096 * 2)).time);
+  EXPECT_EQ(expert_exchange(net, nccl, {1, 1}, tokens).time, Seconds(0));
 }
 
 TEST(Collective, RanksAreLaidDensely) {

@@ -30,6 +30,10 @@ constexpr PresetKind kind_of<Runtime> = PresetKind::runtime;
 template <>
 constexpr PresetKind kind_of<Kernels> = PresetKind::kernel;
 template <>
+constexpr PresetKind kind_of<CollectiveLibrary> = PresetKind::collective;
+template <>
+constexpr PresetKind kind_of<Measurement> = PresetKind::measurement;
+template <>
 constexpr PresetKind kind_of<LogicNode> = PresetKind::node;
 template <>
 constexpr PresetKind kind_of<MemoryPart> = PresetKind::dram;
@@ -424,6 +428,44 @@ Runtime load_runtime(std::string_view name, const std::vector<Setting>& settings
 Kernels load_kernels(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
   return load_named<Kernels>(name, settings, lookup);
 }
+CollectiveLibrary load_collectives(std::string_view name, const std::vector<Setting>& settings,
+                                   Lookup lookup) {
+  return load_named<CollectiveLibrary>(name, settings, lookup);
+}
+Measurement load_measurement(std::string_view name, const std::vector<Setting>& settings,
+                             Lookup lookup) {
+  return load_named<Measurement>(name, settings, lookup);
+}
+
+std::string kernels_for(const std::string& library, const Device& device) {
+  const std::string variant = library + "-sync";
+  if (device.mechanism.asynchronous) return library;
+  return find_preset({.kind = PresetKind::kernel, .name = variant, .lookup = Lookup::presets})
+             ? variant
+             : library;
+}
+std::string collectives_for(const System& system, const Runtime& runtime) {
+  const std::string& own = runtime.communication.library;
+  return own.empty() ? system.collectives : own;
+}
+std::string small_collectives_for(const System& system, const Runtime& runtime) {
+  const std::string& own = runtime.communication.small;
+  return own.empty() ? collectives_for(system, runtime) : own;
+}
+Libraries load_libraries(const System& system, const Runtime& runtime,
+                         const std::vector<Setting>& settings, Lookup lookup) {
+  // What has a plain name is compiled in and read once; a file of one's own is named by its path.
+  const auto where = [&](const std::string& name) {
+    return name.find_first_of("./") == name.npos ? Lookup::presets : lookup;
+  };
+  const std::string kernels = kernels_for(runtime.kernels, system.device);
+  const std::string all = collectives_for(system, runtime);
+  const std::string small = small_collectives_for(system, runtime);
+  return {load_kernels(kernels, settings, where(kernels)),
+          load_collectives(all, settings, where(all)),
+          load_collectives(small, settings, where(small))};
+}
+
 LogicNode load_node(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
   return load_named<LogicNode>(name, settings, lookup);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, systems, models, runtimes, kernel libraries and technologies by name: compiled in, from
-// $SEXTANT_PATH, or from a file.
+// Devices, systems, models, runtimes, libraries, measurements and technologies by name: compiled
+// in, from $SEXTANT_PATH, or from a file.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@
 #include "sextant/io/node.hpp"
 #include "sextant/io/settings.hpp"
 #include "sextant/spec/device.hpp"
-#include "sextant/spec/kernels.hpp"
+#include "sextant/spec/libraries.hpp"
+#include "sextant/spec/measurement.hpp"
 #include "sextant/spec/model.hpp"
 #include "sextant/spec/runtime.hpp"
 #include "sextant/spec/system.hpp"
@@ -27,14 +28,17 @@ enum class PresetKind : std::uint8_t {
   model,
   runtime,
   kernel,
+  collective,
+  measurement,
   node,
   dram,
   link,
   core
 };
 constexpr auto names_of(PresetKind) {
-  return std::array<std::string_view, 9>{"device", "system", "model", "runtime", "kernel",
-                                         "node",   "dram",   "link",  "core"};
+  return std::array<std::string_view, 11>{"device", "system",     "model",       "runtime",
+                                          "kernel", "collective", "measurement", "node",
+                                          "dram",   "link",       "core"};
 }
 
 /// Where names may lead: `presets` keeps out paths, for names that come over a network.
@@ -71,6 +75,26 @@ Runtime load_runtime(std::string_view name_or_path, const std::vector<Setting>& 
 /// A kernel library.
 Kernels load_kernels(std::string_view name_or_path, const std::vector<Setting>& settings = {},
                      Lookup lookup = Lookup::anywhere);
+/// A communication library.
+CollectiveLibrary load_collectives(std::string_view name_or_path,
+                                   const std::vector<Setting>& settings = {},
+                                   Lookup lookup = Lookup::anywhere);
+/// How a source takes its measurements.
+Measurement load_measurement(std::string_view name_or_path,
+                             const std::vector<Setting>& settings = {},
+                             Lookup lookup = Lookup::anywhere);
+
+/// The preset of a kernel library for a device: one whose matrix units are not asynchronous uses
+/// "NAME-sync" where there is one.
+std::string kernels_for(const std::string& library, const Device& device);
+/// Those of the collective libraries that a runtime calls on a system, of all messages and of small
+/// all-reduces.
+std::string collectives_for(const System& system, const Runtime& runtime);
+std::string small_collectives_for(const System& system, const Runtime& runtime);
+/// All that a runtime calls on a system.
+Libraries load_libraries(const System& system, const Runtime& runtime,
+                         const std::vector<Setting>& settings = {},
+                         Lookup lookup = Lookup::anywhere);
 /// Technologies: a logic process, a part of memory, a link, a core.
 LogicNode load_node(std::string_view name_or_path, const std::vector<Setting>& settings = {},
                     Lookup lookup = Lookup::anywhere);

@@ -33,7 +33,8 @@ namespace {
 TEST(Allocation, AStepIsEvaluatedWithout) {
   for (const char* model : {"gpt3-175b", "mixtral-8x7b", "deepseek-v3"}) {
     const Problem p =
-        prepare(load_system("dgx-h100"), load_runtime("megatron-core"), load_kernels("pytorch"),
+        prepare(load_system("dgx-h100"), load_runtime("megatron-core"),
+                {load_kernels("pytorch"), load_collectives("nccl"), load_collectives("nccl")},
                 load_model(model), {.batch = 64, .seq = 4096});
     const long before = allocations.load();
     double sum = 0;
@@ -52,8 +53,10 @@ TEST(Allocation, AStepIsEvaluatedWithout) {
 
 TEST(Allocation, RequestsAreServedWithout) {
   for (const char* model : {"llama2-70b", "mixtral-8x7b", "deepseek-v3"}) {
-    Problem p = prepare(load_system("dgx-h100"), load_runtime("trtllm"), load_kernels("trtllm"),
-                        load_model(model), Serving{.batch = 16, .input = 500, .output = 100});
+    Problem p =
+        prepare(load_system("dgx-h100"), load_runtime("trtllm"),
+                {load_kernels("trtllm"), load_collectives("nccl"), load_collectives("one-shot")},
+                load_model(model), Serving{.batch = 16, .input = 500, .output = 100});
     const long before = allocations.load();
     double sum = 0;
     for (const int tp : {1, 8}) {

@@ -14,7 +14,8 @@ namespace {
 template <class Work>
 Problem problem_of(const char* system, const char* runtime, const char* model, const Work& work) {
   const Runtime r = load_runtime(runtime);
-  return prepare(load_system(system), r, load_kernels(kernel_library(r)), load_model(model), work);
+  return prepare(load_system(system), r, load_libraries(load_system(system), r), load_model(model),
+                 work);
 }
 
 // The parts are those of the power that a pass is given.

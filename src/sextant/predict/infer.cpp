@@ -99,7 +99,7 @@ class Pass {
       case Kind::elementwise:
         return stream(op.name, op.stream, tokens, op.out.on(s_.tp), op.ahead);
       case Kind::rotation:
-        if (!p_.runtime.fusion.rope && !whole_module()) {
+        if (!p_.runtime.fusion.rope && !p_.kernels.whole_module) {
           stream(op.name, StreamOp::add, tokens, op.out.on(s_.tp), 4);
         }
         return;
@@ -134,16 +134,10 @@ class Pass {
 
   double vocab() const { return std::ceil(static_cast<double>(p_.model.vocab) / s_.tp); }
 
-  /// An attention module that rotates queries and appends to the cache itself.
-  bool whole_module() const {
-    return p_.runtime.attention == AttentionBackend::trtllm ||
-           p_.runtime.attention == AttentionBackend::trtllm_2023;
-  }
-
   void attend(const graph::Branch& b, const graph::Operator& op, double tokens) {
     const graph::Mixer& x = op.mixer;
     const double heads = x.heads / s_.tp;
-    if (!whole_module() && op.cache.elements.all() > 0) {
+    if (!p_.kernels.whole_module && op.cache.elements.all() > 0) {
       const double written = x.latent ? x.rank + x.rope : op.cache.elements.on(s_.tp);
       stream("append to the cache", StreamOp::copy, tokens, written,
              p_.runtime.fusion.append_bytes);
@@ -343,8 +337,8 @@ class Pass {
     if (group.ranks <= 1 || !p_.communicates) return;
     const Communication& c = p_.runtime.communication;
     const bool small = op == Collective::all_reduce && bytes <= c.small_limit;
-    const CollectiveCost cost = collective(p_.network, p_.collectives, op, group, bytes,
-                                           small ? c.small : CollectiveLibrary::nccl);
+    const CollectiveCost cost =
+        collective(p_.network, small ? p_.small_collectives : p_.collectives, op, group, bytes);
     const Seconds time = cost.time * (1 + c.skew) + c.extra_latency;
     sum_.parts[work] += (count_ * times) * time;
     sum_.launches += count_ * times;

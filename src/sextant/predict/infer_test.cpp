@@ -22,7 +22,7 @@ struct Scene {
 
 Problem problem_of(const Scene& s) {
   const Runtime runtime = load_runtime(s.runtime);
-  return prepare(load_system(s.system), runtime, load_kernels(kernel_library(runtime)),
+  return prepare(load_system(s.system), runtime, load_libraries(load_system(s.system), runtime),
                  load_model(s.model), s.work);
 }
 
@@ -270,14 +270,14 @@ TEST(Serving, EveryFieldOfAModelMovesSomething) {
   };
   const Runtime runtime = load_runtime("trtllm");
   const System system = load_system("dgx-h200");
-  const Kernels kernels = load_kernels(kernel_library(runtime));
+  const Libraries libraries = load_libraries(system, runtime);
   const Strategy s{.tp = 2};
   for (const Change& c : changes) {
     SCOPED_TRACE(c.what);
     Model changed = load_model(c.model);
     c.make(changed);
-    Problem p[2] = {prepare(system, runtime, kernels, load_model(c.model), Serving{}),
-                    prepare(system, runtime, kernels, changed, Serving{})};
+    Problem p[2] = {prepare(system, runtime, libraries, load_model(c.model), Serving{}),
+                    prepare(system, runtime, libraries, changed, Serving{})};
     const PassShape prompt{4, 4096, 4096};
     EXPECT_NE(serving_pass(p[0], s, prompt).time, serving_pass(p[1], s, prompt).time);
     for (Problem& one : p) one.work = {.batch = 4, .seq = 4096};
@@ -288,8 +288,9 @@ TEST(Serving, EveryFieldOfAModelMovesSomething) {
   };
   Model whole = load_model("gemma4-2b");
   whole.attention.kv_shared_layers = 0;
-  EXPECT_LT(cache("gemma4-2b"),
-            0.5 * cache_bytes_per_token(prepare(system, runtime, kernels, whole, Serving{})).value);
+  EXPECT_LT(
+      cache("gemma4-2b"),
+      0.5 * cache_bytes_per_token(prepare(system, runtime, libraries, whole, Serving{})).value);
   EXPECT_EQ(cache("deepseek-v3.2"), cache("deepseek-v3") + 61 * 132);  // 8-bit index keys, a scale
 }
 

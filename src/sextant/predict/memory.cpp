@@ -119,7 +119,7 @@ class Tensors {
   Bytes softmax(const graph::Mixer& x, Recompute recompute) const noexcept {
     if (recompute != Recompute::none) return {};
     const double rows = x.heads / s_.tp * l_.tokens;
-    if (p_.runtime.attention != AttentionBackend::unfused) return Bytes(4 * rows);
+    if (p_.runtime.fusion.attention) return Bytes(4 * rows);
     const double each = p_.runtime.dropout ? 2 * element_ + 1 : element_;
     return Bytes(rows * p_.work.seq * each);
   }

@@ -201,9 +201,7 @@ class Composer {
                         p_.runtime.fusion.join_gradients),
                2);
     }
-    // Learned sinks: cuDNN's kernels took them only in 2026.
-    const bool unfused = p_.runtime.attention == AttentionBackend::unfused ||
-                         (x.sinks && p_.runtime.attention == AttentionBackend::cudnn);
+    const bool unfused = !p_.runtime.fusion.attention || (x.sinks && !p_.kernels.sinks);
     if (unfused && !x.latent) return unfused_core(x);
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all;
     if (gather_heads) {

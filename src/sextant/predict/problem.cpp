@@ -12,13 +12,15 @@ constexpr double hot_node = 1.6;
 
 }  // namespace
 
-Problem prepare(const System& system, const Runtime& runtime, const Kernels& kernels,
+Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,
                 const Model& model, const Training& work) {
   Problem p;
   p.chip = lower(system.device);
   if (system.devices_per_node > 1) p.chip.idle *= hot_node;
   p.network = lower(system);
-  p.kernels = kernels;
+  p.kernels = libraries.kernels;
+  p.collectives = libraries.collectives;
+  p.small_collectives = libraries.small;
   p.runtime = runtime;
   for (Seconds* t :
        {&p.runtime.launch.host, &p.runtime.launch.graph_start, &p.runtime.host_per_step,
@@ -42,28 +44,11 @@ Problem prepare(const System& system, const Runtime& runtime, const Kernels& ker
   return p;
 }
 
-Problem prepare(const System& system, const Runtime& runtime, const Kernels& kernels,
+Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,
                 const Model& model, const Serving& serving) {
-  Problem p = prepare(system, runtime, kernels, model, Training{});
+  Problem p = prepare(system, runtime, libraries, model, Training{});
   p.serving = serving;
   return p;
-}
-
-std::string_view kernel_library(const Runtime& runtime) {
-  switch (runtime.attention) {
-    case AttentionBackend::cudnn:
-      return "cudnn";
-    case AttentionBackend::trtllm:
-      return "trtllm";
-    case AttentionBackend::trtllm_2023:
-      return "trtllm-2023";
-    case AttentionBackend::triton:
-      return "triton";
-    case AttentionBackend::unfused:
-    case AttentionBackend::flash:
-      break;
-  }
-  return "pytorch";
 }
 
 }  // namespace sextant

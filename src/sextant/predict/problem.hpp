@@ -5,7 +5,7 @@
 #include "sextant/cost/chip.hpp"
 #include "sextant/cost/collective.hpp"
 #include "sextant/graph/graph.hpp"
-#include "sextant/spec/kernels.hpp"
+#include "sextant/spec/libraries.hpp"
 #include "sextant/spec/model.hpp"
 #include "sextant/spec/runtime.hpp"
 #include "sextant/spec/strategy.hpp"
@@ -17,7 +17,8 @@ namespace sextant {
 struct Problem {
   Chip chip;
   Network network;
-  CollectiveKernels collectives;
+  CollectiveLibrary collectives;
+  CollectiveLibrary small_collectives;  ///< all-reduces up to the runtime's small_limit
   Kernels kernels;
   Runtime runtime;
   Model model;  ///< completed
@@ -33,16 +34,13 @@ struct Problem {
   bool communicates = true;  ///< false: one rank's compute alone, as some measurements are taken
 };
 
-/// Checks nothing that needs a strategy; `kernels` is the library that the runtime's attention
-/// backend names (kernel_library()), loaded for this device.
-Problem prepare(const System& system, const Runtime& runtime, const Kernels& kernels,
+/// Checks nothing that needs a strategy; `libraries` are those that the runtime calls on this
+/// system (load_libraries()).
+Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,
                 const Model& model, const Training& work);
 
 /// The same for serving.
-Problem prepare(const System& system, const Runtime& runtime, const Kernels& kernels,
+Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,
                 const Model& model, const Serving& serving);
-
-/// The kernel-library preset that a runtime calls.
-std::string_view kernel_library(const Runtime& runtime);
 
 }  // namespace sextant

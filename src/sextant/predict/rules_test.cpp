@@ -18,8 +18,8 @@ using testing::HasSubstr;
 Problem problem_of(const std::string& model, int batch, int seq) {
   const System system = load_system("dgx-a100");
   const Runtime runtime = load_runtime("megatron-core");
-  const Kernels kernels = load_kernels("pytorch");
-  return prepare(system, runtime, kernels, load_model(model), {.batch = batch, .seq = seq});
+  return prepare(system, runtime, load_libraries(system, runtime), load_model(model),
+                 {.batch = batch, .seq = seq});
 }
 
 // All problems of a strategy as one text, "field: message; hint".

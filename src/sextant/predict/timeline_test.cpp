@@ -18,7 +18,8 @@ Problem problem_of(int batch) {
   Model m = load_model("gpt3-175b");
   m.vocab = 1;
   m.position = Position::none;
-  return prepare(load_system("dgx-a100"), load_runtime("ideal"), load_kernels("pytorch"), m,
+  return prepare(load_system("dgx-a100"), load_runtime("ideal"),
+                 load_libraries(load_system("dgx-a100"), load_runtime("ideal")), m,
                  {.batch = batch, .seq = 2048});
 }
 

@@ -21,7 +21,7 @@ struct Scene {
 
 Problem problem_of(const Scene& s) {
   const Runtime runtime = load_runtime(s.runtime);
-  return prepare(load_system(s.system), runtime, load_kernels(kernel_library(runtime)),
+  return prepare(load_system(s.system), runtime, load_libraries(load_system(s.system), runtime),
                  load_model(s.model), s.work);
 }
 
@@ -178,15 +178,15 @@ TEST(Step, TwiceTheSpeedOfEverythingIsHalfTheTime) {
   for (const Scene& scene : scenes()) {
     System system = load_system(scene.system);
     Runtime runtime = load_runtime(scene.runtime);
-    Kernels kernels = load_kernels(kernel_library(runtime));
+    Libraries libraries = load_libraries(system, runtime);
     const Model model = load_model(scene.model);
-    const Problem slow = prepare(system, runtime, kernels, model, scene.work);
+    const Problem slow = prepare(system, runtime, libraries, model, scene.work);
     HalfTime half;
     half("", system);
     half("", runtime);
-    half("", kernels);
-    Problem fast = prepare(system, runtime, kernels, model, scene.work);
-    half("", fast.collectives);
+    half("", libraries.kernels);
+    half("", libraries.collectives);
+    const Problem fast = prepare(system, runtime, libraries, model, scene.work);
     for (int i = 0; i < 100; ++i) {
       const Strategy s = strategies.next();
       if (legal(slow, s) != Verdict::fits) continue;

@@ -11,7 +11,7 @@ namespace {
 
 Problem serving_problem(const char* model, const char* system) {
   const Runtime runtime = load_runtime("trtllm");
-  return prepare(load_system(system), runtime, load_kernels(kernel_library(runtime)),
+  return prepare(load_system(system), runtime, load_libraries(load_system(system), runtime),
                  load_model(model), Serving{.batch = 1, .input = 512, .output = 128});
 }
 

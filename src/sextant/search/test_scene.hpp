@@ -9,7 +9,7 @@ namespace sextant {
 
 inline Problem problem_for(const char* model, const char* system, int batch) {
   const Runtime runtime = load_runtime("megatron-core");
-  return prepare(load_system(system), runtime, load_kernels(kernel_library(runtime)),
+  return prepare(load_system(system), runtime, load_libraries(load_system(system), runtime),
                  load_model(model), Training{.batch = batch, .seq = 2048});
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A communication library as numbers: what its protocols cost beyond the wires. Start-up is in
-// cycles of the device, steps in latencies of the fabric and rates in shares of the fabric's
-// payload rate, so that one library serves every device and every fabric.
+// A communication library as numbers: what its protocols cost beyond the wires. Start-up and steps
+// are in latencies of a fabric, rates in shares of the fabric's payload rate, so that one library
+// serves every device and every fabric.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "sextant/spec/describe.hpp"
+#include "sextant/spec/device.hpp"
 
 namespace sextant {
 
@@ -25,31 +27,27 @@ constexpr auto names_of(Collective) {
                                          "send_recv"};
 }
 
-enum class CollectiveLibrary : std::uint8_t { nccl, one_shot };
-constexpr auto names_of(CollectiveLibrary) {
-  return std::array<std::string_view, 2>{"nccl", "one-shot"};
-}
-
-/// One protocol: time = start + steps + (traffic + fill / ranks) / (share · payload rate).
+/// One protocol: time = start + steps + (traffic + fill / ranks) / (share · payload rate). The
+/// defaults are a library that costs nothing. NCCL's start takes as many latencies on NVLink 3, 4
+/// and 5, though those differ by two thirds: launched ranks meet over the fabric, and that is most
+/// of it.
 struct CollectiveLine {
-  double start_cycles = 10000;  ///< launch, synchronisation and end
-  double step_cycles = 1000;    ///< a step's work on the device
-  double hop = 1;               ///< latencies of the fabric a step takes, inside a node
-  double network_hop = 3.5;     ///< and between nodes
-  double share = 0.9;           ///< of the fabric's payload rate
-  double fill = 0;              ///< chunks of one rank that are not overlapped: copies, first chunk
+  double start = 0;        ///< launch, synchronisation and end, in latencies of the first fabric
+  double hop = 1;          ///< latencies of the fabric a step takes, inside a node
+  double network_hop = 1;  ///< and between nodes
+  double share = 1;        ///< of the fabric's payload rate
+  double fill = 0;         ///< chunks of one rank that are not overlapped: copies, first chunk
 };
 template <class V>
 void describe(V& v, CollectiveLine& l) {
-  v("start_cycles", l.start_cycles, {.help = "launch, synchronisation and end", .max = 1e8});
-  v("step_cycles", l.step_cycles, {.help = "a step's work on the device", .max = 1e7});
+  v("start", l.start, {.help = "launch and end, in latencies of the first fabric", .max = 1e6});
   v("hop", l.hop, {.help = "latencies of a fabric a step takes, inside a node", .max = 1e4});
   v("network_hop", l.network_hop, {.help = "and between nodes", .max = 1e4});
   v("share", l.share, {.help = "of the fabric's payload rate", .min = 1e-4, .max = 1});
   v("fill", l.fill, {.help = "chunks of one rank that are not overlapped", .max = 100});
 }
 
-/// The protocols that NCCL chooses from: flags in every 8 bytes, in every 128, and none.
+/// The protocols that a library chooses from: flags in every 8 bytes, in every 128, and none.
 struct CollectiveLines {
   CollectiveLine low_latency;
   CollectiveLine ll128;
@@ -62,58 +60,65 @@ void describe(V& v, CollectiveLines& l) {
   v("simple", l.simple, {.help = "no flags: full rate, slow start"});
 }
 
-/// All constants of the libraries, each line in the order of CollectiveLine: start_cycles,
-/// step_cycles, hop, network_hop, share, fill. The defaults are one joint fit, mean |log error|, to
-/// 1590 of the 1724 rows of collective-a100-h100-h200.csv (A100, H100 and H200 on NVLink, L40S on
-/// PCIe; NCCL 2.27 and 2.29 and the one-shot kernels of TensorRT-LLM from the aiconfigurator
-/// database, Vidur's profiles, published nccl-tests); the rest is of a network that nobody stated.
-/// network_hop is not fitted: in NCCL's tuning.cc a step of a tree between nodes takes 5, 8.5 and
-/// 14 us, and our fabrics have a latency of 4; a send/receive takes 12 (Vidur, H100).
-struct CollectiveKernels {
-  /// All-reduce by ring or tree.
-  CollectiveLines reduce{{9540, 1500, 0, 1.25, 0.0686, 2.24},
-                         {9880, 495, 0.677, 2.1, 0.651, 1.53},
-                         {17100, 0, 5.27, 3.5, 1, 0.498}};
-  /// All-gather and reduce-scatter.
-  CollectiveLines shard{{9090, 979, 0.328, 1.25, 0.0867, 6.1},
-                        {10300, 0, 0.899, 2.1, 0.699, 1.4},
-                        {33000, 0, 2.65, 3.5, 1, 0.464}};
-  /// All-to-all.
-  CollectiveLines direct{{12500, 0, 0.203, 1.25, 0.157, 8},
-                         {23400, 0, 0.113, 2.1, 0.775, 0.498},
-                         {39900, 0, 2.41, 3.5, 0.856, 0.0835}};
-  /// Send/receive of one pair.
-  CollectiveLines send{{4550, 8.34, 1.44, 3, 0.00452, 0.0919},
-                       {13500, 832, 0, 3, 1, 1.13},
-                       {51700, 96.1, 0.122, 3, 0.665, 0}};
-  /// NVLS: the switch adds.
-  CollectiveLine in_network{115000, 461, 0.57, 3.5, 0.813, 0};
-  /// Every rank reads all others, flags in the data.
-  CollectiveLine one_shot{5380, 0, 0.0843, 3.5, 0.763, 1.36};
-  /// The same between two barriers.
-  CollectiveLine one_shot_barrier{3160, 0, 1.14, 3.5, 0.756, 0.291};
-  /// Reduce-scatter and all-gather by direct reads.
-  CollectiveLine two_shot{7490, 74.8, 2.92, 3.5, 0.84, 1.81};
-  double tree_share = 0.92;             ///< of the ring's rate (NCCL tuning.cc)
-  double direct_network_share = 0.754;  ///< one stream through one adapter
-  /// The smallest group that NCCL gives to the switch (nccl#1455: rings up to 4).
-  int in_network_min = 5;
+/// Kernels that send tokens to the ranks of their experts and back; without, an all-to-all does.
+struct ExpertExchangeKernels {
+  bool offered = false;
+  CollectiveLine decode;         ///< few tokens: every copy of a token goes to its rank by itself
+  CollectiveLine prompt;         ///< many tokens
+  bool one_copy_a_node = false;  ///< of many tokens: one for several experts of a node, handed on
+  double network_share = 1;      ///< of the network's payload rate; a line's share is the node's
+  double overlap = 1;            ///< share of the shorter of the two that the longer one hides
 };
 template <class V>
-void describe(V& v, CollectiveKernels& k) {
-  v("reduce", k.reduce, {.help = "all-reduce by ring or tree"});
-  v("shard", k.shard, {.help = "all-gather and reduce-scatter"});
+void describe(V& v, ExpertExchangeKernels& k) {
+  v("offered", k.offered, {.help = "the library has kernels of its own for experts"});
+  v("decode", k.decode, {.help = "of few tokens"});
+  v("prompt", k.prompt, {.help = "of many tokens"});
+  v("one_copy_a_node", k.one_copy_a_node,
+    {.help = "of many tokens, one for several experts of a node is sent there once"});
+  v("network_share", k.network_share,
+    {.help = "of the network's payload rate", .min = 0.01, .max = 1});
+  v("overlap", k.overlap,
+    {.help = "share of the shorter of node and network that is hidden", .max = 1});
+}
+
+/// One library: presets/collectives.
+struct CollectiveLibrary {
+  std::string name;
+  std::string notes;
+  CollectiveLines ring;             ///< all-reduce, all-gather, reduce-scatter by rings and trees
+  CollectiveLines direct;           ///< all-to-all
+  CollectiveLines send;             ///< send/receive of one pair
+  CollectiveLine in_network;        ///< the switch adds (NVLS)
+  bool peer_reads = false;          ///< small all-reduces by ranks that read each other's buffers:
+  CollectiveLine one_shot;          ///< every rank reads all others, flags in the data
+  CollectiveLine one_shot_barrier;  ///< the same between two barriers
+  CollectiveLine two_shot;          ///< reduce-scatter and all-gather by direct reads
+  ExpertExchangeKernels experts;
+  double tree_share = 1;            ///< of the ring's rate
+  double direct_network_share = 1;  ///< one stream through one adapter
+  int in_network_min = 2;           ///< the smallest group that is given to the switch
+  Provenance provenance;
+};
+template <class V>
+void describe(V& v, CollectiveLibrary& k) {
+  v("name", k.name, {.help = "preset name"});
+  v("notes", k.notes, {.help = "remarks"});
+  v("ring", k.ring, {.help = "all-reduce, all-gather and reduce-scatter by rings and trees"});
   v("direct", k.direct, {.help = "all-to-all"});
   v("send", k.send, {.help = "send/receive of one pair"});
   v("in_network", k.in_network, {.help = "all-reduce in the switch"});
+  v("peer_reads", k.peer_reads, {.help = "ranks of a node read each other's buffers"});
   v("one_shot", k.one_shot, {.help = "every rank reads all others, flags in the data"});
   v("one_shot_barrier", k.one_shot_barrier, {.help = "the same between two barriers"});
   v("two_shot", k.two_shot, {.help = "reduce-scatter and all-gather by direct reads"});
+  v("experts", k.experts, {.help = "kernels that send tokens to their experts"});
   v("tree_share", k.tree_share, {.help = "rate of a tree over a ring's", .min = 0.01, .max = 1});
   v("direct_network_share", k.direct_network_share,
     {.help = "one stream through one adapter", .min = 0.01, .max = 1});
   v("in_network_min", k.in_network_min,
     {.help = "smallest group that the switch adds for", .min = 2, .max = 1e6});
+  v("provenance", k.provenance, {.help = "where the constants come from"});
 }
 
 }  // namespace sextant

@@ -149,6 +149,9 @@ void describe(V& v, StreamKernel& k) {
 struct Kernels {
   std::string name;
   std::string notes;
+  bool whole_module =
+      false;          ///< attention rotates queries and keys and appends to the cache itself
+  bool sinks = true;  ///< attention takes learned sinks
   PrefillKernel prefill;
   PrefillKernel prefill_8bit;
   PrefillKernel backward;
@@ -172,6 +175,8 @@ template <class V>
 void describe(V& v, Kernels& k) {
   v("name", k.name, {.help = "preset name"});
   v("notes", k.notes, {.help = "remarks"});
+  v("whole_module", k.whole_module, {.help = "attention rotates and appends to the cache itself"});
+  v("sinks", k.sinks, {.help = "attention takes learned sinks"});
   v("prefill", k.prefill, {.help = "attention over a prompt"});
   v("prefill_8bit", k.prefill_8bit, {.help = "the same with an 8-bit cache"});
   v("backward", k.backward, {.help = "its gradient"});

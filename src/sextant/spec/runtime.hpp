@@ -2,23 +2,13 @@
 // The software stack as a few physical numbers.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <string>
 
-#include "sextant/spec/collectives.hpp"
 #include "sextant/spec/describe.hpp"
 #include "sextant/spec/device.hpp"
 #include "sextant/units/units.hpp"
 
 namespace sextant {
-
-/// Which attention kernels the stack calls.
-enum class AttentionBackend : std::uint8_t { unfused, flash, cudnn, trtllm, triton, trtllm_2023 };
-constexpr auto names_of(AttentionBackend) {
-  return std::array<std::string_view, 6>{"unfused", "flash",  "cudnn",
-                                         "trtllm",  "triton", "trtllm-2023"};
-}
 
 /// How kernels reach the device.
 struct Launch {
@@ -37,6 +27,7 @@ void describe(V& v, Launch& l) {
 
 /// What is one kernel instead of several.
 struct Fusion {
+  bool attention = true;        ///< otherwise two products with a softmax between them
   bool bias_activation = true;  ///< bias and activation in one kernel
   bool residual_norm = false;   ///< residual add and norm in one kernel
   bool bias_dropout_add = true;
@@ -54,6 +45,7 @@ struct Fusion {
 };
 template <class V>
 void describe(V& v, Fusion& f) {
+  v("attention", f.attention, {.help = "attention is one kernel, not two products and a softmax"});
   v("bias_activation", f.bias_activation, {.help = "bias and activation are one kernel"});
   v("residual_norm", f.residual_norm, {.help = "residual add and norm are one kernel"});
   v("bias_dropout_add", f.bias_dropout_add, {.help = "bias, dropout and add are one kernel"});
@@ -74,9 +66,10 @@ void describe(V& v, Fusion& f) {
     {.help = "recomputation skips a layer's last multiply and sum"});
 }
 
-/// The collective library.
+/// How the stack uses collective libraries (presets/collectives).
 struct Communication {
-  CollectiveLibrary small = CollectiveLibrary::nccl;  ///< for messages under `small_limit`
+  std::string library;  ///< empty: the system's own
+  std::string small;    ///< for all-reduces up to `small_limit`; empty: the same
   Bytes small_limit{512 * 1024.0};
   Seconds extra_latency{0};  ///< a collective, beyond the library's own
   double skew = 0;           ///< share a collective waits for the slowest rank
@@ -92,7 +85,8 @@ struct Communication {
 };
 template <class V>
 void describe(V& v, Communication& c) {
-  v("small", c.small, {.help = "library for small all-reduces"});
+  v("library", c.library, {.help = "collective library; empty: the system's"});
+  v("small", c.small, {.help = "library for small all-reduces; empty: the same"});
   v("small_limit", c.small_limit, {.help = "largest message it takes"});
   v("extra_latency", c.extra_latency, {.help = "a collective, beyond the library's own", .max = 1});
   v("skew", c.skew, {.help = "share a collective waits for the slowest rank", .max = 10});
@@ -168,7 +162,7 @@ struct Runtime {
   std::string notes;
   bool trains = true;  ///< what the stack is for
   bool serves = true;
-  AttentionBackend attention = AttentionBackend::flash;
+  std::string kernels = "pytorch";  ///< the kernel library (presets/kernels)
   Launch launch;
   Fusion fusion;
   Communication communication;
@@ -195,10 +189,10 @@ void describe(V& v, Runtime& r) {
   v("notes", r.notes, {.help = "remarks"});
   v("trains", r.trains, {.help = "models are trained with it"});
   v("serves", r.serves, {.help = "models are served with it"});
-  v("attention", r.attention, {.help = "attention kernels"});
+  v("kernels", r.kernels, {.help = "kernel library: 'sextant list kernels'"});
   v("launch", r.launch, {.help = "how kernels reach the device"});
   v("fusion", r.fusion, {.help = "what is one kernel instead of several"});
-  v("communication", r.communication, {.help = "the collective library"});
+  v("communication", r.communication, {.help = "use of collective libraries"});
   v("overlap", r.overlap, {.help = "what runs beside what"});
   v("host_per_step", r.host_per_step, {.help = "host work a step that nothing hides", .max = 1e3});
   v("host_per_sequence", r.host_per_sequence,

@@ -57,7 +57,8 @@ struct Scene {
   System system;
   Runtime runtime;
   Kernels kernels;
-  CollectiveKernels collectives;
+  CollectiveLibrary collectives;
+  CollectiveLibrary small_collectives;
   Model model;
   // What a generated device is made of, for paths only.
   LogicNode node;

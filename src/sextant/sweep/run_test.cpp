@@ -84,9 +84,8 @@ TEST(Sweep, AnswersAsEvaluateDoes) {
   const System system =
       load_system("dgx-a100", {{"device.memory.bandwidth", "3 TB/s"}}, Lookup::presets);
   const Runtime runtime = load_runtime("megatron-core");
-  const Problem problem =
-      prepare(system, runtime, load_kernels(std::string(kernel_library(runtime))),
-              load_model("gpt3-175b"), Training{.batch = 64, .seq = 2048});
+  const Problem problem = prepare(system, runtime, load_libraries(system, runtime),
+                                  load_model("gpt3-175b"), Training{.batch = 64, .seq = 2048});
   const Estimate expected =
       evaluate(problem, {.tp = 8, .pp = 8, .dp = 1, .sp = runtime.sequence_parallel});
   const auto at = [&](const char* name) {

@@ -2,6 +2,7 @@
 #include "sextant/sweep/specs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sextant/io/presets.hpp"
 #include "sextant/tech/usual.hpp"
@@ -99,15 +100,20 @@ void Specs::generate_system(Scene& scene) {
   apply(settings_, scene.system.device, "device");
 }
 
-// A device whose matrix units are not asynchronous uses "NAME-sync" where there is one.
-void Specs::load_kernels_of(Scene& scene) {
-  if (libraries_.empty()) libraries_ = preset_names(PresetKind::kernel);
-  std::string name(kernel_library(scene.runtime));
-  const bool variant =
-      std::find(libraries_.begin(), libraries_.end(), name + "-sync") != libraries_.end();
-  if (!scene.system.device.mechanism.asynchronous && variant) name += "-sync";
-  scene.kernels = kept(
-      kernels_, name, [](const auto& n, const auto& s, Lookup l) { return load_kernels(n, s, l); });
+void Specs::load_libraries_of(Scene& scene) {
+  const System& system = scene.system;
+  const Runtime& runtime = scene.runtime;
+  const std::string key = kernels_for(runtime.kernels, system.device) + '\n' +
+                          collectives_for(system, runtime) + '\n' +
+                          small_collectives_for(system, runtime);
+  const Libraries& found =
+      kept(libraries_, key,
+           [&](const std::string&, const std::vector<Setting>& settings, Lookup lookup) {
+             return load_libraries(system, runtime, settings, lookup);
+           });
+  scene.kernels = found.kernels;
+  scene.collectives = found.collectives;
+  scene.small_collectives = found.small;
 }
 
 Problem Specs::problem(Scene& scene, const std::vector<std::size_t>& digits) {
@@ -121,14 +127,15 @@ Problem Specs::problem(Scene& scene, const std::vector<std::size_t>& digits) {
     return load_runtime(n, s, l);
   });
   apply_axes(scene, digits, {"runtime"});
-  load_kernels_of(scene);
-  apply_axes(scene, digits, {"kernel"});
-  Problem p = prepare(scene.system, scene.runtime, scene.kernels, scene.model, Training{});
-  scene.collectives = p.collectives;
-  apply(settings_, scene.collectives, "collective");
+  load_libraries_of(scene);
+  apply_axes(scene, digits, {"kernel", "collective"});
+  // Fields of "collective" are those of both libraries.
+  std::swap(scene.collectives, scene.small_collectives);
   apply_axes(scene, digits, {"collective"});
-  p.collectives = scene.collectives;
-  return p;
+  std::swap(scene.collectives, scene.small_collectives);
+  return prepare(scene.system, scene.runtime,
+                 {scene.kernels, scene.collectives, scene.small_collectives}, scene.model,
+                 Training{});
 }
 
 }  // namespace sextant::sweep

@@ -22,7 +22,7 @@ class Specs {
   void read_settings(const std::vector<std::size_t>& digits);
   void load_system_of(Scene& scene);
   void generate_system(Scene& scene);
-  void load_kernels_of(Scene& scene);
+  void load_libraries_of(Scene& scene);
   void apply_axes(Scene& scene, const std::vector<std::size_t>& digits,
                   std::initializer_list<std::string_view> roots);
 
@@ -36,12 +36,11 @@ class Specs {
   std::map<std::string, System> systems_;
   std::map<std::string, Model> models_;
   std::map<std::string, Runtime> runtimes_;
-  std::map<std::string, Kernels> kernels_;
+  std::map<std::string, Libraries> libraries_;
   std::map<std::string, LogicNode> nodes_;
   std::map<std::string, MemoryPart> drams_;
   std::map<std::string, LinkPart> links_;
   std::map<std::string, CoreTemplate> cores_;
-  std::vector<std::string> libraries_;  ///< all kernel presets
 };
 
 }  // namespace sextant::sweep

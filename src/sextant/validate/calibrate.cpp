@@ -53,7 +53,7 @@ CaseList possible(const Problem& p, const CaseList& cases) {
   CaseList list;
   for (const Case* c : cases) {
     const Seconds least = p.predict(*c).dram / p.bandwidth(*c);
-    const bool from_cache = c->protocol.weight_copies > 0;
+    const bool from_cache = c->protocol.weights == Weights::hot;
     if (from_cache || least.value <= c->measured) list.push_back(c);
   }
   return list;
@@ -504,11 +504,125 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
 
 namespace {
 
+void add_line(std::vector<Parameter>& p, const std::string& name, CollectiveLine& l) {
+  p.push_back({name + ".start", &l.start, 0.05, 300});
+  p.push_back({name + ".hop", &l.hop, 0.01, 20});
+  p.push_back({name + ".share", &l.share, 0.003, 1});
+  p.push_back({name + ".fill", &l.fill, 0.01, 10});
+}
+void add_lines(std::vector<Parameter>& p, const std::string& name, CollectiveLines& l) {
+  add_line(p, name + ".low_latency", l.low_latency);
+  add_line(p, name + ".ll128", l.ll128);
+  add_line(p, name + ".simple", l.simple);
+}
+
+// What the library adds to one that it extends.
+std::vector<Parameter> parameters_of(CollectiveLibrary& l) {
+  std::vector<Parameter> p;
+  if (l.peer_reads) {
+    add_line(p, "one_shot", l.one_shot);
+    add_line(p, "one_shot_barrier", l.one_shot_barrier);
+    add_line(p, "two_shot", l.two_shot);
+    return p;
+  }
+  add_lines(p, "ring", l.ring);
+  add_lines(p, "direct", l.direct);
+  add_lines(p, "send", l.send);
+  add_line(p, "in_network", l.in_network);
+  p.push_back({"direct_network_share", &l.direct_network_share, 0.1, 1});
+  return p;
+}
+
+// The systems of the cases, whose fabrics of one name share their constants.
+class SharedFabrics {
+ public:
+  explicit SharedFabrics(std::vector<Fabric>& fabrics) : fabrics_(fabrics) {}
+
+  void add(const System& system) {
+    if (!systems_.emplace(system.name, system).second) return;
+    for (const Fabric& f : system.fabrics) {
+      if (f.reach > system.devices_per_node || find(f.name) != nullptr) continue;
+      fabrics_.push_back(f);
+    }
+    networks_[system.name] = lower(system);
+  }
+  void apply() {
+    for (auto& [name, system] : systems_) {
+      for (Fabric& f : system.fabrics) {
+        const Fabric* shared = find(f.name);
+        if (shared == nullptr) continue;
+        f.latency = shared->latency;
+        f.efficiency = shared->efficiency;
+      }
+      networks_[name] = lower(system);
+    }
+  }
+  const Network& network(const std::string& system) const { return networks_.at(system); }
+
+ private:
+  const Fabric* find(const std::string& name) const {
+    const auto found = std::find_if(fabrics_.begin(), fabrics_.end(),
+                                    [&](const Fabric& f) { return f.name == name; });
+    return found == fabrics_.end() ? nullptr : &*found;
+  }
+
+  std::vector<Fabric>& fabrics_;
+  std::map<std::string, System> systems_;
+  std::map<std::string, Network> networks_;
+};
+
+}  // namespace
+
+Calibration calibrate_collectives(const std::vector<Case>& cases, CollectiveLibrary& library,
+                                  std::vector<Fabric>& fabrics, Catalogue& catalogue,
+                                  const CalibrationOptions& options) {
+  SharedFabrics shared(fabrics);
+  CaseList list;
+  std::string sources;
+  std::map<std::string, int> count;  // of cases, by their system's first fabric
+  for (const Case& c : cases) {
+    std::string reason;
+    const auto* k = std::get_if<CollectiveCase>(&c.kernel);
+    const System* s =
+        k == nullptr || !c.unsupported.empty() ? nullptr : catalogue.system(c.system, reason);
+    if (s == nullptr || (c.provider.empty() ? s->collectives : c.provider) != library.name)
+      continue;
+    shared.add(*s);
+    list.push_back(&c);
+    if (!s->fabrics.empty()) ++count[s->fabrics.front().name];
+    if (sources.find(c.group) == std::string::npos) {
+      sources += (sources.empty() ? "" : ", ") + c.group;
+    }
+  }
+  const auto most = std::max_element(
+      count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  Problem p;
+  p.parameters = parameters_of(library);
+  if (!library.peer_reads) {
+    for (Fabric& f : fabrics) {
+      p.parameters.push_back({"fabric/" + f.name + "/efficiency", &f.efficiency, 0.1, 0.98});
+      if (most == count.end() || f.name == most->first) continue;
+      p.parameters.push_back({"fabric/" + f.name + "/latency", &f.latency.value, 1e-7, 1e-5});
+    }
+  }
+  p.apply = [&] { shared.apply(); };
+  p.predict = [&](const Case& c) { return evaluate_case(c, shared.network(c.system), library); };
+  p.bandwidth = [](const Case&) { return BytesPerSecond(1); };
+  Calibration result = calibrate(library.name, p, list, options);
+  library.provenance.method =
+      "sextant calibrate: mean |log error|, k-fold by system, collective and ranks";
+  library.provenance.data = sources;
+  library.provenance.cases = result.fit.cases;
+  library.provenance.fit_error = result.fit.mape;
+  library.provenance.left_out_error = result.left_out.mape;
+  result.provenance = library.provenance;
+  return result;
+}
+
+namespace {
+
 // Why a case that can be predicted has no prediction by a fit without it.
 std::string not_refitted(const Case& c) {
-  if (std::holds_alternative<CollectiveCase>(c.kernel)) {
-    return "constants of collectives are not refitted";
-  }
   if (std::holds_alternative<TrainCase>(c.kernel) || std::holds_alternative<InferCase>(c.kernel)) {
     return "constants of runtimes are not refitted";
   }
@@ -522,8 +636,13 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
   // What there is to fit: devices that have GEMMs, libraries that have kernels.
   std::set<std::string> devices;
   std::set<std::string> libraries;
+  std::set<std::string> collectives;
   for (const Case& c : cases) {
     std::string reason;
+    if (std::holds_alternative<CollectiveCase>(c.kernel) && c.unsupported.empty() &&
+        catalogue.collectives(c.provider, reason) != nullptr) {
+      collectives.insert(c.provider);
+    }
     const Device* d = c.unsupported.empty() ? catalogue.device(c.device, reason) : nullptr;
     if (d == nullptr) continue;
     if (std::holds_alternative<GemmCase>(c.kernel)) {
@@ -533,7 +652,7 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
     }
   }
   std::vector<CaseResult> results;
-  const double parts = static_cast<double>(devices.size() + libraries.size());
+  const double parts = static_cast<double>(devices.size() + libraries.size() + collectives.size());
   double done = 0;
   CalibrationOptions part = options;
   part.progress = [&](double share) {
@@ -553,6 +672,13 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
     for (const Calibration& c : calibrate_kernels(cases, kernels, catalogue, part)) {
       if (c.name != "quantize") take(c);  // those rows are GEMMs and were taken with their device
     }
+    ++done;
+  }
+  for (const std::string& name : collectives) {
+    std::string reason;
+    CollectiveLibrary library = *catalogue.collectives(name, reason);
+    std::vector<Fabric> fabrics;
+    take(calibrate_collectives(cases, library, fabrics, catalogue, part));
     ++done;
   }
   // What could not be left out is counted with the reason, as everywhere.

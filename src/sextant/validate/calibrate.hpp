@@ -31,6 +31,7 @@ struct Calibration {
   Accuracy left_out;  ///< on each fold, fitted without it
   std::vector<CaseResult> left_out_results;
   std::vector<FittedConstant> constants;
+  Provenance provenance;  ///< of the preset that was fitted, where the fit is all of it
 };
 
 /// Fits the mechanism of one device to its GEMM cases, and records where it comes from. Throws
@@ -50,8 +51,15 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
                                            const CalibrationOptions& options = {},
                                            std::vector<Diagnostic>* refused = nullptr);
 
+/// Fits a communication library to its cases, over all their systems at once, and with it what it
+/// finds of the fabrics inside their nodes: latency and payload share, returned in `fabrics` by
+/// name. All starts and steps are in latencies, so that of the fabric with most cases stays.
+Calibration calibrate_collectives(const std::vector<Case>& cases, CollectiveLibrary& library,
+                                  std::vector<Fabric>& fabrics, Catalogue& catalogue,
+                                  const CalibrationOptions& options = {});
+
 /// Every case predicted by constants fitted without its family of shapes: devices to their GEMMs,
-/// kernel libraries to the rest.
+/// libraries to the rest.
 std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catalogue& catalogue,
                                            const CalibrationOptions& options = {});
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "sextant/io/settings.hpp"
 #include "sextant/units/parse.hpp"
 #include "sextant/validate/row.hpp"
 
@@ -15,6 +16,19 @@ std::string join(std::initializer_list<std::string> parts) {
   std::string all;
   for (const std::string& p : parts) all += (all.empty() ? "" : "/") + p;
   return all;
+}
+
+// The habits of the source, and over them what the row says itself.
+Protocol read_protocol(RowReader& row, const std::string& kind) {
+  Protocol p = measurement_of(kind, row.text("source")).protocol;
+  for (const Slot& slot : reflect(p).fields) {
+    const std::string cell = row.text(slot.name);
+    if (cell.empty()) continue;
+    std::vector<Diagnostic> problems;
+    apply_settings({{"case." + std::string(slot.name), cell}}, reflect(p), "case", problems);
+    for (const Diagnostic& d : problems) row.problem(slot.name, d.message, d.hint);
+  }
+  return p;
 }
 
 void read_gemm(RowReader& row, Case& c) {
@@ -111,11 +125,9 @@ void read_stream(RowReader& row, Case& c) {
 
 void read_collective(RowReader& row, Case& c) {
   CollectiveCase k;
-  c.system = measured_system(row.text("system"), row.text("source"));
-  c.provider = row.text("library").empty() ? "nccl" : row.text("library");
-  if (!parse_enum(c.provider, k.provider)) {
-    c.unsupported = "no communication library is named '" + c.provider + "'";
-  }
+  const Measurement& habits = measurement_of(c.kind, row.text("source"));
+  c.system = measured_system(habits, row.text("system"));
+  c.provider = row.text("library");
   const std::string op = row.text("collective");
   if (!parse_enum(op, k.op)) c.unsupported = "collective '" + op + "' is not modelled";
   k.group.ranks = static_cast<int>(row.number("gpus", 1, 1e7));
@@ -128,7 +140,7 @@ void read_collective(RowReader& row, Case& c) {
   }
   k.bytes = Bytes(row.number("bytes", 0, 1e18));
   const std::string network = row.text("network");
-  if (!network.empty()) c.protocol.adapters = adapters_of(network, c.system);
+  if (!network.empty()) c.adapters = adapters_of(habits, network, c.system);
   c.family = join({c.system, op, row.text("gpus")});
   c.kernel = k;
 }
@@ -159,7 +171,7 @@ Case read_case(RowReader& row, const std::string& group) {
   c.id = row.text("id");
   c.kind = row.text("kind");
   c.device = row.text("device");
-  c.protocol = protocol_of(c.kind, row.text("source"));
+  c.protocol = read_protocol(row, c.kind);
   c.measured = row.number("measured", 0, 1e18);
   c.metric = row.text("metric");
   if (c.kind == "gemm") {

@@ -48,7 +48,6 @@ struct CollectiveCase {
   Collective op = Collective::all_reduce;
   Group group;
   Bytes bytes;
-  CollectiveLibrary provider = CollectiveLibrary::nccl;
 };
 
 /// One row. What Sextant cannot express keeps the reason in `unsupported`.
@@ -58,11 +57,12 @@ struct Case {
   std::string kind;
   std::string device;    ///< preset name
   std::string system;    ///< preset name, of cases that are about several devices
-  std::string provider;  ///< kernel library, for attention, experts and streams
+  std::string provider;  ///< library of kernels or, empty for the system's, of collectives
   std::string family;    ///< rows of one family share shape dimensions: the unit of k-fold
   double measured = 0;   ///< in the unit of its metric
   std::string metric = "seconds";
   Protocol protocol;
+  Adapters adapters;  ///< of a collective
   std::variant<std::monostate, GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase,
                CollectiveCase, TrainCase, InferCase>
       kernel;

@@ -47,9 +47,8 @@ KernelCost evaluate_kernel(const StreamCase& c, const Chip& chip, const Kernels&
 }
 
 CollectiveCost evaluate_collective(const CollectiveCase& c, const Network& network,
-                                   const CollectiveKernels& kernels, const Protocol& protocol) {
-  const Adapters& a = protocol.adapters;
-  if (a.count == 0) return collective(network, kernels, c.op, c.group, c.bytes, c.provider);
+                                   const CollectiveLibrary& library, const Adapters& a) {
+  if (a.count == 0) return collective(network, library, c.op, c.group, c.bytes);
   Network own = network;
   const double users = std::max(1, std::min(c.group.per_node, network.devices_per_node));
   // Ranks of a node share its adapters; a rank alone has one to itself.
@@ -61,14 +60,14 @@ CollectiveCost evaluate_collective(const CollectiveCase& c, const Network& netwo
     level.rate *= rate / level.peak;
     level.peak = rate;
   }
-  return collective(own, kernels, c.op, c.group, c.bytes, c.provider);
+  return collective(own, library, c.op, c.group, c.bytes);
 }
 
-KernelCost evaluate_case(const Case& c, const Network& network, const CollectiveKernels& kernels) {
+KernelCost evaluate_case(const Case& c, const Network& network, const CollectiveLibrary& library) {
   KernelCost cost;
   const auto* k = std::get_if<CollectiveCase>(&c.kernel);
   if (k == nullptr) return cost;
-  const CollectiveCost result = evaluate_collective(*k, network, kernels, c.protocol);
+  const CollectiveCost result = evaluate_collective(*k, network, library, c.adapters);
   cost.busy[Bound::launch] = result.start + c.protocol.eager;
   cost.busy[Bound::latency] = result.latency;
   cost.busy[Bound::network] = result.transfer;
@@ -78,7 +77,7 @@ KernelCost evaluate_case(const Case& c, const Network& network, const Collective
 }
 
 KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels) {
-  const Load load{.repeats = c.protocol.repeats, .seconds = c.protocol.busy};
+  const Load load{.repeats = c.protocol.runs, .seconds = c.protocol.busy};
   return std::visit(
       [&](const auto& kernel) -> KernelCost {
         using T = std::decay_t<decltype(kernel)>;
@@ -90,6 +89,7 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
           const double element = element_bytes(g.shape.type);
           const Bytes weights(g.shape.n * g.shape.k * element);
           const Bytes others(g.shape.m * (g.shape.k * element + g.shape.n * g.shape.result_bytes));
+          g.shape.activity = activity_of(c.protocol.data);
           g.shape.weight_hit = weight_residency(c.protocol, weights, others, chip.l2_capacity);
           return evaluate_kernel(g, chip, kernels, load);
         } else {

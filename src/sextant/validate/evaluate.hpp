@@ -21,11 +21,11 @@ KernelCost evaluate_kernel(const ExpertsCase& c, const Chip& chip, const Kernels
 KernelCost evaluate_kernel(const StreamCase& c, const Chip& chip, const Kernels& kernels,
                            Load load);
 
-/// A collective, through the network that its protocol names where that is not the preset's.
+/// A collective, through these adapters where they are not the preset's.
 CollectiveCost evaluate_collective(const CollectiveCase& c, const Network& network,
-                                   const CollectiveKernels& kernels, const Protocol& protocol = {});
+                                   const CollectiveLibrary& library, const Adapters& adapters = {});
 /// A collective as it was measured.
-KernelCost evaluate_case(const Case& c, const Network& network, const CollectiveKernels& kernels);
+KernelCost evaluate_case(const Case& c, const Network& network, const CollectiveLibrary& library);
 
 /// A case as it was measured: cache residency, repeats and host time of its protocol included.
 KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels);

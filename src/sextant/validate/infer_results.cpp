@@ -30,7 +30,7 @@ void fill(CaseResult& r, InferMetric metric, const ServingEstimate& e, const Pro
     case InferMetric::ttft_seconds:
       return fill(r, e.ttft.value, e.prefill);
     case InferMetric::tpot_seconds:
-      return fill(r, (protocol.median_token ? e.step : e.tpot).value, e.decode);
+      return fill(r, (protocol.statistic == Statistic::median ? e.step : e.tpot).value, e.decode);
     case InferMetric::output_tokens_per_second:
       return fill(r, e.tokens_per_second / (protocol.per_device ? e.devices : 1),
                   e.latency > 2 * e.ttft ? e.decode : e.prefill);
@@ -47,7 +47,7 @@ std::optional<InferScenario> serving_of(const Case& c, Catalogue& catalogue, std
   const auto parts =
       find_parts({c.system, t.runtime, t.model, t.columns, context}, catalogue, reason);
   if (!parts) return std::nullopt;
-  InferScenario x{prepare(*parts->system, *parts->runtime, *parts->kernels, parts->model, t.work),
+  InferScenario x{prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, t.work),
                   t.strategy};
   if (t.shard) {
     // The other ranks are imagined.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/validate/parts.hpp"
 
-#include "sextant/predict/problem.hpp"
+#include <utility>
 
 namespace sextant {
 
@@ -17,9 +17,9 @@ std::optional<Parts> find_parts(const PartNames& names, Catalogue& catalogue, st
   if (parts.system == nullptr) return std::nullopt;
   parts.runtime = catalogue.runtime(names.runtime, reason);
   if (parts.runtime == nullptr) return std::nullopt;
-  const std::string library(kernel_library(*parts.runtime));
-  parts.kernels = catalogue.kernels(library, parts.system->device, reason);
-  if (parts.kernels == nullptr) return std::nullopt;
+  std::optional<Libraries> libraries = catalogue.libraries(*parts.system, *parts.runtime, reason);
+  if (!libraries) return std::nullopt;
+  parts.libraries = std::move(*libraries);
   std::string unknown;
   const Model* preset = names.model.empty() ? nullptr : catalogue.model(names.model, unknown);
   if (preset == nullptr && !names.columns.complete()) {

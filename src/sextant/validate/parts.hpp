@@ -22,7 +22,7 @@ struct PartNames {
 struct Parts {
   const System* system = nullptr;
   const Runtime* runtime = nullptr;
-  const Kernels* kernels = nullptr;
+  Libraries libraries;
   Model model;
 };
 

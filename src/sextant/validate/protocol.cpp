@@ -2,57 +2,51 @@
 #include "sextant/validate/protocol.hpp"
 
 #include <algorithm>
+#include <vector>
 
+#include "sextant/io/presets.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
+namespace {
 
-Protocol protocol_of(std::string_view kind, std::string_view source) {
-  Protocol p;
-  // ai-dynamo/aiconfigurator collects GEMMs with six copies of the weights in one CUDA graph. Its
-  // long multiplies run no slower than its short ones (A100: 250 TFLOP/s from 0.5 to 500 ms), so
-  // the power controller hardly sees them; its long attention kernels do slow down.
-  if (kind == "gemm" && source.find("aiconfigurator") != std::string_view::npos) {
-    p.weight_copies = 6;
-    p.repeats = 1;
-  }
-  // PyTorch's backward pass runs through autograd: no backward row of that set, however small, took
-  // less than 0.16 ms.
-  if (source.find("SDPA") != std::string_view::npos) p.host_backward = Seconds(0.2e-3);
-  // tools/measure.py replays for 30 ms and more, right after the shape before.
-  if (source.find("tools/measure.py") != std::string_view::npos) p.busy = Seconds(0.05);
-  // nccl-tests as most people run it, without graphs: 8 H200 from 64 KiB to 32 MiB took 12 to 19 us
-  // longer than the same NCCL inside a graph.
-  if (kind == "collective" && source.find("stas00") != std::string_view::npos) {
-    p.eager = Seconds(18e-6);
-  }
-  // TensorRT-LLM 0.6.1 heads its A100 table "out tok/s/GPU"; those rows were taken over as they are
-  // (times the devices they agree with the release before and after, as they stand with neither).
-  if (kind == "infer" && source.find("f7eca5616") != std::string_view::npos &&
-      source.find("A100 GPUs") != std::string_view::npos) {
-    p.per_device = true;
-  }
-  // LMDeploy's benchmark reports percentiles of single tokens; the 50th is a step without prompts.
-  if (kind == "infer" && source.find("LMDeploy") != std::string_view::npos) p.median_token = true;
-  return p;
+// Read once: what is compiled in does not change.
+const std::vector<Measurement>& measurements() {
+  static const std::vector<Measurement> all = [] {
+    std::vector<Measurement> list;
+    for (const std::string& name : preset_names(PresetKind::measurement)) {
+      list.push_back(load_measurement(name, {}, Lookup::presets));
+    }
+    return list;
+  }();
+  return all;
 }
 
-std::string_view measured_system(std::string_view system, std::string_view source) {
-  // Its L40S node moves a ring at 20 GB/s in a pair, 5 across host bridges and 1.5 across sockets.
-  const bool database = source.find("aiconfigurator") != std::string_view::npos;
-  return database && system == "l40s-pcie" ? "l40s-pcie-hosts" : system;
+}  // namespace
+
+const Measurement& measurement_of(std::string_view kind, std::string_view source) {
+  for (const Measurement& m : measurements()) {
+    if (!m.kind.empty() && m.kind != kind) continue;
+    const auto says = [&](const std::string& text) { return source.find(text) != source.npos; };
+    if (std::all_of(m.source.begin(), m.source.end(), says)) return m;
+  }
+  static const Measurement unknown;
+  return unknown;
 }
 
-Adapters adapters_of(std::string_view network, std::string_view system) {
+std::string measured_system(const Measurement& measurement, const std::string& system) {
+  for (const MeasuredSystem& s : measurement.systems) {
+    if (s.name == system) return s.preset;
+  }
+  return system;
+}
+
+Adapters adapters_of(const Measurement& measurement, std::string_view network,
+                     std::string_view system) {
+  for (const Adapters& a : measurement.networks) {
+    if (system.starts_with(a.system)) return a;
+  }
   Adapters a;
-  // Vidur does not state the network of its A100 nodes. Point to point it gives 7.8 GB/s, in a ring
-  // of two 5.8 GB/s each way, 4 ranks a node four times that and 8 no more: four adapters of
-  // about 100 Gb/s behind host memory, which both directions share. Its H100 nodes are as the
-  // preset.
-  if (network.find("Vidur") != std::string_view::npos) {
-    if (system.starts_with("dgx-a100")) a = {4, BytesPerSecond(11.2e9), 0.55};
-    return a;
-  }
   // COUNTxRATEGb/s
   const std::size_t times = network.find('x');
   const std::size_t unit = network.find("Gb/s");
@@ -70,10 +64,17 @@ Adapters adapters_of(std::string_view network, std::string_view system) {
   return a;
 }
 
+double activity_of(Operands data) {
+  // One H200, bf16 multiplies of 8192 in a loop: 551 W of random numbers, 281 W where all are 0.01,
+  // 273 W of zeros.
+  constexpr double constant = (281.0 - 273) / (551 - 273);
+  return data == Operands::random ? 1 : data == Operands::constant ? constant : 0;
+}
+
 double weight_residency(const Protocol& protocol, Bytes weights, Bytes others, Bytes l2) {
-  if (protocol.weight_copies <= 0) return 0;
+  if (protocol.weights == Weights::cold) return 0;
   // All of it stays below half of L2, nothing above nine tenths: replacement is not perfect.
-  const double share = (protocol.weight_copies * weights + others) / l2;
+  const double share = (protocol.copies * weights + others) / l2;
   return std::clamp((0.9 - share) / 0.4, 0.0, 1.0);
 }
 

@@ -72,7 +72,7 @@ std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, st
   const auto parts =
       find_parts({c.system, t.runtime, t.model, t.columns, t.work.seq}, catalogue, reason);
   if (!parts) return std::nullopt;
-  TrainScenario x{prepare(*parts->system, *parts->runtime, *parts->kernels, parts->model, t.work),
+  TrainScenario x{prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, t.work),
                   t.strategy};
   // Sequence parallelism beside one tensor-parallel rank changes nothing; sources write it so.
   x.strategy.sp = x.strategy.tp > 1 && t.sp.value_or(parts->runtime->sequence_parallel);

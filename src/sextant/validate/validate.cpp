@@ -77,9 +77,10 @@ const T* Catalogue::find(std::map<std::string, T>& cache, PresetKind kind, const
   const auto found = cache.find(name);
   if (found != cache.end()) return &found->second;
   if (!known(kind, name)) {
-    const std::string noun = kind == PresetKind::kernel   ? "kernel library"
-                             : kind == PresetKind::device ? "device preset"
-                                                          : std::string(name_of(kind));
+    const std::string noun = kind == PresetKind::kernel       ? "kernel library"
+                             : kind == PresetKind::collective ? "communication library"
+                             : kind == PresetKind::device     ? "device preset"
+                                                              : std::string(name_of(kind));
     reason = "no " + noun + " is named '" + name + "'";
     return nullptr;
   }
@@ -94,10 +95,21 @@ const Device* Catalogue::device(const std::string& name, std::string& reason) {
 const Kernels* Catalogue::kernels(const std::string& library, const Device& device,
                                   std::string& reason) {
   const auto load = [](const std::string& n) { return load_kernels(n, {}, Lookup::presets); };
-  const std::string variant = library + "-sync";
-  const bool has_variant = libraries_.contains(variant) || known(PresetKind::kernel, variant);
-  const std::string& name = !device.mechanism.asynchronous && has_variant ? variant : library;
-  return find(libraries_, PresetKind::kernel, name, load, reason);
+  return find(kernels_, PresetKind::kernel, kernels_for(library, device), load, reason);
+}
+
+const CollectiveLibrary* Catalogue::collectives(const std::string& name, std::string& reason) {
+  const auto load = [](const std::string& n) { return load_collectives(n, {}, Lookup::presets); };
+  return find(collectives_, PresetKind::collective, name, load, reason);
+}
+
+std::optional<Libraries> Catalogue::libraries(const System& system, const Runtime& runtime,
+                                              std::string& reason) {
+  const Kernels* own = kernels(runtime.kernels, system.device, reason);
+  const CollectiveLibrary* all = collectives(collectives_for(system, runtime), reason);
+  const CollectiveLibrary* small = collectives(small_collectives_for(system, runtime), reason);
+  if (own == nullptr || all == nullptr || small == nullptr) return std::nullopt;
+  return Libraries{*own, *all, *small};
 }
 
 const System* Catalogue::system(const std::string& name, std::string& reason) {
@@ -138,7 +150,10 @@ std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& cata
     if (std::holds_alternative<CollectiveCase>(c.kernel)) {
       const System* system = catalogue.system(c.system, reason);
       if (system == nullptr) return unpredicted(c, reason);
-      return result_of(c, evaluate_case(c, lowered(networks, system), CollectiveKernels{}));
+      const CollectiveLibrary* library =
+          catalogue.collectives(c.provider.empty() ? system->collectives : c.provider, reason);
+      if (library == nullptr) return unpredicted(c, reason);
+      return result_of(c, evaluate_case(c, lowered(networks, system), *library));
     }
     const Device* device = catalogue.device(c.device, reason);
     const Kernels* kernels =

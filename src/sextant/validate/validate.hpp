@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -55,12 +56,18 @@ class Catalogue {
   /// The library for a device: one whose matrix units are not asynchronous uses "NAME-sync" where
   /// there is one.
   const Kernels* kernels(const std::string& library, const Device& device, std::string& reason);
+  /// A communication library.
+  const CollectiveLibrary* collectives(const std::string& name, std::string& reason);
+  /// All that a runtime calls on a system.
+  std::optional<Libraries> libraries(const System& system, const Runtime& runtime,
+                                     std::string& reason);
   /// A system, a runtime or a model, or nullptr and the reason when no preset has that name.
   const System* system(const std::string& name, std::string& reason);
   const Runtime* runtime(const std::string& name, std::string& reason);
   const Model* model(const std::string& name, std::string& reason);
   void put(const Device& device) { devices_[device.name] = device; }
-  void put(const Kernels& kernels) { libraries_[kernels.name] = kernels; }
+  void put(const Kernels& kernels) { kernels_[kernels.name] = kernels; }
+  void put(const CollectiveLibrary& library) { collectives_[library.name] = library; }
 
  private:
   /// From the cache, or loaded; nullptr and the reason when no preset of the kind has that name.
@@ -71,7 +78,8 @@ class Catalogue {
 
   std::map<PresetKind, std::set<std::string>> names_;  ///< listed once a kind
   std::map<std::string, Device> devices_;
-  std::map<std::string, Kernels> libraries_;
+  std::map<std::string, Kernels> kernels_;
+  std::map<std::string, CollectiveLibrary> collectives_;
   std::map<std::string, System> systems_;
   std::map<std::string, Runtime> runtimes_;
   std::map<std::string, Model> models_;

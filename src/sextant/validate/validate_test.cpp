@@ -35,7 +35,7 @@ TEST(Cases, ReadsAKernel) {
   const auto& g = std::get<GemmCase>(c[0].kernel);
   EXPECT_EQ(g.shape.m, 3);
   EXPECT_EQ(g.shape.type, Precision::fp8);
-  EXPECT_EQ(c[0].protocol.weight_copies, 0);
+  EXPECT_EQ(c[0].protocol.weights, Weights::cold);
 }
 
 TEST(Cases, EveryProblemIsReportedWithItsPlace) {
@@ -86,22 +86,49 @@ TEST(Accuracy, IsWhatItsNamesSay) {
   EXPECT_GE(a.p90_ape, a.median_ape);
 }
 
+// What a row says of how it was taken wins over the habits of its source.
+TEST(Protocol, ColumnsWinOverHabits) {
+  const std::string columns =
+      "id,kind,device,dtype,m,n,k,weights,copies,runs,busy,data,statistic,metric,measured,source\n";
+  const std::vector<Case> c =
+      cases_of(columns +
+               "a,gemm,h100-sxm,fp8,3,5,7,hot,2,50,0.1 s,zeros,min,seconds,1e-5,me\n"
+               "b,gemm,h100-sxm,fp8,3,5,7,cold,,,,,,seconds,1e-5,aiconfigurator\n"
+               "c,gemm,h100-sxm,fp8,3,5,7,,,,,,,seconds,1e-5,aiconfigurator\n");
+  ASSERT_EQ(c.size(), 3U);
+  EXPECT_EQ(c[0].protocol.weights, Weights::hot);
+  EXPECT_EQ(c[0].protocol.copies, 2);
+  EXPECT_EQ(c[0].protocol.runs, 50);
+  EXPECT_EQ(c[0].protocol.busy, Seconds(0.1));
+  EXPECT_EQ(c[0].protocol.data, Operands::zeros);
+  EXPECT_EQ(c[0].protocol.statistic, Statistic::min);
+  EXPECT_EQ(c[1].protocol.weights, Weights::cold);
+  EXPECT_EQ(c[1].protocol.copies, 6);
+  EXPECT_EQ(c[2].protocol.weights, Weights::hot);
+  EXPECT_THAT(error_of(columns + "a,gemm,h100-sxm,fp8,3,5,7,warm,,,,,,seconds,1e-5,me\n"),
+              HasSubstr("weights"));
+}
+
 TEST(Protocol, CopiesThatFitStayInL2) {
-  const Protocol six = protocol_of("gemm", "SGLang kernel timings, aiconfigurator database");
+  const Protocol six =
+      measurement_of("gemm", "SGLang kernel timings, aiconfigurator database").protocol;
   const Bytes l2(50e6);
   EXPECT_DOUBLE_EQ(weight_residency(six, Bytes(1e6), Bytes(0), l2), 1);
   EXPECT_DOUBLE_EQ(weight_residency(six, Bytes(50e6), Bytes(0), l2), 0);
-  EXPECT_DOUBLE_EQ(weight_residency(protocol_of("gemm", "someone"), Bytes(1), Bytes(0), l2), 0);
+  EXPECT_DOUBLE_EQ(
+      weight_residency(measurement_of("gemm", "someone").protocol, Bytes(1), Bytes(0), l2), 0);
 }
 
 TEST(Protocol, NetworksAreReadWhereTheyAreStated) {
-  const Adapters efa = adapters_of("4x100Gb/s EFA (AWS p4d)", "dgx-a100-40gb");
+  const Measurement& unknown = measurement_of("collective", "someone");
+  const Measurement& vidur = measurement_of("collective", "microsoft/vidur profiling data");
+  const Adapters efa = adapters_of(unknown, "4x100Gb/s EFA (AWS p4d)", "dgx-a100-40gb");
   EXPECT_EQ(efa.count, 4);
   EXPECT_EQ(efa.rate, BytesPerSecond(12.5e9));
-  EXPECT_EQ(adapters_of("RDMA, 8x100Gb/s", "dgx-a100").count, 8);
-  EXPECT_EQ(adapters_of("inter-node (see Vidur)", "dgx-a100").count, 4);
+  EXPECT_EQ(adapters_of(unknown, "RDMA, 8x100Gb/s", "dgx-a100").count, 8);
+  EXPECT_EQ(adapters_of(vidur, "inter-node (see Vidur)", "dgx-a100").count, 4);
   for (const char* text : {"", "not stated", "1x HDR IB per GPU", "x", "xGb/s", "Gb/s x"}) {
-    EXPECT_EQ(adapters_of(text, "dgx-h100").count, 0) << text;
+    EXPECT_EQ(adapters_of(unknown, text, "dgx-h100").count, 0) << text;
   }
 }
 
@@ -119,8 +146,8 @@ TEST(Cases, ReadsACollective) {
   EXPECT_EQ(c[0].family, "dgx-h100/all_gather/16");
   // Half the adapters of the preset: slower.
   const Network network = lower(load_system("dgx-h100"));
-  const CollectiveKernels kernels;
-  EXPECT_GT(evaluate_collective(k, network, kernels, c[0].protocol).time,
+  const CollectiveLibrary kernels = load_collectives("nccl");
+  EXPECT_GT(evaluate_collective(k, network, kernels, c[0].adapters).time,
             evaluate_collective(k, network, kernels).time);
 }
 

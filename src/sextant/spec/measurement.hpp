@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a measurement was taken, as far as it changes the number: what was in the cache, how long the
+// device had been busy, what the host added. Columns of a case file, each by its field's name;
+// where a file has no such columns, its source's habits stand in presets/measurements.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/spec/describe.hpp"
+#include "sextant/units/units.hpp"
+
+namespace sextant {
+
+/// Where a kernel finds its weights.
+enum class Weights : std::uint8_t { cold, hot };
+constexpr auto names_of(Weights) { return std::array<std::string_view, 2>{"cold", "hot"}; }
+
+/// What the operands hold: it decides how much the wires switch.
+enum class Operands : std::uint8_t { random, constant, zeros };
+constexpr auto names_of(Operands) {
+  return std::array<std::string_view, 3>{"random", "constant", "zeros"};
+}
+
+/// What of several runs was reported.
+enum class Statistic : std::uint8_t { mean, median, min };
+constexpr auto names_of(Statistic) {
+  return std::array<std::string_view, 3>{"mean", "median", "min"};
+}
+
+struct Protocol {
+  Weights weights = Weights::cold;
+  double copies = 1;  ///< of hot weights, used in turn: they are hot as far as all fit the cache
+  double runs = 20;   ///< back to back, so the power controller sees that much load
+  Seconds busy;       ///< or that long, however short a run is; 0: the runs count
+  Operands data = Operands::random;
+  Statistic statistic = Statistic::mean;  ///< the median token is one that no prompt delays
+  Seconds host_backward;    ///< host time of a backward pass that was not captured in a graph
+  Seconds eager;            ///< added to a collective that was not captured in a graph
+  bool per_device = false;  ///< a rate is of one device, though the column says of all
+};
+template <class V>
+void describe(V& v, Protocol& p) {
+  v("weights", p.weights, {.help = "found in memory or in the cache"});
+  v("copies", p.copies, {.help = "of hot weights, used in turn", .min = 1, .max = 1e6});
+  v("runs", p.runs, {.help = "back to back", .min = 1, .max = 1e9});
+  v("busy", p.busy, {.help = "or that long, however short a run is", .max = 1e6});
+  v("data", p.data, {.help = "what the operands hold"});
+  v("statistic", p.statistic, {.help = "of several runs, or of a run's tokens"});
+  v("host_backward", p.host_backward,
+    {.help = "host time of a backward pass that is not in a graph", .max = 1e3});
+  v("eager", p.eager, {.help = "added to a collective that is not in a graph", .max = 1e3});
+  v("per_device", p.per_device, {.help = "a rate is of one device, not of all"});
+}
+
+/// What a source calls by one name and is another preset.
+struct MeasuredSystem {
+  std::string name;
+  std::string preset;
+};
+template <class V>
+void describe(V& v, MeasuredSystem& s) {
+  v("name", s.name, {.help = "as the source's rows say", .required = true});
+  v("preset", s.preset, {.help = "what was measured", .required = true});
+}
+
+/// The network adapters of one node, where a measurement used others than its system's preset has.
+struct Adapters {
+  std::string system;  ///< names that start so
+  int count = 0;       ///< 0: as the preset says
+  BytesPerSecond rate;
+  double both_ways = 1;  ///< share of the rate that each direction keeps when both are busy
+};
+template <class V>
+void describe(V& v, Adapters& a) {
+  v("system", a.system, {.help = "systems whose names start so", .required = true});
+  v("count", a.count, {.help = "of a node", .required = true, .min = 1, .max = 1e4});
+  v("rate", a.rate, {.help = "of one, one direction", .required = true, .min = above_zero});
+  v("both_ways", a.both_ways, {.help = "share of it when both are busy", .min = 0.01, .max = 1});
+}
+
+/// The habits of one source.
+struct Measurement {
+  std::string name;
+  std::string notes;
+  std::vector<std::string> source;  ///< all of these stand in a case's `source`
+  std::string kind;                 ///< of cases; empty: any
+  Protocol protocol;
+  std::vector<MeasuredSystem> systems;
+  std::vector<Adapters> networks;  ///< of rows between nodes
+};
+template <class V>
+void describe(V& v, Measurement& m) {
+  v("name", m.name, {.help = "preset name"});
+  v("notes", m.notes, {.help = "remarks"});
+  v("source", m.source,
+    {.help = "texts that a case's source holds, all of them", .required = true});
+  v("kind", m.kind, {.help = "of cases; empty: any"});
+  v("protocol", m.protocol, {.help = "how they were taken"});
+  v("systems", m.systems, {.help = "what was measured under another's name"});
+  v("networks", m.networks, {.help = "adapters that the preset of a system does not have"});
+}
+
+}  // namespace sextant
