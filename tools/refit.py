@@ -66,7 +66,7 @@ def replace(path, tables):
 
 
 def set_fabric(name, field, value):
-    """In every system that has a fabric of this name."""
+    """In every system that has a fabric of this name, and in the link of that title."""
     written = f'"{value * 1e6:.3g} us"' if field == "latency" else f"{value:.4g}"
     for path in sorted((ROOT / "presets/systems").glob("*.toml")):
         blocks = re.split(r"(?m)^(?=\[)", path.read_text())
@@ -74,6 +74,10 @@ def set_fabric(name, field, value):
             if block.startswith("[[fabrics]]") and f'name = "{name}"\n' in block:
                 blocks[i] = re.sub(rf"(?m)^({field} = )\S+( us\")?", rf"\g<1>{written}", block)
         path.write_text("".join(blocks))
+    for path in (ROOT / "presets/technology/links").glob("*.toml"):
+        text = path.read_text()
+        if f'title = "{name}"\n' in text:
+            path.write_text(re.sub(rf"(?m)^({field} = )\S+( us\")?", rf"\g<1>{written}", text))
 
 
 def refit_collectives(program, cases, name):

@@ -20,6 +20,7 @@ void set_energy(Node& root, const EnergyAnswer& a) {
   n.set("memory_joules", Node::of(a.device.memory.value));
   n.set("link_joules", Node::of(a.device.links.value));
   n.set("idle_joules", Node::of(a.device.idle.value));
+  n.set("host_joules", Node::of(a.device.host.value));
   n.set("total_joules", Node::of(a.device.total().value));
   n.set("joules_per_token", Node::of(of_token(a).value));
 }
@@ -27,9 +28,10 @@ void set_energy(Node& root, const EnergyAnswer& a) {
 std::string energy_text(const EnergyAnswer& a) {
   const Joules whole = a.device.total();
   const auto share = [&](Joules j) { return format_percent(whole.value > 0 ? j / whole : 0, 0); };
-  return fmt::format("energy {} a device, {} a token: compute {}, memory {}, links {}, idle {}\n",
-                     format(whole), format(of_token(a)), share(a.device.compute),
-                     share(a.device.memory), share(a.device.links), share(a.device.idle));
+  return fmt::format(
+      "energy {} a device, {} a token: compute {}, memory {}, links {}, idle {}, host {}\n",
+      format(whole), format(of_token(a)), share(a.device.compute), share(a.device.memory),
+      share(a.device.links), share(a.device.idle), share(a.device.host));
 }
 
 }  // namespace sextant::cli

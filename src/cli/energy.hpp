@@ -19,7 +19,8 @@ struct EnergyAnswer {
 /// "energy": joules of one device by what draws them, and of a token on all devices.
 void set_energy(Node& root, const EnergyAnswer& answer);
 
-/// "energy 401 J a device, 24.5 mJ a token: compute 60 %, memory 10 %, links 2 %, idle 28 %".
+/// "energy 401 J a device, 24.5 mJ a token: compute 60 %, memory 10 %, links 2 %, idle 18 %, host
+/// 10 %".
 std::string energy_text(const EnergyAnswer& answer);
 
 }  // namespace sextant::cli

@@ -223,7 +223,8 @@ std::string show_fields(PresetKind kind, const Common& common) {
   TextTable t;
   t.columns = {{"field"}, {"type"}, {"default"}, {"what it is"}};
   for (const FieldInfo& f : fields_of_kind(kind)) {
-    t.rows.push_back({f.path, f.type, f.required ? "(required)" : f.default_text, f.help});
+    t.rows.push_back({f.path, f.type, f.required ? "(required)" : f.default_text,
+                      f.inert.empty() || f.inert == f.help ? f.help : f.help + "; " + f.inert});
   }
   return render(t, common.format);
 }

@@ -170,7 +170,7 @@ double worth(const Workload& w, const Technology& t, const Blueprint& d) {
   }
   if (w.goal == Goal::time) return time.value;
   const Joules energy =
-      (w.trains ? evaluate(p, w.strategy).energy : request_energy(p, w.strategy)).total();
+      (w.trains ? evaluate(p, w.strategy).energy : request_energy(p, w.strategy)).device();
   return per_token * (w.goal == Goal::energy ? energy.value : cost_of(d, time, energy).value);
 }
 

@@ -79,7 +79,7 @@ std::vector<FieldInfo> list_fields(const StructRef& fields, const std::string& p
   for (const Slot& slot : fields.fields) {
     const std::string path = join_path(prefix, slot.name);
     out.push_back({path, type_of(slot.target), std::string(slot.field.help), slot.field.required,
-                   slot.field.required ? "" : text_of(slot.target)});
+                   slot.field.required ? "" : text_of(slot.target), std::string(slot.field.inert)});
     std::vector<FieldInfo> inner;
     if (const auto* nested = std::get_if<StructRef>(&slot.target)) {
       inner = list_fields(*nested, path);

@@ -32,6 +32,7 @@ struct FieldInfo {
   std::string help;
   bool required = false;
   std::string default_text;  ///< empty where there is none
+  std::string inert = {};    ///< why no prediction depends on it
 };
 
 std::vector<FieldInfo> list_fields(const StructRef& fields, const std::string& prefix = "");

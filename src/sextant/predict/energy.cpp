@@ -33,16 +33,18 @@ Energy of_operators(const Problem& p, const std::vector<Operator>& operators, Pr
 }  // namespace
 
 Energy operator+(const Energy& a, const Energy& b) {
-  return {a.compute + b.compute, a.memory + b.memory, a.links + b.links, a.idle + b.idle};
+  return {a.compute + b.compute, a.memory + b.memory, a.links + b.links, a.idle + b.idle,
+          a.host + b.host};
 }
 Energy operator*(double times, const Energy& e) {
-  return {times * e.compute, times * e.memory, times * e.links, times * e.idle};
+  return {times * e.compute, times * e.memory, times * e.links, times * e.idle, times * e.host};
 }
 
 Energy pass_energy(const Problem& p, const Strategy& s, PassShape shape) {
   const ExplainedPass x = explain_pass(p, s, shape);
   Energy e = of_operators(p, x.operators, s.precision);
   e.idle = p.chip.idle * x.cost.time;
+  e.host = p.host_power * x.cost.time;
   return e;
 }
 

@@ -25,7 +25,7 @@ TEST(Energy, SumsToThePowerOfAPass) {
                                  PassShape{128, 1, 300}, PassShape{1, 2048, 2048}}) {
     const PassCost pass = serving_pass(p, {}, shape);
     const Joules drawn = pass.power * pass.time;
-    EXPECT_NEAR(pass_energy(p, {}, shape).total() / drawn, 1, 0.01) << shape.batch;
+    EXPECT_NEAR(pass_energy(p, {}, shape).device() / drawn, 1, 0.01) << shape.batch;
   }
 }
 
@@ -59,7 +59,7 @@ TEST(Energy, OfServingOnH200AsMeasured) {
   const Problem p = problem_of("h200-single", "pytorch-graph", "llama2-7b", Serving{});
   for (const Row& r : rows) {
     const PassCost pass = serving_pass(p, {}, r.shape);
-    expect_as_measured(r.measured, pass.power, pass.clock, pass_energy(p, {}, r.shape).total());
+    expect_as_measured(r.measured, pass.power, pass.clock, pass_energy(p, {}, r.shape).device());
   }
 }
 
@@ -68,7 +68,7 @@ TEST(Energy, OfTrainingOnH200AsMeasured) {
       problem_of("h200-single", "pytorch", "gpt-2.7b", Training{.batch = 8, .seq = 2048});
   const Strategy s{.microbatch = 8};
   const Estimate e = evaluate(p, s);
-  expect_as_measured({"train", 0.586946, 690.0, 1.6773}, e.power, e.clock, e.energy.total());
+  expect_as_measured({"train", 0.586946, 690.0, 1.6773}, e.power, e.clock, e.energy.device());
 }
 
 TEST(Energy, StaysWithinTheLimit) {
@@ -81,12 +81,21 @@ TEST(Energy, StaysWithinTheLimit) {
     s.zero = 1;
     const Estimate estimate = evaluate(p, s);
     const Energy e = estimate.energy;
-    EXPECT_LT(e.total() / estimate.step, 1.05 * p.chip.power_limit);
-    EXPECT_GT(e.total() / estimate.step, 0.4 * p.chip.power_limit);
+    EXPECT_LT(e.device() / estimate.step, 1.05 * p.chip.power_limit);
+    EXPECT_GT(e.device() / estimate.step, 0.4 * p.chip.power_limit);
     EXPECT_GT(e.compute.value, 0);
     EXPECT_GT(e.memory.value, 0);
     EXPECT_GT(e.idle.value, 0);
   }
+}
+
+// The CPU, the switches and the fans of a DGX draw 4600 W for its eight devices.
+TEST(Energy, ANodeDrawsBesideItsDevices) {
+  const Problem p = problem_of("dgx-h100", "trtllm", "llama2-13b", Serving{});
+  const PassShape shape{1, 1, 1024};
+  const Energy e = pass_energy(p, {}, shape);
+  EXPECT_NEAR(e.host / serving_pass(p, {}, shape).time / Watts(4600.0 / 8), 1, 1e-9);
+  EXPECT_NEAR((e.total() - e.device()) / e.host, 1, 1e-9);
 }
 
 TEST(Energy, OfARequestGrowsWithItsTokens) {

@@ -11,7 +11,9 @@ struct Energy {
   Joules memory;   ///< traffic of device memory, the way to the cores included
   Joules links;    ///< bytes sent to other devices, switches included
   Joules idle;     ///< what it draws whatever runs
-  Joules total() const { return compute + memory + links + idle; }
+  Joules host;     ///< its share of the node around it: CPU, switches, adapters, fans
+  Joules device() const { return compute + memory + links + idle; }
+  Joules total() const { return device() + host; }
 };
 
 // SerDes 4 to 6 pJ a bit and the switch about 5; two adapters, a switch and optics of a network.

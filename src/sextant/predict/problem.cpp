@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/predict/problem.hpp"
 
+#include <algorithm>
+
 namespace sextant {
 namespace {
 
@@ -40,6 +42,7 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
   }
   p.capacity = system.device.memory.capacity;
   p.host_link = system.host.link;
+  p.host_power = system.node_overhead / std::max(1, system.devices_per_node);
   p.max_devices = system.max_devices;
   return p;
 }

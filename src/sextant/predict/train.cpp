@@ -274,6 +274,7 @@ class Step {
     e.memory += chip.memory_energy * adam;
     if (s_.dp > 1) e.links += 2.0 * (network_energy * e_.memory.parts[Space::gradients]);
     e.idle = chip.idle * e_.step;
+    e.host = p_.host_power * e_.step;
   }
 
   const Problem& p_;

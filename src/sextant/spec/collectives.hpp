@@ -102,8 +102,8 @@ struct CollectiveLibrary {
 };
 template <class V>
 void describe(V& v, CollectiveLibrary& k) {
-  v("name", k.name, {.help = "preset name"});
-  v("notes", k.notes, {.help = "remarks"});
+  v("name", k.name, {.help = "preset name", .inert = "a name"});
+  v("notes", k.notes, {.help = "remarks", .inert = "a remark"});
   v("ring", k.ring, {.help = "all-reduce, all-gather and reduce-scatter by rings and trees"});
   v("direct", k.direct, {.help = "all-to-all"});
   v("send", k.send, {.help = "send/receive of one pair"});
@@ -118,7 +118,8 @@ void describe(V& v, CollectiveLibrary& k) {
     {.help = "one stream through one adapter", .min = 0.01, .max = 1});
   v("in_network_min", k.in_network_min,
     {.help = "smallest group that the switch adds for", .min = 2, .max = 1e6});
-  v("provenance", k.provenance, {.help = "where the constants come from"});
+  v("provenance", k.provenance,
+    {.help = "where the constants come from", .inert = "says where constants come from"});
 }
 
 }  // namespace sextant

@@ -24,6 +24,7 @@ struct Field {
   bool required = false;
   double min = 0;
   double max = 1e30;
+  std::string_view inert = {};  ///< why no prediction depends on it; empty: some do
 };
 
 /// Bounds for quantities that may not be zero.

@@ -72,7 +72,7 @@ struct Memory {
 };
 template <class V>
 void describe(V& v, Memory& m) {
-  v("kind", m.kind, {.help = "technology, for people"});
+  v("kind", m.kind, {.help = "technology, for people", .inert = "for people"});
   v("capacity", m.capacity, {.help = "memory on the device", .required = true, .min = above_zero});
   v("bandwidth", m.bandwidth,
     {.help = "peak streaming rate of the datasheet", .required = true, .min = above_zero});
@@ -103,7 +103,7 @@ struct Die {
 };
 template <class V>
 void describe(V& v, Die& d) {
-  v("process", d.process, {.help = "process node, for people"});
+  v("process", d.process, {.help = "process node, for people", .inert = "for people"});
   v("area", d.area, {.help = "die area, all dies together"});
   v("transistors", d.transistors, {.help = "transistor count", .max = 1e15});
 }
@@ -182,10 +182,10 @@ struct Device {
 };
 template <class V>
 void describe(V& v, Device& d) {
-  v("name", d.name, {.help = "preset name"});
-  v("vendor", d.vendor, {.help = "for people"});
-  v("architecture", d.architecture, {.help = "for people"});
-  v("notes", d.notes, {.help = "remarks"});
+  v("name", d.name, {.help = "preset name", .inert = "a name"});
+  v("vendor", d.vendor, {.help = "for people", .inert = "for people"});
+  v("architecture", d.architecture, {.help = "for people", .inert = "for people"});
+  v("notes", d.notes, {.help = "remarks", .inert = "a remark"});
   v("cores", d.cores, {.help = "SMs, compute units", .required = true, .min = 1, .max = 1e6});
   v("clock", d.clock,
     {.help = "clock of the peak rates", .required = true, .min = 1e6, .max = 1e12});
@@ -198,9 +198,11 @@ void describe(V& v, Device& d) {
   v("l2", d.l2, {.help = "last-level cache", .required = true});
   v("memory", d.memory, {.help = "device memory", .required = true});
   v("power", d.power, {.help = "power and energy", .required = true});
-  v("die", d.die, {.help = "silicon"});
+  v("die", d.die,
+    {.help = "silicon", .inert = "for people: rates and capacities say what it does"});
   v("mechanism", d.mechanism, {.help = "kernel constants; defaults hold for any device"});
-  v("provenance", d.provenance, {.help = "where fitted constants come from"});
+  v("provenance", d.provenance,
+    {.help = "where fitted constants come from", .inert = "says where constants come from"});
 }
 
 /// Everything wrong with a device beyond what field bounds catch.

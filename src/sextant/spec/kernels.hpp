@@ -173,8 +173,8 @@ struct Kernels {
 };
 template <class V>
 void describe(V& v, Kernels& k) {
-  v("name", k.name, {.help = "preset name"});
-  v("notes", k.notes, {.help = "remarks"});
+  v("name", k.name, {.help = "preset name", .inert = "a name"});
+  v("notes", k.notes, {.help = "remarks", .inert = "a remark"});
   v("whole_module", k.whole_module, {.help = "attention rotates and appends to the cache itself"});
   v("sinks", k.sinks, {.help = "attention takes learned sinks"});
   v("prefill", k.prefill, {.help = "attention over a prompt"});
@@ -194,7 +194,8 @@ void describe(V& v, Kernels& k) {
   v("experts_8bit", k.experts_8bit, {.help = "the same with 8-bit weights"});
   v("quantize", k.quantize, {.help = "quantising rows on the fly"});
   v("stream", k.stream, {.help = "streaming operators"});
-  v("provenance", k.provenance, {.help = "where the constants come from"});
+  v("provenance", k.provenance,
+    {.help = "where the constants come from", .inert = "says where constants come from"});
 }
 
 }  // namespace sextant

@@ -94,8 +94,8 @@ struct Measurement {
 };
 template <class V>
 void describe(V& v, Measurement& m) {
-  v("name", m.name, {.help = "preset name"});
-  v("notes", m.notes, {.help = "remarks"});
+  v("name", m.name, {.help = "preset name", .inert = "a name"});
+  v("notes", m.notes, {.help = "remarks", .inert = "a remark"});
   v("source", m.source,
     {.help = "texts that a case's source holds, all of them", .required = true});
   v("kind", m.kind, {.help = "of cases; empty: any"});

@@ -197,16 +197,19 @@ struct Model {
 };
 template <class V>
 void describe(V& v, Model& m) {
-  v("name", m.name, {.help = "preset name"});
-  v("family", m.family, {.help = "for people"});
-  v("notes", m.notes, {.help = "remarks"});
+  v("name", m.name, {.help = "preset name", .inert = "a name"});
+  v("family", m.family, {.help = "for people", .inert = "for people"});
+  v("notes", m.notes, {.help = "remarks", .inert = "a remark"});
   v("layers", m.layers, {.help = "transformer layers", .required = true, .min = 1, .max = 1e5});
   v("hidden", m.hidden, {.help = "model width", .required = true, .min = 1, .max = 1e7});
   v("ffn", m.ffn, {.help = "width of the MLP; 0: 4 * hidden", .max = count_limit});
   v("wide_mlp_layers", m.wide_mlp_layers,
     {.help = "layers whose MLP is twice as wide", .max = 1e5});
   v("vocab", m.vocab, {.help = "vocabulary", .required = true, .min = 1, .max = count_limit});
-  v("max_context", m.max_context, {.help = "longest context; 0: unknown", .max = count_limit});
+  v("max_context", m.max_context,
+    {.help = "longest context; 0: unknown",
+     .max = count_limit,
+     .inert = "limits what may be asked"});
   v("mlp", m.mlp, {.help = "activation of the MLP; swiglu and geglu are gated"});
   v("mlp_bias", m.mlp_bias, {.help = "biases in the MLP"});
   v("norm", m.norm, {.help = "kind of norm"});
@@ -225,9 +228,13 @@ void describe(V& v, Model& m) {
   v("experts", m.experts, {.help = "mixture of experts"});
   v("hybrid", m.hybrid, {.help = "layers that are not attention and MLP"});
   v("published_parameters", m.published_parameters,
-    {.help = "parameters as published; 0: unknown", .max = 1e18});
+    {.help = "parameters as published; 0: unknown",
+     .max = 1e18,
+     .inert = "checks what is counted"});
   v("published_active", m.published_active,
-    {.help = "parameters a token uses, as published; 0: unknown", .max = 1e18});
+    {.help = "parameters a token uses, as published; 0: unknown",
+     .max = 1e18,
+     .inert = "checks what is counted"});
 }
 
 /// Fills what was left to be derived (kv_heads, head_dim, ffn, …). Idempotent.

@@ -185,10 +185,11 @@ struct Runtime {
 };
 template <class V>
 void describe(V& v, Runtime& r) {
-  v("name", r.name, {.help = "preset name"});
-  v("notes", r.notes, {.help = "remarks"});
-  v("trains", r.trains, {.help = "models are trained with it"});
-  v("serves", r.serves, {.help = "models are served with it"});
+  v("name", r.name, {.help = "preset name", .inert = "a name"});
+  v("notes", r.notes, {.help = "remarks", .inert = "a remark"});
+  v("trains", r.trains,
+    {.help = "models are trained with it", .inert = "limits what may be asked"});
+  v("serves", r.serves, {.help = "models are served with it", .inert = "limits what may be asked"});
   v("kernels", r.kernels, {.help = "kernel library: 'sextant list kernels'"});
   v("launch", r.launch, {.help = "how kernels reach the device"});
   v("fusion", r.fusion, {.help = "what is one kernel instead of several"});

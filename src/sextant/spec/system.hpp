@@ -36,7 +36,7 @@ struct Fabric {
 };
 template <class V>
 void describe(V& v, Fabric& f) {
-  v("name", f.name, {.help = "what it is, for people"});
+  v("name", f.name, {.help = "what it is, for people", .inert = "for people"});
   v("reach", f.reach, {.help = "devices it connects", .required = true, .min = 1, .max = 1e7});
   v("bandwidth", f.bandwidth,
     {.help = "raw rate of one device, one direction", .required = true, .min = above_zero});
@@ -84,15 +84,19 @@ struct System {
 };
 template <class V>
 void describe(V& v, System& s) {
-  v("name", s.name, {.help = "preset name"});
-  v("notes", s.notes, {.help = "remarks"});
+  v("name", s.name, {.help = "preset name", .inert = "a name"});
+  v("notes", s.notes, {.help = "remarks", .inert = "a remark"});
   v("device", s.device, {.help = "the accelerator", .required = true});
   v("devices_per_node", s.devices_per_node, {.help = "accelerators a node", .min = 1, .max = 1e5});
   v("max_devices", s.max_devices, {.help = "the largest job", .min = 1, .max = 1e7});
   v("fabrics", s.fabrics, {.help = "networks, innermost first"});
   v("collectives", s.collectives, {.help = "communication library: 'sextant list collectives'"});
-  v("trained_with", s.trained_with, {.help = "runtime of training where none is asked for"});
-  v("served_with", s.served_with, {.help = "runtime of serving where none is asked for"});
+  v("trained_with", s.trained_with,
+    {.help = "runtime of training where none is asked for",
+     .inert = "names what a scenario leaves out"});
+  v("served_with", s.served_with,
+    {.help = "runtime of serving where none is asked for",
+     .inert = "names what a scenario leaves out"});
   v("host", s.host, {.help = "the CPU side"});
   v("node_overhead", s.node_overhead, {.help = "power of a node beside its accelerators"});
 }

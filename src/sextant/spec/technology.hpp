@@ -34,8 +34,8 @@ struct LogicNode {
 };
 template <class V>
 void describe(V& v, LogicNode& n) {
-  v("name", n.name, {.help = "preset name"});
-  v("process", n.process, {.help = "for people"});
+  v("name", n.name, {.help = "preset name", .inert = "a name"});
+  v("process", n.process, {.help = "for people", .inert = "for people"});
   v("year", n.year, {.help = "of the first large chips", .min = 1990, .max = 2100});
   v("logic", n.logic,
     {.help = "density of logic over N7", .required = true, .min = 0.01, .max = 100});
@@ -69,8 +69,8 @@ struct MemoryPart {
 };
 template <class V>
 void describe(V& v, MemoryPart& m) {
-  v("name", m.name, {.help = "preset name"});
-  v("kind", m.kind, {.help = "for people"});
+  v("name", m.name, {.help = "preset name", .inert = "a name"});
+  v("kind", m.kind, {.help = "for people", .inert = "for people"});
   v("year", m.year, {.help = "of the first devices with it", .min = 1990, .max = 2100});
   v("bandwidth", m.bandwidth, {.help = "of one part", .required = true, .min = above_zero});
   v("capacity", m.capacity, {.help = "of one part", .required = true, .min = above_zero});
@@ -110,8 +110,8 @@ struct LinkPart {
 };
 template <class V>
 void describe(V& v, LinkPart& l) {
-  v("name", l.name, {.help = "preset name"});
-  v("title", l.title, {.help = "for people"});
+  v("name", l.name, {.help = "preset name", .inert = "a name"});
+  v("title", l.title, {.help = "for people", .inert = "for people"});
   v("reach", l.reach, {.help = "package, node or cluster"});
   v("year", l.year, {.help = "of the first devices with it", .min = 1990, .max = 2100});
   v("bandwidth", l.bandwidth,
@@ -149,7 +149,7 @@ struct CoreTemplate {
 };
 template <class V>
 void describe(V& v, CoreTemplate& c) {
-  v("name", c.name, {.help = "preset name"});
+  v("name", c.name, {.help = "preset name", .inert = "a name"});
   v("node", c.node, {.help = "node of clock and energy", .required = true});
   v("matrix_per_clock", c.matrix_per_clock,
     {.help = "16-bit FLOPs a clock", .required = true, .min = 1, .max = 1e6});

@@ -115,12 +115,16 @@ void add_energy(std::vector<Output>& out) {
                  "J",
                  "energy of one device, a step or a batch",
                  {},
-                 [](A a) { return a.energy.total().value; }});
-  out.push_back(
-      {"joules_per_token", CellType::real, "J", "energy of all devices, a token", {}, [](A a) {
-         const double devices = std::max(a.step.devices, a.service.devices);
-         return a.tokens > 0 ? a.energy.total().value * devices / a.tokens : 0;
-       }});
+                 [](A a) { return a.energy.device().value; }});
+  out.push_back({"joules_per_token",
+                 CellType::real,
+                 "J",
+                 "energy of all devices and their nodes, a token",
+                 {},
+                 [](A a) {
+                   const double devices = std::max(a.step.devices, a.service.devices);
+                   return a.tokens > 0 ? a.energy.total().value * devices / a.tokens : 0;
+                 }});
 }
 
 // The strategy that the inner search found, field by field.
