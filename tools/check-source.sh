@@ -14,13 +14,14 @@ declare -A may_include=(
   [io]="units spec"
   [report]="units spec graph cost predict"
   [predict]="units spec graph cost"
+  [run]="units spec graph cost predict"
   [tech]="units spec graph cost predict"
   [search]="units spec graph cost predict"
   [validate]="units spec graph cost io predict"
   [sweep]="units spec graph cost predict tech io"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
-core="units spec graph cost predict tech search report sweep"
+core="units spec graph cost predict run tech search report sweep"
 # The places that start threads.
 with_threads="src/sextant/search/parallel.hpp src/sextant/sweep/parallel.hpp"
 # Each third-party header and the one place that may include it.

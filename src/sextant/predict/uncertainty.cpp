@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/uncertainty.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+bool among(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// What a group may differ in from the question, the least harmful first, and how much wider the
+// interval gets for each: half as wide again is what whole steps lose from measured to unmeasured
+// runtimes and devices among the sets at hand (docs/accuracy.md).
+struct Difference {
+  bool ErrorGroup::*field;
+  double wider;
+};
+constexpr std::array<Difference, 5> differences = {{
+    {&ErrorGroup::many_nodes, 1.15},
+    {&ErrorGroup::narrow, 1.15},
+    {&ErrorGroup::experts, 1.5},
+    {&ErrorGroup::runtime_measured, 1.5},
+    {&ErrorGroup::device_measured, 1.5},
+}};
+// With fewer cases a percentile is not one.
+constexpr int least_cases = 20;
+// Where no measurement of the kind exists at all: a factor of two either way.
+constexpr double nothing_near = 0.7;
+
+}  // namespace
+
+Interval interval_of(const Errors& errors, const Likeness& asked) {
+  ErrorGroup wanted;
+  wanted.question = asked.question;
+  wanted.experts = asked.experts;
+  wanted.narrow = asked.narrow;
+  wanted.many_nodes = asked.many_nodes;
+  wanted.device_measured = among(errors.devices, asked.device);
+  wanted.runtime_measured = asked.runtime.empty() || among(errors.runtimes, asked.runtime);
+  const ErrorGroup* nearest = nullptr;
+  double wider = 0;
+  for (const ErrorGroup& g : errors.groups) {
+    if (g.question != wanted.question || g.cases < least_cases) continue;
+    double factor = 1;
+    for (const Difference& d : differences) factor *= g.*d.field == wanted.*d.field ? 1 : d.wider;
+    if (nearest != nullptr && factor >= wider) continue;
+    nearest = &g;
+    wider = factor;
+  }
+  Interval i;
+  const std::string device = std::string(asked.device);
+  i.basis = device + (wanted.device_measured ? " measured" : " never measured");
+  if (!asked.runtime.empty()) {
+    i.basis += ", runtime " + std::string(asked.runtime) +
+               (wanted.runtime_measured ? " measured" : " never measured");
+  }
+  if (nearest == nullptr) {
+    i.low = std::exp(-nothing_near);
+    i.high = std::exp(nothing_near);
+    i.basis += "; no measurement of this kind";
+    return i;
+  }
+  // About the middle of the group, so that a bias is neither hidden nor multiplied.
+  const double middle = (nearest->low + nearest->high) / 2;
+  const double half = wider * (nearest->high - nearest->low) / 2;
+  i.low = std::exp(middle - half);
+  i.high = std::exp(middle + half);
+  i.cases = nearest->cases;
+  if (asked.experts && !nearest->experts) i.basis += "; experts unlike the measured dense models";
+  if (wider > 1) i.basis += "; widened, no measured case is alike";
+  return i;
+}
+
+}  // namespace sextant

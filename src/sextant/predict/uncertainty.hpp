@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// How sure a prediction is: an interval that holds nine times in ten among left-out measurements of
+// questions like this one (split conformal prediction over log-ratios, by group: Vovk et al.,
+// Algorithmic Learning in a Random World, section 4.5), widened where nothing is near.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sextant/spec/errors.hpp"
+
+namespace sextant {
+
+/// What makes questions alike.
+struct Likeness {
+  Question question = Question::train;
+  std::string_view device = {};
+  std::string_view runtime = {};
+  bool experts = false;
+  bool narrow = false;
+  bool many_nodes = false;
+};
+
+struct Interval {
+  static constexpr double level = 0.9;
+  double low = 1;   ///< times the predicted number
+  double high = 1;  ///< of a time; a rate's is the inverse
+  std::string basis = {};
+  int cases = 0;
+};
+
+/// For a time.
+Interval interval_of(const Errors& errors, const Likeness& likeness);
+/// For a rate that is work over that time.
+inline Interval inverse(Interval i) { return {1 / i.high, 1 / i.low, std::move(i.basis), i.cases}; }
+
+}  // namespace sextant

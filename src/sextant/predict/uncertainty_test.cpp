@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/uncertainty.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+Errors example() {
+  Errors e;
+  e.devices = {"h100-sxm", "a100-sxm-80gb"};
+  e.runtimes = {"megatron-core"};
+  ErrorGroup dense;
+  dense.low = -0.10;
+  dense.high = 0.08;
+  dense.cases = 300;
+  ErrorGroup experts = dense;
+  experts.experts = true;
+  experts.low = -0.25;
+  experts.high = 0.35;
+  experts.cases = 60;
+  ErrorGroup few = dense;
+  few.many_nodes = true;
+  few.cases = 3;
+  few.low = few.high = 0;
+  e.groups = {dense, experts, few};
+  return e;
+}
+
+const Likeness plain{.device = "h100-sxm", .runtime = "megatron-core"};
+
+TEST(Uncertainty, IsThatOfCasesAlike) {
+  const Interval i = interval_of(example(), plain);
+  EXPECT_NEAR(std::log(i.low), -0.10, 1e-12);
+  EXPECT_NEAR(std::log(i.high), 0.08, 1e-12);
+  EXPECT_EQ(i.cases, 300);
+  EXPECT_EQ(i.basis, "h100-sxm measured, runtime megatron-core measured");
+  const Interval rate = inverse(i);
+  EXPECT_NEAR(rate.low * i.high, 1, 1e-12);
+  EXPECT_LT(rate.low, rate.high);
+}
+
+TEST(Uncertainty, WidensWithEveryDifference) {
+  const auto width = [](const Likeness& l) {
+    const Interval i = interval_of(example(), l);
+    return std::log(i.high / i.low);
+  };
+  const double base = width(plain);
+  Likeness l = plain;
+  l.device = "mi355x";
+  const double device = width(l);
+  EXPECT_GT(device, 1.4 * base);
+  l.runtime = "neuron";
+  EXPECT_GT(width(l), 1.4 * device);
+  l = plain;
+  l.experts = true;
+  EXPECT_NEAR(width(l), 0.60, 1e-12);
+  l = plain;
+  l.many_nodes = true;  // three cases are no percentile
+  EXPECT_GT(width(l), base);
+}
+
+TEST(Uncertainty, SaysWhereNothingIsNear) {
+  const Interval i = interval_of({}, {.question = Question::traffic, .device = "tpu-v7"});
+  EXPECT_NEAR(i.high, std::exp(0.7), 1e-12);
+  EXPECT_NE(i.basis.find("no measurement of this kind"), std::string::npos);
+  EXPECT_EQ(i.cases, 0);
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far off predictions were where someone measured, by what makes questions alike. Written by
+// tools/intervals.py from left-out log-ratios (presets/errors/measured.toml); read when an answer
+// says how sure it is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sextant/spec/describe.hpp"
+
+namespace sextant {
+
+enum class Question : std::uint8_t { kernel, collective, train, infer, traffic };
+constexpr auto names_of(Question) {
+  return std::array<std::string_view, 5>{"kernel", "collective", "train", "infer", "traffic"};
+}
+
+/// Cases that are alike, and the middle 90 % of the logarithm of measured over predicted among
+/// them.
+struct ErrorGroup {
+  Question question = Question::train;
+  bool experts = false;          ///< mixtures of experts
+  bool narrow = false;           ///< weights or multiplies in 8 bits or fewer
+  bool many_nodes = false;       ///< communication leaves the node
+  bool device_measured = true;   ///< kernels of this device were measured
+  bool runtime_measured = true;  ///< steps of this runtime were measured
+  double low = -0.3;
+  double high = 0.3;
+  int cases = 0;
+  int sets = 0;  ///< files they come from
+};
+template <class V>
+void describe(V& v, ErrorGroup& g) {
+  v("question", g.question, {.help = "what was asked", .required = true});
+  v("experts", g.experts, {.help = "mixtures of experts"});
+  v("narrow", g.narrow, {.help = "weights or multiplies in 8 bits or fewer"});
+  v("many_nodes", g.many_nodes, {.help = "communication leaves the node"});
+  v("device_measured", g.device_measured, {.help = "kernels of the device were measured"});
+  v("runtime_measured", g.runtime_measured, {.help = "steps of the runtime were measured"});
+  v("low", g.low, {.help = "5th percentile of ln(measured / predicted)", .min = -5, .max = 5});
+  v("high", g.high, {.help = "95th percentile of it", .min = -5, .max = 5});
+  v("cases", g.cases, {.help = "cases it rests on", .max = 1e9});
+  v("sets", g.sets, {.help = "sources they come from", .max = 1e6});
+}
+
+struct Errors {
+  std::vector<std::string> devices;   ///< whose kernels were measured
+  std::vector<std::string> runtimes;  ///< whose steps were measured
+  std::vector<ErrorGroup> groups;
+};
+template <class V>
+void describe(V& v, Errors& e) {
+  v("devices", e.devices, {.help = "devices whose kernels were measured"});
+  v("runtimes", e.runtimes, {.help = "runtimes whose steps were measured"});
+  v("group", e.groups, {.help = "cases that are alike"});
+}
+
+}  // namespace sextant

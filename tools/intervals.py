@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes presets/errors/measured.toml: how far off predictions are, by what makes cases alike, and prints how well the
+intervals hold on sets they have not seen.
+
+usage: tools/intervals.py PROGRAM CASE-FILE...      (make intervals CASES=FOLDER)
+
+A group's interval is the middle 90 % of ln(measured / predicted) over its cases, each source weighing as the root of its
+number of cases, so that one large set is not everything. Intervals made from all sources but one are then tried on that
+one; the group's interval is widened until nine of ten such cases hold.
+"""
+import json
+import math
+import subprocess
+import sys
+from collections import defaultdict
+from datetime import date
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FIELDS = ("experts", "narrow", "many_nodes", "device_measured", "runtime_measured")
+LEVEL = 0.9
+
+
+def rows_of(program, path):
+    answer = subprocess.run([program, "validate", "--cases", path, "--rows", "--format", "json"], check=True,
+                            capture_output=True, text=True).stdout
+    for row in json.loads(answer)["rows"]:
+        if row.get("alike") and row["predicted"] > 0 and row["measured"] > 0:
+            yield row
+
+
+def quantile(weighted, q):
+    """Of (value, weight) pairs; the conformal one: the value that a share q of the weight does not exceed."""
+    weighted = sorted(weighted)
+    total = sum(w for _, w in weighted)
+    seen = 0
+    for value, weight in weighted:
+        seen += weight
+        if seen >= q * total:
+            return value
+    return weighted[-1][0]
+
+
+def interval(sets):
+    weighted = [(x, len(xs) ** -0.5) for xs in sets for x in xs]
+    return quantile(weighted, (1 - LEVEL) / 2), quantile(weighted, (1 + LEVEL) / 2)
+
+
+def held(low, high, wider, xs):
+    middle, half = (low + high) / 2, wider * (high - low) / 2
+    return sum(abs(x - middle) <= half for x in xs) / len(xs)
+
+
+def widening(by_set):
+    """How much wider than that of the others a set's interval must be for nine of ten of its cases to hold."""
+    if len(by_set) < 2:
+        return 1.5  # nothing to try it on
+    others = {s: interval([xs for t, xs in by_set.items() if t != s]) for s in by_set}
+    weight = {s: len(xs) ** 0.5 for s, xs in by_set.items()}
+    for wider in (1 + i / 20 for i in range(80)):
+        share = sum(weight[s] * held(*others[s], wider, by_set[s]) for s in by_set) / sum(weight.values())
+        if share >= LEVEL:
+            return wider
+    return 5
+
+
+def main():
+    program, *files = sys.argv[1:]
+    groups = defaultdict(lambda: defaultdict(list))
+    devices, runtimes = set(), set()
+    for path in files:
+        for row in rows_of(program, path):
+            alike = row["alike"]
+            # A rate's error is the inverse of a time's.
+            ratio = math.log(row["measured"] / row["predicted"])
+            groups[(alike["question"], *(bool(alike[f]) for f in FIELDS))][Path(path).stem].append(
+                -ratio if row.get("rate") else ratio)
+            if alike["question"] == "kernel":
+                devices.add(alike["device"])
+            elif alike.get("runtime"):
+                runtimes.add(alike["runtime"])
+    text = ["# How far off predictions are, by what makes cases alike: the middle 90 % of ln(measured / predicted), widened",
+            "# until it holds on sources it has not seen. Written by tools/intervals.py; do not edit.",
+            f"devices = {json.dumps(sorted(devices))}", f"runtimes = {json.dumps(sorted(runtimes))}", ""]
+    print(f"{'group':70} {'sets':>4} {'cases':>6} {'interval':>18} {'wider':>6}")
+    for key, by_set in sorted(groups.items()):
+        cases = sum(map(len, by_set.values()))
+        low, high = interval(list(by_set.values()))
+        wider = widening(by_set)
+        middle, half = (low + high) / 2, wider * (high - low) / 2
+        low, high = middle - half, middle + half
+        name = " ".join([key[0]] + [f for f, v in zip(FIELDS, key[1:]) if v])
+        print(f"{name:70} {len(by_set):4} {cases:6} {100*math.expm1(low):+8.1f} {100*math.expm1(high):+8.1f} {wider:6.2f}")
+        text += ["[[group]]", f'question = "{key[0]}"'] + [f"{f} = {str(v).lower()}" for f, v in zip(FIELDS, key[1:])]
+        text += [f"low = {low:.4f}", f"high = {high:.4f}", f"cases = {cases}", f"sets = {len(by_set)}", ""]
+    text += ["[provenance]", f'date = "{date.today()}"', 'method = "split conformal over sources, tools/intervals.py"', ""]
+    target = ROOT / "presets" / "errors" / "measured.toml"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text("\n".join(text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
