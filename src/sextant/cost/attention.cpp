@@ -7,8 +7,12 @@
 namespace sextant {
 namespace {
 
-// Queries one block works on (FlashAttention-2 and -3, cuDNN, TensorRT-LLM alike).
-constexpr double block_rows = 128;
+// Queries one block works on (FlashAttention-2 and -3, cuDNN, TensorRT-LLM alike): 128 where their
+// tiles fit into shared memory beside those of keys and values, 64 on cores with 100 KiB (sm_86,
+// sm_89, sm_120).
+double block_rows_of(const Chip& chip) {
+  return chip.shared_capacity.value >= 128 * 1024 ? 128 : 64;
+}
 
 // The part of a prompt kernel that does not care where the scores come from.
 struct PromptWork {
@@ -40,7 +44,9 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
   c.busy[Bound::latency] = Seconds(rounds * k.tile_cycles / hz);
   c.busy[Bound::dram] = Seconds(memory);
   c.busy[Bound::launch] = k.start;
-  c.time = Seconds((lane * (issue + special) + rounds * k.tile_cycles) / hz + memory) + k.start;
+  // Warps take turns: while some exponentiate, others multiply.
+  const double score = smooth_max(issue, special);
+  c.time = Seconds((lane * score + rounds * k.tile_cycles) / hz + memory) + k.start;
   c.flops = Flops(w.useful_flops);
   c.dram = Bytes(w.bytes);
   c.l2 = Bytes(w.bytes);
@@ -52,7 +58,7 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
 // Scores that are computed when the queries are the last of the context: half a block of the
 // diagonal is wasted, and with a window no query looks further back than that and the block it
 // starts in.
-double scores_of(double queries, double context, bool causal, double reach) {
+double scores_of(double queries, double context, bool causal, double reach, double block_rows) {
   if (!causal) return queries * reach;
   const double triangle = queries * context - queries * queries / 2 + block_rows / 2 * queries;
   return std::max(queries, std::min(triangle, queries * reach));
@@ -65,7 +71,8 @@ struct CacheWork {
   double block_flops;  // and FLOPs, 0 where the units hide it
   double tokens;       // of cache a block walks
   double group = 1;    // cost factor of queries that share the block
-  double cache;        // bytes of all cache, read once from DRAM
+  double cache;        // bytes of all cache, read once
+  double hit;          // share of them found in L2
   double other;        // bytes of queries and results
   double useful_flops;
   Precision type;
@@ -80,7 +87,10 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   const double stream = w.block_cache / pieces / per_clock.value;
   const double issue = w.block_flops / pieces / (chip.per_clock[w.type].value * k.efficiency);
   const double core = rounds * (smooth_max(stream, issue) + k.block_cycles) * w.group / hz;
-  const double memory = w.cache / (k.memory_efficiency * chip.bandwidth.value);
+  const double rate =
+      std::min(k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz);
+  const double memory =
+      w.cache * (1 - w.hit) / rate + w.cache * w.hit / (chip.l2_per_clock.value * hz);
   const double other = k.traffic * w.other / chip.bandwidth.value;
   const double combine = pieces > 1 ? k.combine.value + pieces * k.combine_piece.value : 0;
   KernelCost c;
@@ -91,7 +101,7 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   c.busy[Bound::launch] = k.start;
   c.time = k.start + Seconds(smooth_max(core, memory) + other + combine);
   c.flops = Flops(w.useful_flops);
-  c.dram = Bytes(w.cache + w.other);
+  c.dram = Bytes(w.cache * (1 - w.hit) + w.other);
   c.l2 = Bytes(w.blocks * w.block_cache + w.other);
   c.clock = clock;
   find_bound(c);
@@ -108,10 +118,9 @@ KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, He
   return split.time < whole.time ? split : whole;
 }
 
-}  // namespace
-
-KernelCost attention_prefill(const Chip& chip, const PrefillKernel& kernel, const AttentionShape& s,
-                             bool backward, Hertz clock) {
+// What a prompt asks of the kernel.
+PromptWork prompt_work(const Chip& chip, const AttentionShape& s, bool backward) {
+  const double block_rows = block_rows_of(chip);
   const double padded = std::ceil(s.queries / block_rows) * block_rows;
   const double products = s.head_dim + s.value_dim;
   const double reach = s.window > 0 ? std::min(s.window + block_rows, s.context) : s.context;
@@ -119,7 +128,7 @@ KernelCost attention_prefill(const Chip& chip, const PrefillKernel& kernel, cons
   const double kv = s.batch * s.context * s.kv_heads * 2;
   PromptWork w{};
   w.blocks = s.batch * s.heads * std::ceil(s.queries / block_rows);
-  w.scores = s.batch * s.heads * scores_of(padded, s.context, s.causal, reach);
+  w.scores = s.batch * s.heads * scores_of(padded, s.context, s.causal, reach, block_rows);
   w.longest = block_rows * reach;
   w.flops_a_score = (backward ? 5 : 2) * products;
   const double seen = s.window > 0 ? std::min(s.window, s.context) : s.context;
@@ -134,6 +143,30 @@ KernelCost attention_prefill(const Chip& chip, const PrefillKernel& kernel, cons
   }
   w.causal = s.causal;
   w.type = narrow(s.cache_type) ? Precision::fp8 : s.type;
+  return w;
+}
+
+}  // namespace
+
+KernelCost attention_prefill(const Chip& chip, const PrefillKernel& kernel, const AttentionShape& s,
+                             bool backward, Hertz clock) {
+  return prompt(chip, kernel, prompt_work(chip, s, backward), clock);
+}
+
+KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel, const AttentionShape& s,
+                           double decoding, double context, Hertz clock) {
+  PromptWork w = prompt_work(chip, s, false);
+  // A token that decodes beside a prompt is a sequence with one query: a block of queries a head,
+  // nearly all of it padding.
+  const double products = s.head_dim + s.value_dim;
+  const double blocks = s.batch * decoding * s.heads;
+  const double rows = block_rows_of(chip);
+  w.blocks += blocks;
+  w.scores += blocks * rows * context;
+  w.longest = std::max(w.longest, rows * context);
+  w.useful_flops += 2 * products * blocks * context;
+  w.bytes += s.batch * decoding * products *
+             (2 * s.heads + context * s.kv_heads * element_bytes(s.cache_type));
   return prompt(chip, kernel, w, clock);
 }
 
@@ -152,6 +185,7 @@ KernelCost attention_decode(const Chip& chip, const Kernels& kernels, const Atte
   w.tokens = reach;
   w.group = grouped ? 1 + k.group * (std::max(1.0, group * s.queries / 8) - 1) : 1;
   w.cache = s.batch * s.kv_heads * reach * token;
+  w.hit = s.cache_hit;
   w.other = s.batch * s.queries * (s.heads + s.kv_heads) * (s.head_dim + s.value_dim) * 2;
   w.useful_flops = 2 * s.batch * s.heads * s.queries * reach * (s.head_dim + s.value_dim);
   w.type = small ? Precision::fp8 : s.type;
@@ -161,11 +195,12 @@ KernelCost attention_decode(const Chip& chip, const Kernels& kernels, const Atte
 KernelCost latent_prefill(const Chip& chip, const Kernels& kernels, const LatentShape& s,
                           Hertz clock) {
   // Keys and values are expanded per head: ordinary attention of nope+rope and value dimensions.
+  const double block_rows = block_rows_of(chip);
   const double padded = std::ceil(s.queries / block_rows) * block_rows;
   const double products = s.nope + s.rope + s.value;
   PromptWork w{};
   w.blocks = s.batch * s.heads * std::ceil(s.queries / block_rows);
-  w.scores = s.batch * s.heads * scores_of(padded, s.context, true, s.context);
+  w.scores = s.batch * s.heads * scores_of(padded, s.context, true, s.context, block_rows);
   w.longest = block_rows * s.context;
   w.flops_a_score = 2 * products;
   w.useful_flops =
@@ -190,6 +225,7 @@ KernelCost latent_decode(const Chip& chip, const Kernels& kernels, const LatentS
   w.block_flops = 2 * s.context * heads_a_block * products;
   w.tokens = s.context;
   w.cache = s.batch * s.context * width * element;
+  w.hit = s.cache_hit;
   w.other = s.batch * s.queries * s.heads * products * 2;
   w.useful_flops = 2 * s.batch * s.heads * s.queries * s.context * products;
   w.type = Precision::bf16;

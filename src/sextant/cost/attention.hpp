@@ -21,11 +21,18 @@ struct AttentionShape {
   double window = 0;                 ///< sliding window, 0: none
   Precision type = Precision::bf16;  ///< of queries and results
   Precision cache_type = Precision::bf16;
+  double cache_hit = 0;  ///< share of the cache that is in L2 when a decode starts
 };
 
 /// Many queries at a time. `backward` counts five products instead of two.
 KernelCost attention_prefill(const Chip& chip, const PrefillKernel& kernel,
                              const AttentionShape& shape, bool backward, Hertz clock);
+
+/// A prompt (or a piece of one) and `decoding` requests with `context` tokens each in one kernel,
+/// as FlashAttention does sequences of all lengths.
+KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel,
+                           const AttentionShape& shape, double decoding, double context,
+                           Hertz clock);
 
 /// One query (or a few) a sequence, against its cache.
 KernelCost attention_decode(const Chip& chip, const Kernels& kernels, const AttentionShape& shape,
@@ -43,6 +50,7 @@ struct LatentShape {
   double nope = 128;
   double value = 128;
   Precision cache_type = Precision::bf16;
+  double cache_hit = 0;
 };
 
 KernelCost latent_prefill(const Chip& chip, const Kernels& kernels, const LatentShape& shape,

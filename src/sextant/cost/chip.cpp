@@ -36,6 +36,11 @@ Precision runs_as(const Device& device, Precision p) {
   return q;
 }
 
+FlopsPerSecond peak_of(const Device& device, Precision p) {
+  // fp32 runs where it runs faster: without a matrix path on the vector units.
+  return p == Precision::fp32 ? max(device.matrix[p], device.vector.fp32) : device.matrix[p];
+}
+
 Chip lower(const Device& d) {
   Chip c;
   // A core wider than 8192 FLOP a clock (a systolic array, say) works on several tiles at a time,
@@ -50,17 +55,23 @@ Chip lower(const Device& d) {
   c.light_clock = max(d.max_clock, c.clock);
   for (std::size_t i = 0; i < c.per_clock.size; ++i) {
     const auto p = static_cast<Precision>(i);
-    const FlopsPerSecond peak = max(d.matrix[runs_as(d, p)], FlopsPerSecond(1));
+    c.runs[p] = runs_as(d, p);
+    const FlopsPerSecond peak = max(peak_of(d, c.runs[p]), FlopsPerSecond(1));
     c.per_clock[p] = peak / d.clock / c.cores;
   }
   c.per_clock_16bit = max(c.per_clock[Precision::bf16], c.per_clock[Precision::fp16]);
+  c.vector_fp32 = d.matrix[Precision::fp32] <= 1.01 * d.vector.fp32;
+  // One instruction takes 64 rows at 4096 FLOP a clock (wgmma), 128 at 8192 (tcgen05).
+  c.matrix_rows = !d.mechanism.asynchronous ? 16 : c.per_clock_16bit.value > 6000 ? 128 : 64;
   c.special_per_clock = d.vector.special_per_clock / lanes;
   // A matrix unit is built with the shared memory that feeds its largest tile: 128 B a clock for
   // 4096 FLOP a clock on Hopper; Blackwell's pairs of cores halve the traffic for the same effect.
   const Bytes least_shared(c.per_clock_16bit.value / 32);
   c.shared_per_clock = max(d.shared.per_clock / lanes, lanes > 1 ? least_shared : Bytes(0));
+  c.shared_capacity = d.shared.capacity;
   c.l2_per_clock = d.l2.per_clock.value > 0 ? d.l2.per_clock : Bytes(64 * c.cores);
   c.l2_capacity = d.l2.capacity;
+  c.l2_shared = d.l2.capacity / d.l2.dies;
   c.bandwidth = d.memory.bandwidth;
   c.mechanism = d.mechanism;
   // Cores wider than Hopper's hold the results of two tiles (tensor memory, accumulators of

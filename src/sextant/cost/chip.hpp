@@ -13,24 +13,35 @@ struct Chip {
   Hertz clock;                        ///< with the matrix units busy, before the power limit acts
   Hertz light_clock;                  ///< with little to do
   Table<Flops, Precision> per_clock;  ///< FLOPs a clock a core by type; always positive
+  Table<Precision, Precision> runs;   ///< the type a multiply of each really runs in
+  bool vector_fp32 = false;           ///< fp32 has no matrix path
   Flops per_clock_16bit;
+  double matrix_rows =
+      16;  ///< of the matrix instruction: tiles are no shorter on their longer side
   double special_per_clock = 16;
+  Bytes shared_capacity;   ///< a core
   Bytes shared_per_clock;  ///< a core
   Bytes l2_per_clock;      ///< the whole chip
   Bytes l2_capacity;
+  Bytes l2_shared;           ///< of that, what all cores can share: each die keeps its own copy
   BytesPerSecond bandwidth;  ///< peak of the datasheet
   Mechanism mechanism;
   // Power (cost/power.hpp).
   Watts power_limit;
   Watts idle;
-  JoulesPerFlop matrix_energy;  ///< a 16-bit FLOP at `clock`
+  Table<JoulesPerFlop, Precision> matrix_energy;  ///< a FLOP at `clock`, in the type that runs
   JoulesPerByte memory_energy;  ///< a byte of device memory, the way to the cores included
   Watts vector_power;           ///< ordinary units at full issue
+
+  bool on_vector(Precision running) const { return vector_fp32 && running == Precision::fp32; }
 };
 
 Chip lower(const Device& device);
 
 /// The type a multiply of `p` really runs in: the next wider one the device has.
 Precision runs_as(const Device& device, Precision p);
+
+/// Peak of a type that the device has; fp32 without a matrix path is the vector units'.
+FlopsPerSecond peak_of(const Device& device, Precision p);
 
 }  // namespace sextant

@@ -76,14 +76,19 @@ ExpertLoads power_law_loads(const ExpertLayer& l) {
 
 // y = x·Wᵀ for every expert at once: tiles of all experts share the waves.
 KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& loads, double n,
-                   double inner, Precision type, Hertz clock) {
+                   double inner, const ExpertLayer& l, Hertz clock) {
   const double hz = clock.value;
-  const double element = element_bytes(type);
-  const double per_clock = chip.per_clock[type].value * k.efficiency;
+  // A type that the chip lacks runs in a wider one; weights keep their stored width on the way.
+  const double element = element_bytes(chip.runs[l.type]);
+  const double stored = l.weight_bits > 0 ? l.weight_bits / 8 : element_bytes(l.type);
+  const double weight = std::min(element, stored);
+  const double per_clock = chip.per_clock[l.type].value * k.efficiency;
   const double feed_rate = k.feed * chip.per_clock_16bit.value;
-  const double bytes =
-      loads.active * n * inner * element + loads.tokens * (inner * element + n * 2);
-  const double memory = bytes / (k.memory_efficiency * chip.bandwidth.value);
+  const double l2_rate = (chip.mechanism.asynchronous ? 4 : 1) * chip.l2_per_clock.value * hz;
+  const double bytes = loads.active * n * inner * weight + loads.tokens * (inner * element + n * 2);
+  const double rate =
+      std::min(k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz);
+  const double memory = bytes / rate;
   KernelCost best;
   best.time = Seconds(1e300);
   for (std::size_t i = 0; i < ExpertLoads::tile_rows.size(); ++i) {
@@ -93,17 +98,19 @@ KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& l
       const double area = static_cast<double>(rows) * cols;
       const double waves = std::ceil(loads.row_tiles[i] * std::ceil(n / cols) / chip.cores);
       const double issue = 2 * area * inner / per_clock;
-      const double feed = (rows + cols) * inner * element / feed_rate;
+      const double edge = (rows * element + cols * weight) * inner;
+      const double feed = edge / feed_rate;
       const double overhead = k.drain_cycles * area / 32768 + k.tile_cycles;
       const double compute = waves * (smooth_max(issue, feed) + overhead) / hz;
-      const double time = smooth_max(compute, memory);
+      const double tiles = loads.row_tiles[i] * std::ceil(n / cols);
+      const double time = smooth_max(compute, std::max(memory, tiles * edge / l2_rate));
       if (time >= best.time.value) continue;
       best.time = Seconds(time);
       best.tiling = {rows, cols, 1, waves};
       best.busy[Bound::compute] = Seconds(waves * issue / hz);
       best.busy[Bound::l2] = Seconds(waves * feed / hz);
       best.busy[Bound::latency] = Seconds(waves * overhead / hz);
-      best.l2 = Bytes(loads.row_tiles[i] * std::ceil(n / cols) * (rows + cols) * inner * element);
+      best.l2 = Bytes(tiles * edge);
     }
   }
   best.busy[Bound::dram] = Seconds(memory);
@@ -147,8 +154,8 @@ KernelCost expert_layer(const Chip& chip, const ExpertKernel& k, const ExpertLay
   const ExpertLoads loads = expert_loads(l);
   const double ffn = l.ffn / l.tp;
   const double halves = l.gated ? 2 : 1;
-  const KernelCost c = then(grouped(chip, k, loads, halves * ffn, l.hidden, l.type, clock),
-                            grouped(chip, k, loads, l.hidden, ffn, l.type, clock));
+  const KernelCost c = then(grouped(chip, k, loads, halves * ffn, l.hidden, l, clock),
+                            grouped(chip, k, loads, l.hidden, ffn, l, clock));
   return then(c, streamed(chip, k, l, loads, false, clock));
 }
 
@@ -165,7 +172,7 @@ ExpertGradients expert_gradients(const Chip& chip, const ExpertKernel& k, const 
       rows.row_tiles[i] = loads.active * std::ceil(out / ExpertLoads::tile_rows[i]);
     }
     const double each = loads.tokens / std::max(1.0, loads.active);
-    KernelCost c = grouped(chip, k, rows, in, each, l.type, clock);
+    KernelCost c = grouped(chip, k, rows, in, each, l, clock);
     const Bytes written(loads.active * out * in * std::max(0.0, weight_bytes - 2));
     const Seconds more = written / (k.memory_efficiency * chip.bandwidth);
     c.dram += written;
@@ -174,8 +181,8 @@ ExpertGradients expert_gradients(const Chip& chip, const ExpertKernel& k, const 
     return c;
   };
   ExpertGradients g;
-  g.inputs = then(then(grouped(chip, k, loads, ffn, l.hidden, l.type, clock),
-                       grouped(chip, k, loads, l.hidden, halves * ffn, l.type, clock)),
+  g.inputs = then(then(grouped(chip, k, loads, ffn, l.hidden, l, clock),
+                       grouped(chip, k, loads, l.hidden, halves * ffn, l, clock)),
                   streamed(chip, k, l, loads, true, clock));
   g.weights = then(of_weight(halves * ffn, l.hidden), of_weight(l.hidden, ffn));
   return g;

@@ -29,6 +29,7 @@ struct ExpertLayer {
   int ep = 1;         ///< ranks that share the experts
   bool gated = true;  ///< the first multiply has two halves
   Precision type = Precision::bf16;
+  double weight_bits = 0;  ///< stored width of a weight, its scales included; 0: as `type`
   Routing routing;
   double own = 0;  ///< of `tokens`, those this rank routes and adds up itself; 0: all
 };

@@ -40,6 +40,10 @@ constexpr std::array coarse_tiles = std::to_array<TileShape>({{256, 128},
                                                               {64, 16},
                                                               {16, 64}});
 
+// Multiplies on the vector units keep their results in registers: 64 a thread.
+constexpr std::array vector_tiles = std::to_array<TileShape>(
+    {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {64, 32}, {32, 64}});
+
 // The tile vLLM's row-scaled CUTLASS kernels use, by size (scaled_mm_sm90_fp8_dispatch.cuh).
 TileShape scaled_tile(double m, double n) {
   if (m <= 16 || (m <= 64 && n <= 1280)) return {16, 64};
@@ -47,6 +51,11 @@ TileShape scaled_tile(double m, double n) {
   if (m <= 128) return {64, 128};
   return {128, 128};
 }
+
+// Where the instruction takes 128 rows, kernels for pairs of cores (CUTLASS for sm_100) are tuned
+// among these.
+constexpr std::array wide_scaled_tiles =
+    std::to_array<TileShape>({{128, 256}, {256, 128}, {128, 128}, {64, 128}, {32, 128}, {16, 128}});
 
 // Of L2, the share of an operand's lines that survive until the next wave reads them again.
 constexpr double l2_share = 0.3;
@@ -60,14 +69,15 @@ constexpr double scaled_strip = 192;
 // out.
 constexpr double reduce_bytes = 64;
 constexpr double deepest_split = 32;
-// Where threads issue the copies themselves (no bulk copies), a stream reaches less of the peak:
-// the ratio of A100 to H100 in the fits to mixture-of-experts layers, 0.795 / 0.898.
-constexpr double synchronous_bandwidth = 0.89;
-
-// Rows of both operands that the matrix units read from shared memory for each step: the longer
-// side is read 64 rows at least (wgmma). Filling is counted in the feed; that it does not compete
-// shows in skinny 8-bit multiplies on H100, which take in 200 B a clock, filled and read.
-double operand_rows(TileShape t) { return std::max(64, std::max(t.m, t.n)) + std::min(t.m, t.n); }
+// Clusters of cores take copies meant for all of them at once, so that more arrives than leaves L2:
+// 85 B a clock and core on H100, whose L2 gives 27.
+constexpr double multicast = 4;
+// Seconds that scaled kernels for pairs of cores take longer to start (B200 against H200, fp8).
+constexpr double tensor_memory = 1e-6;
+// Bytes a clock that any core takes in, however slow its matrix unit.
+constexpr double narrowest_port = 32;
+// Weights of 4 or 8 bits that one core widens to 16 in a clock, beside the matrix unit.
+constexpr double widened_per_clock = 64;
 
 // Copy engines and wide loads move 16 bytes at a time; rows that start elsewhere take narrower
 // loads, and libraries fall back to old kernels. Measured on H200 (bf16, 1024x4096x4096 and 8192³):
@@ -82,17 +92,28 @@ Alignment alignment_of(double n, double k, double element) {
     return std::fmod(n * element, bytes) == 0 && std::fmod(k * element, bytes) == 0;
   };
   if (aligned(16)) return {};
+  if (element >= 4) return {0.8, 0.8};  // loads of whole elements: MI100, k = 30522
   if (aligned(4)) return {0.33, 0.5};
   return {0.14, 0.5};
+}
+
+double issue_efficiency(const Chip& chip, Precision type) {
+  const Mechanism& m = chip.mechanism;
+  const double bytes = element_bytes(type);
+  if (chip.on_vector(type)) return m.vector_efficiency;
+  return bytes >= 2      ? m.matrix_efficiency
+         : bytes >= 0.75 ? m.matrix_efficiency_8bit
+                         : m.matrix_efficiency_4bit;
 }
 
 // What does not depend on the tile.
 struct Problem {
   double m, n, k, batch;
-  double element;    // bytes
-  double per_clock;  // FLOPs a clock a core, after issue efficiency
-  double feed;       // bytes a clock into a core
-  double shared;     // bytes a clock a core
+  double x_element, w_element;  // bytes as they cross L2 and shared memory
+  double rows;                  // of the matrix instruction: the longer side of a tile at least
+  double per_clock;             // FLOPs a clock a core, after issue efficiency
+  double feed;                  // bytes a clock into a core
+  double shared;                // bytes a clock a core
   double cores;
   double cycles_per_s;
   double tile_cycles;
@@ -100,10 +121,23 @@ struct Problem {
   double tail;
   double start, latency, split;  // seconds
   double x_bytes, w_bytes, w_cold, y_bytes;
+  double l2_rate;    // B/s of operands that L2 feeds to all cores
   double hot;        // seconds to read what L2 holds of W
+  double epilogue;   // seconds of writing results that nothing hides
+  double widen;      // weights a clock a core that are widened in registers
   double bandwidth;  // B/s a stream reaches
   double l2;
 };
+
+// Rows of both operands that the matrix units read from shared memory for each step: the longer
+// side is read 64 rows at least (wgmma). Filling is counted in the feed; that it does not compete
+// shows in skinny 8-bit multiplies on H100, which take in 200 B a clock, filled and read.
+double operand_bytes(const Problem& p, TileShape t) {
+  const double m = t.m >= t.n ? std::max(64, t.m) : t.m;
+  const double n = t.n > t.m ? std::max(64, t.n) : t.n;
+  return m * p.x_element + n * p.w_element;
+}
+double tile_bytes(const Problem& p, TileShape t) { return t.m * p.x_element + t.n * p.w_element; }
 
 struct Candidate {
   double time = 1e300;
@@ -144,18 +178,18 @@ double extra_reads(const Problem& p, TileShape t, bool tuned) {
 
 // The best split of one tile shape, if it beats `best`.
 void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
+  if (tuned && std::max(t.m, t.n) < p.rows) return;
   const double tiles_m = std::ceil(p.m / t.m);
   const double tiles_n = std::ceil(p.n / t.n);
   const double area = static_cast<double>(t.m) * t.n;
-  const double edge = t.m + t.n;
   const double dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
-  const double memory = dram / p.bandwidth + p.latency + p.hot;
-  if (p.start + memory >= best.time) return;
+  const double memory = dram / p.bandwidth - p.epilogue + p.latency + p.hot;
+  if (p.start + memory + p.epilogue >= best.time) return;
   // Cycles a step of the inner dimension: issue, operand reads from shared memory, feed from L2.
   const double issue = 2 * area / p.per_clock;
-  const double shared = operand_rows(t) * p.element / p.shared;
-  const double feed = edge * p.element / p.feed;
-  const double step = smooth_max(std::max(issue, shared), feed);
+  const double shared = operand_bytes(p, t) / p.shared;
+  const double feed = tile_bytes(p, t) / p.feed;
+  const double step = smooth_max(std::max({issue, shared, t.n / p.widen}), feed);
   const double overhead = p.drain_cycles * area / 32768 + p.tile_cycles;
   for (double s = 1; s <= deepest_split; s *= 2) {
     const double tiles = p.batch * tiles_m * tiles_n * s;
@@ -167,8 +201,10 @@ void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
     const double extra =
         s > 1 ? p.split + s * p.batch * p.m * p.n * 8 / (reduce_bytes * p.cores * p.cycles_per_s)
               : 0;
-    if (p.start + std::max(compute, memory) + extra >= best.time) continue;
-    const double time = p.start + smooth_max(compute, memory) + extra;
+    const double serial = p.start + p.epilogue + extra;
+    const double traffic = std::max(memory, tiles * inner * tile_bytes(p, t) / p.l2_rate);
+    if (serial + std::max(compute, traffic) >= best.time) continue;
+    const double time = serial + smooth_max(compute, traffic);
     if (time < best.time) best = {time, tiles, waves, inner, dram, t, static_cast<int>(s)};
   }
 }
@@ -180,11 +216,18 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.n = g.n;
   p.k = g.k;
   p.batch = g.batch;
-  p.element = element_bytes(g.type);
-  const Alignment rows = alignment_of(g.n, g.k, p.element);
-  p.per_clock = chip.per_clock[g.type].value * rows.issue *
-                (narrow(g.type) ? mech.matrix_efficiency_8bit : mech.matrix_efficiency);
-  p.feed = mech.feed * chip.per_clock_16bit.value * rows.issue;
+  // A type that the chip lacks runs in a wider one; weights keep their stored width on the way.
+  const Precision type = chip.runs[g.type];
+  const double element = element_bytes(type);
+  p.x_element = element;
+  p.w_element = g.weight_bits > 0 ? g.weight_bits / 8 : std::min(element, element_bytes(g.type));
+  p.widen = p.w_element < element ? widened_per_clock : 1e9;
+  p.rows = chip.on_vector(type) ? 16 : chip.matrix_rows;
+  const bool vector = chip.on_vector(type);
+  const Alignment rows = vector ? Alignment{} : alignment_of(g.n, g.k, element);
+  p.per_clock = chip.per_clock[g.type].value * rows.issue * issue_efficiency(chip, type);
+  p.feed = std::max(mech.feed * chip.per_clock_16bit.value, narrowest_port) * rows.issue;
+  p.l2_rate = (mech.asynchronous ? multicast : 1) * chip.l2_per_clock.value * clock.value;
   p.shared = chip.shared_per_clock.value;
   p.cores = chip.cores;
   p.cycles_per_s = clock.value;
@@ -192,21 +235,32 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   // for memory at the start of each.
   p.tile_cycles =
       mech.tile_cycles + (mech.asynchronous ? 0 : mech.memory_latency.value * clock.value);
-  // Ping-pong schedules of the scaled kernels drain one tile while the next computes.
-  p.drain_cycles = mech.drain_cycles * (g.provider == GemmLibrary::scaled ? 0.6 : 1.0);
+  // Ping-pong schedules of the scaled kernels drain one tile while the next computes; those for
+  // pairs of cores apply scales on the way out of tensor memory, which takes long to set up.
+  const bool scaled = g.provider == GemmLibrary::scaled;
+  const bool paired = scaled && p.rows > 64;
+  p.drain_cycles = mech.drain_cycles * (paired ? 3.0 : scaled ? 0.6 : 1.0);
   p.tail = mech.tail;
-  p.start = mech.start_cycles / clock.value;
+  p.start = mech.start_cycles / clock.value + (paired ? tensor_memory : 0);
   p.split = mech.split_cycles / clock.value;
   p.latency = mech.memory_latency.value * (1 - g.weight_hit);
-  p.x_bytes = g.m * g.k * p.element;
-  p.w_bytes = g.n * g.k * p.element;
+  p.x_bytes = g.m * g.k * p.x_element;
+  p.w_bytes = g.n * g.k * p.w_element;
   p.w_cold = p.w_bytes * (1 - g.weight_hit);
   p.y_bytes = g.m * g.n * g.result_bytes;
   p.hot = g.batch * (p.w_bytes - p.w_cold) / (chip.l2_per_clock.value * clock.value);
-  p.bandwidth = mech.memory_efficiency * chip.bandwidth.value * rows.stream *
-                (mech.asynchronous ? 1 : synchronous_bandwidth);
+  // What comes from memory crosses L2.
+  p.bandwidth = std::min(mech.memory_efficiency * chip.bandwidth.value * rows.stream,
+                         chip.l2_per_clock.value * clock.value);
+  const double spilled = std::max(0.0, g.batch * p.y_bytes - 0.5 * chip.l2_shared.value);
+  p.epilogue = mech.asynchronous ? 0 : mech.epilogue * spilled / p.bandwidth;
   p.l2 = chip.l2_capacity.value;
   return p;
+}
+
+std::span<const TileShape> tiles_of(const Chip& chip, Precision type) {
+  if (chip.on_vector(type)) return vector_tiles;
+  return chip.mechanism.asynchronous ? std::span<const TileShape>(fine_tiles) : coarse_tiles;
 }
 
 }  // namespace
@@ -214,26 +268,27 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
 KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   const Problem p = make_problem(chip, g, clock);
   Candidate best;
-  if (g.provider == GemmLibrary::scaled) {
+  if (g.provider == GemmLibrary::scaled && p.rows <= 64) {
     try_tile(p, scaled_tile(g.m, g.n), false, best);
+  } else if (g.provider == GemmLibrary::scaled) {
+    for (const TileShape t : wide_scaled_tiles) try_tile(p, t, false, best);
   } else {
-    const std::span<const TileShape> tiles =
-        chip.mechanism.asynchronous ? std::span<const TileShape>(fine_tiles) : coarse_tiles;
-    for (const TileShape t : tiles) try_tile(p, t, true, best);
+    for (const TileShape t : tiles_of(chip, chip.runs[g.type])) try_tile(p, t, true, best);
   }
   const double area = static_cast<double>(best.tile.m) * best.tile.n;
-  const double edge = best.tile.m + best.tile.n;
+  const double edge = tile_bytes(p, best.tile);
   const double passes = best.waves * best.inner / p.cycles_per_s;
   KernelCost c;
   c.time = Seconds(best.time);
   c.flops = Flops(2 * g.batch * g.m * g.n * g.k);
   c.dram = Bytes(best.dram);
-  c.l2 = Bytes(best.tiles * (edge * best.inner * p.element + area * g.result_bytes));
-  const double reads = operand_rows(best.tile);
-  c.shared = Bytes(best.tiles * ((edge + reads) * best.inner * p.element + area * g.result_bytes));
+  c.l2 = Bytes(best.tiles * (edge * best.inner + area * g.result_bytes));
+  const double reads = operand_bytes(p, best.tile);
+  c.shared = Bytes(best.tiles * ((edge + reads) * best.inner + area * g.result_bytes));
   c.busy[Bound::compute] = Seconds(passes * 2 * area / p.per_clock);
-  c.busy[Bound::shared] = Seconds(passes * reads * p.element / p.shared);
-  c.busy[Bound::l2] = Seconds(passes * edge * p.element / p.feed + p.hot);
+  c.busy[Bound::shared] = Seconds(passes * reads / p.shared);
+  c.busy[Bound::l2] =
+      Seconds(std::max(passes * edge / p.feed, best.tiles * best.inner * edge / p.l2_rate));
   c.busy[Bound::dram] = Seconds(best.dram / p.bandwidth);
   c.busy[Bound::latency] =
       Seconds(p.latency + (best.split > 1 ? p.split : 0) +

@@ -28,6 +28,7 @@ struct Gemm {
   double batch = 1;
   Precision type = Precision::bf16;
   double result_bytes = 2;  ///< of one element of y
+  double weight_bits = 0;   ///< stored width of an element of W, its scales included; 0: as `type`
   double weight_hit = 0;    ///< share of W that is in L2 when the kernel starts
   GemmLibrary provider = GemmLibrary::tuned;
   double activity = 1;  ///< of the operands (KernelCost)

@@ -11,20 +11,30 @@ void derive_power(const Device& d, Chip& c) {
   // H200: copy 568 W at 4.22 TB/s, matrix-vector 563 W at 4.15 TB/s: 105 pJ a byte on the board;
   // the joint fit takes 102.6.
   c.memory_energy = d.power.memory.value > 0 ? d.power.memory : JoulesPerByte(102.6e-12);
-  // A board without its own energy is taken to ask for 1.2 times its limit under a full matrix load
-  // at the highest clock, as A100's rates say (257 TFLOP/s on random data, 295 on zeros). Boards
-  // differ: by the law above H200 asks for 1.34.
-  // Of that, memory takes what a large multiply reads: 1.35 GB for 8192³ on H200.
-  const FlopsPerSecond full = c.mechanism.matrix_efficiency * c.per_clock_16bit * c.cores * c.clock;
-  const Watts asked = 1.2 * c.power_limit - c.idle;
-  const JoulesPerFlop traffic = c.memory_energy * (Bytes(1.35e9) / Flops(1.1e12));
-  const JoulesPerFlop derived = asked / full - traffic;
-  c.matrix_energy =
-      d.power.matrix_fp16.value > 0 ? d.power.matrix_fp16 : max(derived, JoulesPerFlop(0));
+  // A board without its own energy is taken to draw what its generation does (N5 to N3: H200 0.81,
+  // B200 0.85, MI300X 1.29, MI355X 0.88 pJ). It follows no budget: more watts never cost more.
+  const JoulesPerFlop wide =
+      d.power.matrix_fp16.value > 0 ? d.power.matrix_fp16 : JoulesPerFlop(1e-12);
+  // 8192³ on H200: 0.41 pJ a FLOP in fp8 and 1.443 GHz against 0.76 in bf16 and 1.478, memory taken
+  // off: an exponent of 0.87 over the width. 0.92 meets the clock with the rate predicted for it.
+  const double halved = std::pow(0.5, 0.92);
+  const JoulesPerFlop byte = d.power.matrix_fp8.value > 0 ? d.power.matrix_fp8 : halved * wide;
+  const JoulesPerFlop nibble = d.power.matrix_fp4.value > 0 ? d.power.matrix_fp4 : halved * byte;
   // Joint fit: 361 W at full issue and 1.755 GHz on H200, 5.8 pJ a FLOP of the fp32 peak, 7.2 times
   // a 16-bit matrix FLOP. Operators bound by issue alone gave 170 to 390 W, median 260 at 85 %
   // busy: GELU draws 697 W in all, its gradient 629, layer norm 633 and 647, RMS norm 568 and 641.
-  c.vector_power = 7.2 * c.matrix_energy * d.vector.fp32;
+  const JoulesPerFlop vector = 7.2 * wide;
+  for (std::size_t i = 0; i < c.matrix_energy.size; ++i) {
+    const Precision p = c.runs.values[i];
+    const double bytes = element_bytes(p);
+    c.matrix_energy.values[i] = c.on_vector(p) ? vector
+                                : bytes > 2    ? wide / halved
+                                : bytes > 1    ? wide
+                                : bytes > 0.5  ? byte
+                                               : nibble;
+  }
+  // Kernels issue what they issue, however wide the units: 256 FLOP a clock a core, as on H200.
+  c.vector_power = vector * Flops(256) * double(d.cores) * d.clock;
 }
 
 namespace {
@@ -64,11 +74,8 @@ Joules memory_draw(const Chip& chip, const KernelCost& cost) {
 }
 
 Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type) {
-  // 8192³ on H200: 0.41 pJ a FLOP in fp8 and 1.443 GHz against 0.76 in bf16 and 1.478, memory taken
-  // off: an exponent of 0.87 over the width. 0.92 meets the clock with the rate predicted for it.
-  const double width = std::pow(element_bytes(type) / 2, 0.92);
   const double voltage = std::pow(cost.clock / chip.clock, energy_exponent);
-  const Joules matrix = chip.matrix_energy * cost.flops * (width * voltage * switching(cost));
+  const Joules matrix = chip.matrix_energy[type] * cost.flops * (voltage * switching(cost));
   const Watts vector =
       vector_share(chip, cost, type) * voltage * (cost.clock / chip.clock) * chip.vector_power;
   return chip.idle + vector + (matrix + memory_draw(chip, cost)) / cost.time;

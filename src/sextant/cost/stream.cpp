@@ -44,7 +44,9 @@ Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type) {
 
 KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s, Hertz clock) {
   const double hz = clock.value;
-  const double memory = s.bytes.value / (kernel.memory_efficiency * chip.bandwidth.value);
+  const double rate = std::min(kernel.memory_efficiency * chip.bandwidth.value,
+                               chip.l2_per_clock.value * hz);  // all of it crosses L2
+  const double memory = s.bytes.value / rate;
   const double issue = s.rows * s.cols / (kernel.elements * chip.cores * hz);
   const double row = s.cols * kernel.row_cycles / hz;
   KernelCost c;

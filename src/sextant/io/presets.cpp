@@ -438,8 +438,8 @@ Measurement load_measurement(std::string_view name, const std::vector<Setting>& 
 }
 
 std::string kernels_for(const std::string& library, const Device& device) {
-  const std::string variant = library + "-sync";
-  if (device.mechanism.asynchronous) return library;
+  const std::string variant = library + std::string(kernel_variant(device));
+  if (variant == library) return library;
   return find_preset({.kind = PresetKind::kernel, .name = variant, .lookup = Lookup::presets})
              ? variant
              : library;

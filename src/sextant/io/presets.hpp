@@ -84,8 +84,8 @@ Measurement load_measurement(std::string_view name_or_path,
                              const std::vector<Setting>& settings = {},
                              Lookup lookup = Lookup::anywhere);
 
-/// The preset of a kernel library for a device: one whose matrix units are not asynchronous uses
-/// "NAME-sync" where there is one.
+/// The preset of a kernel library for a device: that of its kind (kernel_variant()) where there is
+/// one.
 std::string kernels_for(const std::string& library, const Device& device);
 /// Those of the collective libraries that a runtime calls on a system, of all messages and of small
 /// all-reduces.

@@ -195,7 +195,10 @@ class Pass {
     layer.gated = r.halves == 2;
     layer.routing.independent = true;
     layer.type = matrix_type();
-    const ExpertKernel& k = narrow(layer.type) ? p_.kernels.experts_8bit : p_.kernels.experts;
+    layer.weight_bits = stored_bits(s_.precision);
+    const ExpertKernel& k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
+                            : narrow(layer.type)       ? p_.kernels.experts_8bit
+                                                       : p_.kernels.experts;
     const Group group{s_.ep, std::min(s_.ep, p_.network.devices_per_node)};
     const bool sends = replicas > 1 && s_.ep > 1;
     if (sends) {
@@ -217,8 +220,12 @@ class Pass {
 
   // -- kernels -----------------------------------------------------------------------------------
 
+  /// What multiplies run in: weights alone are narrow where that was asked for or where the chip
+  /// lacks the type (4-bit weights on Hopper are widened to 16 bits in registers).
   Precision matrix_type() const {
-    if (weight_only(s_.precision)) return Precision::bf16;
+    const bool lacking =
+        element_bytes(s_.precision) < 1 && p_.chip.runs[s_.precision] != s_.precision;
+    if (weight_only(s_.precision) || lacking) return Precision::bf16;
     return s_.precision;
   }
 
@@ -266,19 +273,14 @@ class Pass {
     const bool quantise = narrow(g.type) && !p_.runtime.fusion.quantize;
     if (quantise) {
       type_ = Kind::cast;
-      kernel(Work::stream, "quantise", quantize_rows(p_.chip, p_.kernels.quantize, g.m, g.k), 1);
+      const bool four_bits = element_bytes(g.type) < 1;
+      const QuantizeKernel& by = four_bits ? p_.kernels.quantize_4bit : p_.kernels.quantize;
+      kernel(Work::stream, "quantise", quantize_rows(p_.chip, by, g.m, g.k), 1);
       type_ = Kind::linear;
       g.provider = GemmLibrary::scaled;
     }
-    // Narrow weights of a wide multiply: fewer bytes from memory, the same work, and the time to
-    // widen them, which kernels hide behind memory but not behind the matrix units.
-    if (weight_only(s_.precision)) g.weight_hit = 1 - element_bytes(s_.precision) / 2;
-    KernelCost c = gemm(p_.chip, g, matrix_clock_);
-    if (weight_only(s_.precision)) {
-      const double widened = g.n * g.k / (widen_per_clock * p_.chip.cores * clock_.value);
-      c.time = Seconds(smooth_max(c.time.value, widened));
-    }
-    kernel(Work::multiply, op.name, c, 1, &g);
+    g.weight_bits = stored_bits(s_.precision);
+    kernel(Work::multiply, op.name, gemm(p_.chip, g, matrix_clock_), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) all_reduce();
   }
 
@@ -361,7 +363,6 @@ class Pass {
 
   /// Elements a core widens a clock: one shared-memory word of eight 4-bit or four 8-bit values a
   /// lane, converted by a few instructions (Marlin, arXiv 2408.11743, section 3).
-  static constexpr double widen_per_clock = 64;
 
   const Problem& p_;
   const Strategy& s_;

@@ -435,7 +435,7 @@ class Composer {
 
   /// A multiply of two activations: its gradient is two more.
   void batched(const char* name, double batch, double m, double n, double k) {
-    const Precision type = s_.precision == Precision::fp16 ? Precision::fp16 : Precision::bf16;
+    const Precision type = type_of(true);
     forward(name, multiply(m, n, k, batch, type, 2), 1);
     backward(name, multiply(m, k, n, batch, type, 2), 1);
     backward(name, multiply(n, k, m, batch, type, 2), 1);
@@ -445,8 +445,7 @@ class Composer {
 
   /// The type a multiply runs in.
   Precision type_of(bool wide) const {
-    if (narrow(s_.precision) && !wide) return s_.precision;
-    return s_.precision == Precision::fp16 ? Precision::fp16 : Precision::bf16;
+    return narrow(s_.precision) && wide ? Precision::bf16 : s_.precision;
   }
 
   void linear(const graph::Operator& w) {

@@ -38,7 +38,7 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
   p.work = work;
   for (std::size_t i = 0; i < p.peak.size; ++i) {
     const auto type = static_cast<Precision>(i);
-    p.peak[type] = system.device.matrix[runs_as(system.device, type)];
+    p.peak[type] = peak_of(system.device, runs_as(system.device, type));
   }
   p.capacity = system.device.memory.capacity;
   p.host_link = system.host.link;

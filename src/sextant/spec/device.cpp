@@ -34,6 +34,13 @@ void check_matrix(const Device& d, Problems& p) {
 
 }  // namespace
 
+std::string_view kernel_variant(const Device& d) {
+  if (!d.mechanism.asynchronous) return "-sync";
+  const FlopsPerSecond widest = max(d.matrix[Precision::bf16], d.matrix[Precision::fp16]);
+  const double per_clock = (widest / d.clock).value / d.cores;
+  return per_clock > 6000 && per_clock < 16000 ? "-wide" : "";
+}
+
 std::vector<Diagnostic> check(const Device& d) {
   Problems p;
   check_matrix(d, p);

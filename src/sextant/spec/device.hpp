@@ -23,6 +23,11 @@ constexpr double element_bytes(Precision p) {
   constexpr std::array<double, 9> bytes{4, 4, 2, 2, 1, 1, 0.75, 0.5, 0.5};
   return bytes[static_cast<std::size_t>(p)];
 }
+/// Bits a weight takes where it is stored, its scales included: NVFP4 has an 8-bit scale for 16
+/// values, AWQ, GPTQ and MXFP4 one of 8 to 16 bits (and a zero point) for 32 to 128.
+constexpr double stored_bits(Precision p) {
+  return p == Precision::fp4 ? 4.5 : p == Precision::int4 ? 4.25 : 8 * element_bytes(p);
+}
 /// Eight bits or fewer.
 constexpr bool narrow(Precision p) { return element_bytes(p) <= 1; }
 
@@ -56,12 +61,14 @@ void describe(V& v, SharedMemory& m) {
 struct Cache {
   Bytes capacity;
   Bytes per_clock;  ///< bytes a clock over the whole chip; zero derives 64 B a core
+  int dies = 1;     ///< that each keep a copy of what their cores use
 };
 template <class V>
 void describe(V& v, Cache& c) {
   v("capacity", c.capacity, {.help = "last-level cache", .required = true, .max = 1e12});
   v("per_clock", c.per_clock,
     {.help = "bytes a clock over the whole chip; 0 derives 64 B a core", .max = 1e9});
+  v("dies", c.dies, {.help = "dies that each keep a copy", .min = 1, .max = 64});
 }
 
 /// Device memory.
@@ -83,8 +90,10 @@ struct Power {
   Watts limit;  ///< board limit (TDP)
   Watts idle;   ///< at full clock with nothing running; zero derives it
   JoulesPerFlop
-      matrix_fp16;       ///< dynamic energy of a 16-bit matrix FLOP at `clock`; zero derives it
-  JoulesPerByte memory;  ///< a byte moved to or from device memory; zero derives it
+      matrix_fp16;           ///< dynamic energy of a 16-bit matrix FLOP at `clock`; zero derives it
+  JoulesPerFlop matrix_fp8;  ///< the same in 8 bits; zero derives it from 16
+  JoulesPerFlop matrix_fp4;  ///< the same in 4 bits; zero derives it from 8
+  JoulesPerByte memory;      ///< a byte moved to or from device memory; zero derives it
 };
 template <class V>
 void describe(V& v, Power& p) {
@@ -92,6 +101,8 @@ void describe(V& v, Power& p) {
   v("idle", p.idle, {.help = "draw at full clock with nothing running; 0 derives it"});
   v("matrix_fp16", p.matrix_fp16,
     {.help = "dynamic energy of a 16-bit matrix FLOP at the rated clock; 0 derives it"});
+  v("matrix_fp8", p.matrix_fp8, {.help = "the same in 8 bits; 0 derives it from 16"});
+  v("matrix_fp4", p.matrix_fp4, {.help = "the same in 4 bits; 0 derives it from 8"});
   v("memory", p.memory, {.help = "energy of a byte to or from device memory; 0 derives it"});
 }
 
@@ -118,11 +129,14 @@ struct Mechanism {
   double memory_efficiency = 0.865;  ///< share of peak bandwidth a long stream of weights reaches
   double matrix_efficiency = 0.91;   ///< share of the 16-bit issue rate inside a tile
   double matrix_efficiency_8bit = 0.96;
-  double tile_cycles = 720;    ///< starting one tile: descriptors, first loads
-  double drain_cycles = 2400;  ///< draining a full tile of 32768 results
-  double feed = 0.0199;        ///< bytes a clock into a core for each 16-bit FLOP a clock
-  double split_cycles = 4070;  ///< second pass of a split-K multiply
-  double tail = 0.91;          ///< share of a last, partly filled wave that shows
+  double matrix_efficiency_4bit = 0.8;
+  double vector_efficiency = 0.82;  ///< of fp32 multiplies on the vector units
+  double tile_cycles = 720;         ///< starting one tile: descriptors, first loads
+  double drain_cycles = 2400;       ///< draining a full tile of 32768 results
+  double feed = 0.0199;             ///< bytes a clock into a core for each 16-bit FLOP a clock
+  double split_cycles = 4070;       ///< second pass of a split-K multiply
+  double tail = 0.91;               ///< share of a last, partly filled wave that shows
+  double epilogue = 1;  ///< share of writing results that shows where copies are synchronous
 };
 template <class V>
 void describe(V& v, Mechanism& m) {
@@ -135,13 +149,19 @@ void describe(V& v, Mechanism& m) {
   v("matrix_efficiency", m.matrix_efficiency,
     {.help = "share of the 16-bit issue rate inside a tile", .min = 0.05, .max = 1});
   v("matrix_efficiency_8bit", m.matrix_efficiency_8bit,
-    {.help = "the same for 8 bits and fewer", .min = 0.05, .max = 1});
+    {.help = "the same for 8 bits", .min = 0.05, .max = 1});
+  v("matrix_efficiency_4bit", m.matrix_efficiency_4bit,
+    {.help = "the same for fewer", .min = 0.05, .max = 1});
+  v("vector_efficiency", m.vector_efficiency,
+    {.help = "the same of fp32 on the vector units", .min = 0.05, .max = 1});
   v("tile_cycles", m.tile_cycles, {.help = "starting one tile", .max = 1e6});
   v("drain_cycles", m.drain_cycles, {.help = "draining a tile of 32768 results", .max = 1e6});
   v("feed", m.feed,
     {.help = "bytes a clock into a core for each 16-bit FLOP a clock", .min = 1e-4, .max = 10});
   v("split_cycles", m.split_cycles, {.help = "second pass of a split-K multiply", .max = 1e7});
   v("tail", m.tail, {.help = "share of a last, partly filled wave that shows", .max = 1});
+  v("epilogue", m.epilogue,
+    {.help = "share of writing results that shows where copies are synchronous", .max = 1});
 }
 
 /// Where fitted constants come from; written by `sextant calibrate`.
@@ -204,6 +224,11 @@ void describe(V& v, Device& d) {
   v("provenance", d.provenance,
     {.help = "where fitted constants come from", .inert = "says where constants come from"});
 }
+
+/// What libraries append to the name of their kernels for devices of this kind, where they have
+/// such: "-sync" for matrix units fed by threads, "-wide" for pairs of cores with their own tensor
+/// memory (8192 FLOP a clock a core and more).
+std::string_view kernel_variant(const Device& device);
 
 /// Everything wrong with a device beyond what field bounds catch.
 std::vector<Diagnostic> check(const Device& device);

@@ -167,7 +167,9 @@ struct Kernels {
   DecodeKernel latent_decode_8bit;
   ExpertKernel experts;
   ExpertKernel experts_8bit;
+  ExpertKernel experts_unfused;  ///< routed and combined by general operators
   QuantizeKernel quantize;
+  QuantizeKernel quantize_4bit;  ///< to blocks of 16 or 32 values with a scale each
   Table<StreamKernel, StreamOp> stream;
   Provenance provenance;
 };
@@ -192,7 +194,9 @@ void describe(V& v, Kernels& k) {
   v("latent_decode_8bit", k.latent_decode_8bit, {.help = "the same with an 8-bit cache"});
   v("experts", k.experts, {.help = "mixture-of-experts layer"});
   v("experts_8bit", k.experts_8bit, {.help = "the same with 8-bit weights"});
+  v("experts_unfused", k.experts_unfused, {.help = "the same from general operators"});
   v("quantize", k.quantize, {.help = "quantising rows on the fly"});
+  v("quantize_4bit", k.quantize_4bit, {.help = "the same to 4 bits, a scale a block"});
   v("stream", k.stream, {.help = "streaming operators"});
   v("provenance", k.provenance,
     {.help = "where the constants come from", .inert = "says where constants come from"});

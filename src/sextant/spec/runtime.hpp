@@ -34,6 +34,7 @@ struct Fusion {
   bool rope = true;             ///< position encoding inside the QKV or attention kernel
   bool allreduce_norm = false;  ///< all-reduce, residual add and norm in one kernel
   bool quantize = true;         ///< quantisation of activations inside the previous kernel
+  bool experts = true;          ///< routing, permuting and combining are kernels made for it
   double loss_bytes = 12;  ///< moved for each logit, forward and backward; 12: one kernel each way
   bool gradient_accumulation = true;  ///< weight gradients added in the GEMM's epilogue
   /// Bytes moved for each element of q, k and v to join their gradients; 0: attention works on the
@@ -52,6 +53,7 @@ void describe(V& v, Fusion& f) {
   v("rope", f.rope, {.help = "position encoding is inside another kernel"});
   v("allreduce_norm", f.allreduce_norm, {.help = "all-reduce, add and norm are one kernel"});
   v("quantize", f.quantize, {.help = "activations are quantised by the kernel before"});
+  v("experts", f.experts, {.help = "experts are routed and combined by kernels made for it"});
   v("loss_bytes", f.loss_bytes,
     {.help = "bytes moved a logit by the loss and its gradient", .max = 1e4});
   v("gradient_accumulation", f.gradient_accumulation,

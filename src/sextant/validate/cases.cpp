@@ -49,6 +49,20 @@ void read_gemm(RowReader& row, Case& c) {
   c.kernel = g;
 }
 
+// One chunk of a prompt beside decoding requests.
+void read_mixed(RowReader& row, Case& c, AttentionCase a) {
+  a.shape.heads = row.size("heads");
+  a.shape.kv_heads = row.size_or("kv_heads", a.shape.heads);
+  a.shape.head_dim = row.size("head_dim");
+  a.shape.value_dim = a.shape.head_dim;
+  a.shape.queries = row.size("prefill_tokens");
+  a.shape.context = a.shape.queries + row.number_or("prefill_context", 0, 0, 1e12);
+  a.decoding = row.number_or("decode_requests", 0, 0, 1e9);
+  a.decode_context = row.number_or("decode_context", 0, 0, 1e12);
+  c.family = join({c.device, "mixed", row.text("prefill_tokens"), row.text("decode_requests")});
+  c.kernel = a;
+}
+
 void read_attention(RowReader& row, Case& c) {
   const Phase phase = row.choice("phase", Phase::prefill);
   const auto cache = row.choice("kv_dtype", row.choice("dtype", Precision::bf16));
@@ -68,6 +82,9 @@ void read_attention(RowReader& row, Case& c) {
   }
   AttentionCase a;
   a.phase = phase;
+  a.shape.type = row.choice("dtype", Precision::bf16);
+  a.shape.cache_type = cache;
+  if (phase == Phase::mixed) return read_mixed(row, c, a);
   a.shape.batch = row.size("batch");
   a.shape.heads = row.size("heads");
   a.shape.kv_heads = row.size_or("kv_heads", a.shape.heads);
@@ -77,8 +94,6 @@ void read_attention(RowReader& row, Case& c) {
   a.shape.context = row.size("kv_len");
   a.shape.window = row.number_or("window", 0, 0, 1e12);
   a.shape.causal = row.number_or("causal", 1, 0, 1) != 0;
-  a.shape.type = row.choice("dtype", Precision::bf16);
-  a.shape.cache_type = cache;
   c.kernel = a;
 }
 
@@ -102,7 +117,11 @@ void read_experts(RowReader& row, Case& c) {
   } else if (!routing.empty() && routing != "balanced") {
     c.unsupported = "routing '" + routing + "' is not modelled";
   }
-  c.provider = library_of(row.text("backend").empty() ? "trtllm" : row.text("backend"));
+  // PyTorch has no kernels for it; tokens of that set choose on their own.
+  e.unfused = row.text("source").find("PyTorch") != std::string::npos;
+  l.routing.independent = e.unfused;
+  const std::string usual = e.unfused ? "pytorch" : "trtllm";
+  c.provider = library_of(row.text("backend").empty() ? usual : row.text("backend"));
   c.family =
       join({c.device, row.text("hidden"), row.text("ffn"), row.text("experts"), row.text("topk")});
   c.kernel = e;

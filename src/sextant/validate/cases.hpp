@@ -24,13 +24,15 @@ struct GemmCase {
   Gemm shape;
   bool quantize = false;
 };
-enum class Phase : std::uint8_t { prefill, decode, backward };
+enum class Phase : std::uint8_t { prefill, decode, backward, mixed };
 constexpr auto names_of(Phase) {
-  return std::array<std::string_view, 3>{"prefill", "decode", "backward"};
+  return std::array<std::string_view, 4>{"prefill", "decode", "backward", "mixed"};
 }
 struct AttentionCase {
   AttentionShape shape;
   Phase phase = Phase::prefill;
+  double decoding = 0;  ///< requests beside the prompt of a mixed phase, and their tokens each
+  double decode_context = 0;
 };
 struct LatentCase {
   LatentShape shape;
@@ -38,6 +40,7 @@ struct LatentCase {
 };
 struct ExpertsCase {
   ExpertLayer layer;
+  bool unfused = false;  ///< routed and combined by general operators
 };
 struct StreamCase {
   StreamOp op = StreamOp::copy;

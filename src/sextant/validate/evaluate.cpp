@@ -9,8 +9,9 @@ KernelCost evaluate_kernel(const GemmCase& c, const Chip& chip, const Kernels& k
   const KernelCost multiply =
       at_power(chip, c.shape.type, load, [&](Hertz clock) { return gemm(chip, c.shape, clock); });
   if (!c.quantize) return multiply;
-  KernelCost both = then(multiply, quantize_rows(chip, kernels.quantize, c.shape.m, c.shape.k));
-  return both;
+  const bool four_bits = element_bytes(c.shape.type) < 1;
+  const QuantizeKernel& kernel = four_bits ? kernels.quantize_4bit : kernels.quantize;
+  return then(multiply, quantize_rows(chip, kernel, c.shape.m, c.shape.k));
 }
 
 KernelCost evaluate_kernel(const AttentionCase& c, const Chip& chip, const Kernels& kernels,
@@ -23,6 +24,9 @@ KernelCost evaluate_kernel(const AttentionCase& c, const Chip& chip, const Kerne
       return attention_prefill(chip, kernels.backward, s, true, clock);
     }
     const PrefillKernel& kernel = narrow(s.cache_type) ? kernels.prefill_8bit : kernels.prefill;
+    if (c.phase == Phase::mixed) {
+      return attention_mixed(chip, kernel, s, c.decoding, c.decode_context, clock);
+    }
     return attention_prefill(chip, kernel, s, false, clock);
   });
 }
@@ -37,7 +41,9 @@ KernelCost evaluate_kernel(const LatentCase& c, const Chip& chip, const Kernels&
 
 KernelCost evaluate_kernel(const ExpertsCase& c, const Chip& chip, const Kernels& kernels,
                            Load load) {
-  const ExpertKernel& kernel = narrow(c.layer.type) ? kernels.experts_8bit : kernels.experts;
+  const ExpertKernel& kernel = c.unfused              ? kernels.experts_unfused
+                               : narrow(c.layer.type) ? kernels.experts_8bit
+                                                      : kernels.experts;
   return at_power(chip, c.layer.type, load,
                   [&](Hertz clock) { return expert_layer(chip, kernel, c.layer, clock); });
 }
@@ -90,17 +96,29 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
           const Bytes weights(g.shape.n * g.shape.k * element);
           const Bytes others(g.shape.m * (g.shape.k * element + g.shape.n * g.shape.result_bytes));
           g.shape.activity = activity_of(c.protocol.data);
-          g.shape.weight_hit = weight_residency(c.protocol, weights, others, chip.l2_capacity);
+          g.shape.weight_hit = weight_residency(c.protocol, weights, others, chip.l2_shared);
           return evaluate_kernel(g, chip, kernels, load);
-        } else {
-          KernelCost cost = evaluate_kernel(kernel, chip, kernels, load);
-          if constexpr (std::is_same_v<T, AttentionCase>) {
-            if (kernel.phase == Phase::backward) {
-              // The device and the host work side by side; the slower one shows.
-              cost.time = Seconds(smooth_max(cost.time.value, c.protocol.host_backward.value));
-            }
+        } else if constexpr (std::is_same_v<T, LatentCase>) {
+          LatentCase l = kernel;
+          const double token = (l.shape.latent + l.shape.rope) * element_bytes(l.shape.cache_type);
+          l.shape.cache_hit = weight_residency(
+              c.protocol, Bytes(l.shape.batch * l.shape.context * token), Bytes(0), chip.l2_shared);
+          return evaluate_kernel(l, chip, kernels, load);
+        } else if constexpr (std::is_same_v<T, AttentionCase>) {
+          AttentionCase a = kernel;
+          const AttentionShape& s = a.shape;
+          const double token = (s.head_dim + s.value_dim) * element_bytes(s.cache_type);
+          a.shape.cache_hit =
+              weight_residency(c.protocol, Bytes(s.batch * s.kv_heads * s.context * token),
+                               Bytes(0), chip.l2_shared);
+          KernelCost cost = evaluate_kernel(a, chip, kernels, load);
+          // The device and the host work side by side; the slower one shows.
+          if (a.phase == Phase::backward) {
+            cost.time = Seconds(smooth_max(cost.time.value, c.protocol.host_backward.value));
           }
           return cost;
+        } else {
+          return evaluate_kernel(kernel, chip, kernels, load);
         }
       },
       c.kernel);

@@ -53,7 +53,7 @@ class Catalogue {
  public:
   /// A device, or nullptr and the reason when no preset has that name.
   const Device* device(const std::string& name, std::string& reason);
-  /// The library for a device: one whose matrix units are not asynchronous uses "NAME-sync" where
+  /// The library for a device: one of another kind uses that kind's (kernel_variant()) where
   /// there is one.
   const Kernels* kernels(const std::string& library, const Device& device, std::string& reason);
   /// A communication library.

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Laws over every device that ships and every type: no multiply beats the peak of the type that
+// runs, and more of a resource never slows anything, power limit and fallbacks included.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+
+#include "sextant/cost/attention.hpp"
+#include "sextant/cost/experts.hpp"
+#include "sextant/cost/gemm.hpp"
+#include "sextant/cost/power.hpp"
+#include "sextant/cost/stream.hpp"
+#include "sextant/io/presets.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<Gemm, 4> shapes{
+    Gemm{.m = 1, .n = 8192, .k = 8192}, Gemm{.m = 256, .n = 4096, .k = 4096},
+    Gemm{.m = 8192, .n = 8192, .k = 8192}, Gemm{.m = 2048, .n = 50272, .k = 2048}};
+
+template <class F>
+void for_each_device(F f) {
+  for (const std::string& name : preset_names(PresetKind::device)) {
+    SCOPED_TRACE(name);
+    f(load_device(name));
+  }
+}
+
+double multiply_seconds(const Device& d, Gemm g) {
+  const Chip chip = lower(d);
+  return at_power(chip, g.type, sustained, [&](Hertz f) { return gemm(chip, g, f); }).time.value;
+}
+
+TEST(DeviceLaws, NoMultiplyBeatsThePeakOfTheTypeThatRuns) {
+  for_each_device([](const Device& d) {
+    const Chip chip = lower(d);
+    for (std::size_t i = 0; i < MatrixRates::size; ++i) {
+      for (Gemm g : shapes) {
+        g.type = static_cast<Precision>(i);
+        const KernelCost c = gemm(chip, g, chip.clock);
+        const FlopsPerSecond peak = peak_of(d, runs_as(d, g.type));
+        EXPECT_LE(c.flops / c.time, 1.0001 * max(peak, FlopsPerSecond(1))) << name_of(g.type);
+      }
+    }
+  });
+}
+
+TEST(DeviceLaws, ATypeThatIsLackingIsNoFasterAndNoCoolerThanTheOneThatRuns) {
+  for_each_device([](const Device& d) {
+    const Chip chip = lower(d);
+    for (std::size_t i = 0; i < MatrixRates::size; ++i) {
+      const auto asked = static_cast<Precision>(i);
+      const Precision runs = chip.runs[asked];
+      if (runs == asked) continue;
+      EXPECT_EQ(chip.matrix_energy[asked], chip.matrix_energy[runs]) << name_of(asked);
+      Gemm g = shapes[2];
+      g.type = asked;
+      const KernelCost as_asked = gemm(chip, g, chip.clock);
+      g.type = runs;
+      EXPECT_GE(as_asked.time.value, 0.999 * gemm(chip, g, chip.clock).time.value)
+          << name_of(asked);
+    }
+  });
+}
+
+TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
+  const std::array<std::function<void(Device&)>, 6> better{
+      [](Device& d) { d.memory.bandwidth *= 3.0; },
+      [](Device& d) { d.l2.per_clock = 3.0 * max(d.l2.per_clock, Bytes(64.0 * d.cores)); },
+      [](Device& d) { d.l2.capacity *= 3.0; },
+      [](Device& d) { d.vector.fp32 *= 10.0; },
+      [](Device& d) { d.power.limit *= 1.5; },
+      [](Device& d) { d.vector.special_per_clock *= 3.0; }};
+  const Kernels kernels = load_kernels("pytorch");
+  AttentionShape prompt{.batch = 4, .heads = 32, .kv_heads = 8, .queries = 2048, .context = 2048};
+  const AttentionShape token{.batch = 64, .heads = 32, .kv_heads = 8, .context = 4096};
+  for_each_device([&](const Device& d) {
+    const auto seconds = [&](const Device& x) {
+      const Chip chip = lower(x);
+      std::array<double, 8> t{};
+      for (std::size_t i = 0; i < shapes.size(); ++i) t[i] = multiply_seconds(x, shapes[i]);
+      t[4] = multiply_seconds(x, {.m = 4096, .n = 4096, .k = 4096, .type = Precision::fp32});
+      t[5] = at_power(chip, Precision::bf16, sustained, [&](Hertz f) {
+               return attention_prefill(chip, kernels.prefill, prompt, false, f);
+             }).time.value;
+      t[6] = at_power(chip, Precision::bf16, sustained, [&](Hertz f) {
+               return attention_decode(chip, kernels, token, f);
+             }).time.value;
+      t[7] = stream(chip, kernels.stream[StreamOp::gelu], {8192, 8192, Bytes(4.0 * 8192 * 8192)})
+                 .time.value;
+      return t;
+    };
+    const std::array<double, 8> before = seconds(d);
+    for (std::size_t b = 0; b < better.size(); ++b) {
+      Device more = d;
+      better[b](more);
+      const std::array<double, 8> after = seconds(more);
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        EXPECT_LE(after[i], 1.002 * before[i]) << "resource " << b << ", kernel " << i;
+      }
+    }
+  });
+}
+
+TEST(DeviceLaws, MemoryBeyondTheCacheDoesNotStream) {
+  Device d = load_device("h100-sxm");
+  d.memory.bandwidth = BytesPerSecond(24e12);
+  Device half = d;
+  half.l2.per_clock *= 0.5;
+  const Gemm g = shapes[0];
+  const auto decode = [&](const Device& x) {
+    const Chip chip = lower(x);
+    return gemm(chip, g, chip.clock);
+  };
+  EXPECT_GT(decode(half).time.value, 1.3 * decode(d).time.value);
+  const KernelCost c = decode(d);
+  EXPECT_LE((c.dram / c.time).value, (d.l2.per_clock * d.clock).value);
+}
+
+TEST(DeviceLaws, NarrowWeightsOfAWideMultiplySaveBytesAndNothingElse) {
+  for (const char* name : {"h100-sxm", "a100-sxm-80gb", "rtx-4090", "b200"}) {
+    const Chip chip = lower(load_device(name));
+    const auto at = [&](double m, double bits) {
+      return gemm(chip, {.m = m, .n = 8192, .k = 8192, .weight_bits = bits}, chip.clock);
+    };
+    // One token: the fewer bits the faster, as memory allows.
+    EXPECT_LT(at(1, stored_bits(Precision::int4)).time, 0.62 * at(1, 8).time) << name;
+    EXPECT_LT(at(1, 8).time, 0.7 * at(1, 16).time) << name;
+    EXPECT_DOUBLE_EQ(at(1, 4.25).dram.value - at(1, 8).dram.value, -8192.0 * 8192 * 3.75 / 8);
+    // Many tokens: the multiplies decide.
+    EXPECT_NEAR(at(8192, 4.25).time / at(8192, 16).time, 1, 0.1) << name;
+  }
+}
+
+TEST(DeviceLaws, FourBitsOnHopperAreNoFasterThanItsFp8InCompute) {
+  const Chip chip = lower(load_device("h100-sxm"));
+  Gemm g = shapes[2];
+  g.type = Precision::fp4;
+  const KernelCost four = gemm(chip, g, chip.clock);
+  g.type = Precision::fp8;
+  const KernelCost eight = gemm(chip, g, chip.clock);
+  EXPECT_GE(four.time.value, 0.999 * eight.time.value);
+  EXPECT_GE(power_demand(chip, four, Precision::fp4).value * four.time.value,
+            0.98 * power_demand(chip, eight, Precision::fp8).value * eight.time.value);
+}
+
+TEST(DeviceLaws, SustainedRatesAreThoseMeasured) {
+  // TFLOP/s of large 16-bit multiplies on random data: MAMF of stas00/ml-engineering (AMD), one
+  // H200 in a loop, B200 as the median of 320 shapes.
+  struct Known {
+    const char* device;
+    double teraflops;
+    double within;
+  };
+  for (const Known& k :
+       {Known{"h200-sxm", 662, 0.06}, Known{"mi300x", 668, 0.12}, Known{"mi325x", 785, 0.12},
+        Known{"mi355x", 1565, 0.12}, Known{"b200", 1090, 0.12}}) {
+    const Gemm g = shapes[2];
+    const double rate = 2 * g.m * g.n * g.k / multiply_seconds(load_device(k.device), g) / 1e12;
+    EXPECT_NEAR(rate / k.teraflops, 1, k.within) << k.device;
+  }
+}
+
+TEST(AttentionMixed, ATokenBesideAPromptCostsABlock) {
+  const Chip chip = lower(load_device("rtx-4090"));
+  const Kernels kernels = load_kernels("pytorch-sync");
+  const AttentionShape s{.heads = 32, .kv_heads = 8, .queries = 512, .context = 1024};
+  const auto at = [&](double decoding) {
+    return attention_mixed(chip, kernels.prefill, s, decoding, 4096, chip.clock).time.value;
+  };
+  EXPECT_EQ(at(0), attention_prefill(chip, kernels.prefill, s, false, chip.clock).time.value);
+  EXPECT_GT(at(64), 3 * at(8));
+}
+
+}  // namespace
+}  // namespace sextant
