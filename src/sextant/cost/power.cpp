@@ -12,7 +12,7 @@ void derive_power(const Device& d, Chip& c) {
   // the joint fit takes 102.6.
   c.memory_energy = d.power.memory.value > 0 ? d.power.memory : JoulesPerByte(102.6e-12);
   // A board without its own energy is taken to draw what its generation does (N5 to N3: H200 0.81,
-  // B200 0.85, MI300X 1.29, MI355X 0.88 pJ). It follows no budget: more watts never cost more.
+  // B200 0.85, MI300X 1.29, MI355X 0.66 pJ). It follows no budget: more watts never cost more.
   const JoulesPerFlop wide =
       d.power.matrix_fp16.value > 0 ? d.power.matrix_fp16 : JoulesPerFlop(1e-12);
   // 8192³ on H200: 0.41 pJ a FLOP in fp8 and 1.443 GHz against 0.76 in bf16 and 1.478, memory taken
