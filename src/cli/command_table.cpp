@@ -34,6 +34,21 @@ struct JsonType {
 
 }  // namespace
 
+std::string Invocation::run() const {
+  const Answer a = answer();
+  switch (common.format) {
+    case Format::json:
+      return a.json();
+    case Format::csv:
+      return a.csv();
+    case Format::html:
+      return a.html();
+    case Format::text:
+      break;
+  }
+  return a.text();
+}
+
 std::vector<Option> Invocation::all_options() {
   std::vector<Option> own = options();
   bool file = true;

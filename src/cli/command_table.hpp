@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/options/common.hpp"
+#include "sextant/answer/answer.hpp"
 
 namespace sextant::cli {
 
@@ -20,7 +21,9 @@ class Invocation {
   virtual ~Invocation() = default;
   /// The command's own options.
   virtual std::vector<Option> options() = 0;
-  virtual std::string run() const = 0;
+  virtual Answer answer() const = 0;
+  /// The answer in the format that was asked for.
+  std::string run() const;
 
   /// Own options and the common ones. Where a command uses the name "output" for something else,
   /// the file keeps only -o; where it uses -o as well, there is no such file. Any other common
@@ -41,7 +44,13 @@ template <class Options, auto run_command>
 class InvocationOf : public Invocation {
  public:
   std::vector<Option> options() override { return options_of(options_); }
-  std::string run() const override { return run_command(options_, common); }
+  Answer answer() const override {
+    if constexpr (requires { Answer(run_command(options_, common)); }) {
+      return run_command(options_, common);
+    } else {
+      return Answer::verbatim(run_command(options_, common));
+    }
+  }
 
  private:
   Options options_;

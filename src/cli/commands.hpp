@@ -16,27 +16,24 @@
 #include "cli/options/tech.hpp"
 #include "cli/options/train.hpp"
 #include "cli/options/validate.hpp"
-#include "sextant/validate/cases.hpp"
+#include "sextant/answer/answer.hpp"
 
 namespace sextant::cli {
 
-std::string run_list(const ListOptions& options, const Common& common);
-std::string run_show(const ShowOptions& options, const Common& common);
-std::string run_ops(const OpsOptions& options, const Common& common);
-std::string run_collective(const CollectiveOptions& options, const Common& common);
-std::string run_train(const TrainOptions& options, const Common& common);
-std::string run_ops_train(const OpsTrainOptions& options, const Common& common);
-std::string run_infer(const InferOptions& options, const Common& common);
-std::string run_ops_infer(const OpsInferOptions& options, const Common& common);
-std::string run_search(const SearchOptions& options, const Common& common);
-std::string run_tech(const TechOptions& options, const Common& common);
+Answer run_list(const ListOptions& options, const Common& common);
+Answer run_show(const ShowOptions& options, const Common& common);
+Answer run_ops(const OpsOptions& options, const Common& common);
+Answer run_collective(const CollectiveOptions& options, const Common& common);
+Answer run_train(const TrainOptions& options, const Common& common);
+Answer run_ops_train(const OpsTrainOptions& options, const Common& common);
+Answer run_infer(const InferOptions& options, const Common& common);
+Answer run_ops_infer(const OpsInferOptions& options, const Common& common);
+Answer run_search(const SearchOptions& options, const Common& common);
+Answer run_tech(const TechOptions& options, const Common& common);
 std::string run_sweep(const SweepOptions& options, const Common& common);
 std::string run_report(const ReportOptions& options, const Common& common);
-std::string run_study(const StudyOptions& options, const Common& common);
-std::string run_validate(const ValidateOptions& options, const Common& common);
-std::string run_calibrate(const CalibrateOptions& options, const Common& common);
-
-/// All cases of the files, or those inside the program.
-std::vector<Case> load_cases(const std::vector<std::string>& files);
+Answer run_study(const StudyOptions& options, const Common& common);
+Answer run_validate(const ValidateOptions& options, const Common& common);
+Answer run_calibrate(const CalibrateOptions& options, const Common& common);
 
 }  // namespace sextant::cli

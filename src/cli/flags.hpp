@@ -12,6 +12,7 @@
 #include "sextant/spec/describe.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/parse.hpp"
 
 namespace sextant::cli {
 
@@ -32,6 +33,31 @@ struct Flags {
     const std::string hint = did_you_mean(text, names);
     add(flag, "unknown value '" + text + "'", hint.empty() ? "one of " + all : hint);
     return value;
+  }
+  /// What a quantity on the command line may be.
+  struct Range {
+    bool zero = false;  ///< it may be nothing
+    double most = 1e30;
+  };
+  /// "64 MiB"; `otherwise` where it is not given.
+  template <class Q>
+  Q quantity(const char* flag, const std::string& text, Range range = {}, Q otherwise = Q(0)) {
+    if (text.empty()) return otherwise;
+    const ParseResult r = parse_quantity(text);
+    const bool right = r.quantity && r.quantity->dimension == Q::dimension;
+    if (right && r.quantity->value >= 0 && (range.zero || r.quantity->value > 0) &&
+        r.quantity->value <= range.most) {
+      return Q(r.quantity->value);
+    }
+    const std::string got = ", got '" + text + "'";
+    if (right && r.quantity->value > range.most) {
+      add(flag, "expected at most " + format_quantity(range.most, Q::dimension) + got);
+    } else {
+      add(flag,
+          "expected a quantity with its unit" + std::string(range.zero ? "" : ", above zero") + got,
+          "such as \"" + example_of(Q::dimension) + "\"");
+    }
+    return otherwise;
   }
   double size(const char* flag, double value) {
     if (!(value >= 1 && value <= 1e9) || value != std::floor(value)) {

@@ -7,11 +7,12 @@
 
 #include <cmath>
 
-#include "cli/answer.hpp"
 #include "cli/choices.hpp"
+#include "cli/figure.hpp"
 #include "cli/flags.hpp"
-#include "cli/infer_report.hpp"
-#include "cli/track_record.hpp"
+#include "cli/infer_scenario.hpp"
+#include "sextant/answer/infer.hpp"
+#include "sextant/answer/track_record.hpp"
 #include "sextant/validate/infer_cases.hpp"
 
 namespace sextant::cli {
@@ -63,16 +64,16 @@ Sensitivity sensitivity_of(const Scenario& x) {
 
 }  // namespace
 
-std::string run_infer(const InferOptions& options, const Common& common) {
+Answer run_infer(const InferOptions& options, const Common& common) {
   check_figure_path(options.plot);
   const Scenario x = read_serving(options, common);
-  InferAnswer a{.scenario = x,
+  InferResult a{.scenario = x,
                 .estimate = serve(x.problem, x.strategy),
                 .neighbours = {},
                 .curve = {},
                 .passes = {},
                 .sensitivity = {},
-                .extras = Node::table()};
+                .extras = {}};
   if (a.estimate.verdict == Verdict::out_of_memory) a.neighbours = fitting_serving(x);
   if (options.curve || !options.plot.empty()) a.curve = batch_curve(x);
   if (options.sensitivity) a.sensitivity = sensitivity_of(x);
@@ -81,48 +82,15 @@ std::string run_infer(const InferOptions& options, const Common& common) {
     a.passes.push_back(pass_operators(x, InferPhase::prefill, w.input));
     a.passes.push_back(pass_operators(x, InferPhase::decode, mean_context(w)));
   }
-  if (options.choices) a.extras.set("choices", serving_choices(x));
-  if (options.nearest) {
-    a.extras.set("nearest_cases",
-                 track_record("infer", x.system.device.name, x.problem.runtime.name));
-  }
-  if (!options.plot.empty()) write_figure(options.plot, curve_figure(a));
-  switch (common.format) {
-    case Format::json:
-      return infer_json(a);
-    case Format::csv:
-      return infer_csv(a);
-    case Format::text:
-    case Format::html:
-      break;
-  }
-  return infer_text(a);
+  if (options.choices) a.extras.node("choices", "number", serving_choices(x));
+  const Records nearest =
+      track_record(options.nearest ? "infer" : "", x.system.device.name, x.problem.runtime.name);
+  options.nearest ? a.extras.list("nearest_cases", "NearestCase", nearest)
+                  : a.extras.some("nearest_cases", "NearestCase", nearest);
+  return with_figure(answer_of(a), options.plot);
 }
 
-namespace {
-
-std::string answer(const OperatorList& list, const std::vector<std::string>& assumptions,
-                   const std::string& plot, Format format) {
-  write_figure(plot, roofline(list));
-  switch (format) {
-    case Format::json: {
-      Node root = operators_node(list);
-      set_assumptions(root, assumptions);
-      return to_json(root) + "\n";
-    }
-    case Format::csv:
-      return operators_csv({list});
-    case Format::html:
-      return plot::to_html(plot::to_svg(roofline(list)), list.title);
-    case Format::text:
-      break;
-  }
-  return operators_text(list) + assumptions_text(assumptions);
-}
-
-}  // namespace
-
-std::string run_ops_infer(const OpsInferOptions& options, const Common& common) {
+Answer run_ops_infer(const OpsInferOptions& options, const Common& common) {
   check_figure_path(options.plot);
   Flags flags;
   const auto phase = flags.choice<InferPhase>("--phase", options.phase);
@@ -139,10 +107,10 @@ std::string run_ops_infer(const OpsInferOptions& options, const Common& common) 
   if (!options.context && !prefill) {
     x.assumptions.push_back(fmt::format("context {}: halfway through the output", context));
   }
-  return answer(pass_operators(x, phase, context), x.assumptions, options.plot, common.format);
+  return with_figure(answer_of(pass_operators(x, phase, context), x.assumptions), options.plot);
 }
 
-std::string run_ops_train(const OpsTrainOptions& options, const Common& common) {
+Answer run_ops_train(const OpsTrainOptions& options, const Common& common) {
   check_figure_path(options.plot);
   const Scenario x = read_scenario(options, common);
   Explained e = explain(x.problem, x.strategy);
@@ -152,7 +120,7 @@ std::string run_ops_train(const OpsTrainOptions& options, const Common& common) 
   list.title =
       fmt::format("{} x {}: {} a step, operators of stage {}, the slowest", list.heading,
                   e.estimate.devices, format(e.estimate.step, 4), e.estimate.slowest_stage);
-  return answer(list, x.assumptions, options.plot, common.format);
+  return with_figure(answer_of(list, x.assumptions), options.plot);
 }
 
 }  // namespace sextant::cli

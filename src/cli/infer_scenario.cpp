@@ -186,15 +186,6 @@ Scenario read_serving(const InferOptions& options, const Common& common) {
   return Reader(options, common).run();
 }
 
-std::string describe_serving(const Strategy& s) {
-  std::string text;
-  for (const auto& [name, value] : {std::pair("tp", s.tp), std::pair("pp", s.pp),
-                                    std::pair("ep", s.ep), std::pair("dp", s.dp)}) {
-    if (value > 1) text += fmt::format("{} {}, ", name, value);
-  }
-  return text + std::string(name_of(s.precision));
-}
-
 std::vector<ServingNeighbour> fitting_serving(const Scenario& scenario) {
   return Neighbours(scenario).run();
 }

@@ -15,26 +15,10 @@ namespace sextant::cli {
 /// with the nearest legal values, and a context longer than the model takes.
 Scenario read_serving(const InferOptions& options, const Common& common);
 
-/// "tp 8, pp 2, fp8": what differs from one device.
-std::string describe_serving(const Strategy& strategy);
-
-/// A way to serve the same requests that fits.
-struct ServingNeighbour {
-  std::string change;  ///< "tp 4"
-  Strategy strategy;
-  Serving serving;
-  ServingEstimate estimate;
-};
 /// The smallest tp, the widest narrower precision, a narrower cache, more stages, a smaller batch:
 /// each alone, where it fits.
 std::vector<ServingNeighbour> fitting_serving(const Scenario& scenario);
 
-/// One batch size.
-struct CurvePoint {
-  int batch = 1;
-  ServingEstimate estimate;
-  bool pareto = false;  ///< no other batch is both faster for a request and for all together
-};
 /// Powers of two up to the largest batch that fits, and that one; one point where nothing fits.
 std::vector<CurvePoint> batch_curve(const Scenario& scenario);
 

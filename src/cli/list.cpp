@@ -2,20 +2,13 @@
 // `sextant list` and `sextant show`: what presets there are and what is in them.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/flags.hpp"
-#include "cli/preset_list.hpp"
-#include "sextant/graph/graph.hpp"
-#include "sextant/io/presets.hpp"
+#include "sextant/answer/presets.hpp"
 #include "sextant/io/write.hpp"
-#include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant::cli {
 namespace {
-
-std::string plural(PresetKind kind) { return std::string(name_of(kind)) + "s"; }
 
 PresetKind kind_named(const std::string& text) {
   std::vector<std::string> names;
@@ -27,206 +20,40 @@ PresetKind kind_named(const std::string& text) {
   throw InputError("no kind of preset is called '" + text + "'", did_you_mean(text, names));
 }
 
-TextTable technology_table(PresetKind kind) {
-  using enum Align;
-  TextTable t;
-  const auto number = [](double x) { return fmt::format("{:.3g}", x); };
-  if (kind == PresetKind::node) {
-    t.columns = {{"node, over N7"}, {"logic", right}, {"SRAM", right},  {"analog", right},
-                 {"power", right},  {"speed", right}, {"wafer", right}, {"confidence"}};
-  } else if (kind == PresetKind::dram) {
-    t.columns = {{"DRAM, a part"},  {"bandwidth", right}, {"capacity", right},
-                 {"energy", right}, {"edge", right},      {"confidence"}};
-  } else if (kind == PresetKind::link) {
-    t.columns = {{"link"},           {"joins"},         {"bandwidth", right},
-                 {"latency", right}, {"energy", right}, {"confidence"}};
-  } else {
-    t.columns = {{"core"},         {"16-bit a clock", right}, {"area at N7", right},
-                 {"clock", right}, {"energy", right},         {"confidence"}};
-  }
-  for (const std::string& name : preset_names(kind)) {
-    if (kind == PresetKind::node) {
-      const LogicNode n = load_node(name);
-      t.rows.push_back({name, number(n.logic), number(n.sram), number(n.analog), number(n.power),
-                        number(n.speed), format(n.wafer), std::string(name_of(n.confidence))});
-    } else if (kind == PresetKind::dram) {
-      const MemoryPart m = load_dram(name);
-      t.rows.push_back({name, format(m.bandwidth), format_binary_bytes(m.capacity.value),
-                        format(m.energy), format(m.edge), std::string(name_of(m.confidence))});
-    } else if (kind == PresetKind::link) {
-      const LinkPart l = load_link(name);
-      t.rows.push_back({name, std::string(name_of(l.reach)), format(l.bandwidth), format(l.latency),
-                        format(l.energy), std::string(name_of(l.confidence))});
-    } else {
-      const CoreTemplate c = load_core(name);
-      t.rows.push_back({name, format(c.matrix_per_clock), format(c.area), format(c.clock),
-                        format(c.energy), std::string(name_of(c.confidence))});
-    }
-  }
-  return t;
-}
-
-TextTable table_of(PresetKind kind) {
-  using enum Align;
-  TextTable t;
-  switch (kind) {
-    case PresetKind::device:
-      t.columns = {
-          {"device"},           {"cores", right}, {"16-bit peak", right}, {"memory", right},
-          {"bandwidth", right}, {"L2", right},    {"power", right},       {"fitted"}};
-      for (const std::string& name : preset_names(kind)) {
-        const Device d = load_device(name);
-        t.rows.push_back({name, std::to_string(d.cores),
-                          format(max(d.matrix[Precision::bf16], d.matrix[Precision::fp16])),
-                          format_binary_bytes(d.memory.capacity.value), format(d.memory.bandwidth),
-                          format_binary_bytes(d.l2.capacity.value), format(d.power.limit),
-                          d.provenance.cases > 0 ? fmt::format("to {} cases", d.provenance.cases)
-                                                 : "no: datasheet and defaults"});
-      }
-      break;
-    case PresetKind::system:
-      t.columns = {{"system"}, {"device"}, {"a node", right}, {"fabrics, innermost first"}};
-      for (const std::string& name : preset_names(kind)) {
-        const System s = load_system(name);
-        std::string fabrics;
-        for (const Fabric& f : s.fabrics) {
-          fabrics += fmt::format("{}{} {} x{}", fabrics.empty() ? "" : ", ", f.name,
-                                 format(f.bandwidth), f.reach);
-        }
-        t.rows.push_back({name, s.device.name, std::to_string(s.devices_per_node), fabrics});
-      }
-      break;
-    case PresetKind::model:
-      t.columns = {{"model"},         {"family"},        {"parameters", right},
-                   {"active", right}, {"layers", right}, {"hidden", right},
-                   {"heads", right},  {"kv", right},     {"vocab", right}};
-      for (const std::string& name : preset_names(kind)) {
-        const Model m = load_model(name);
-        const auto billions = [](double p) { return fmt::format("{:.3g} B", p / 1e9); };
-        t.rows.push_back({name, m.family, billions(count_parameters(m).total()),
-                          billions(active_parameters(m)), std::to_string(m.layers),
-                          std::to_string(m.hidden), std::to_string(m.attention.heads),
-                          std::to_string(m.attention.kv_heads), std::to_string(m.vocab)});
-      }
-      break;
-    case PresetKind::runtime:
-      t.columns = {{"runtime"}, {"kernels"}, {"launch"}, {"notes"}};
-      for (const std::string& name : preset_names(kind)) {
-        const Runtime r = load_runtime(name);
-        t.rows.push_back({name, r.fusion.attention ? r.kernels : r.kernels + ", attention unfused",
-                          r.launch.graph ? "graph" : "eager, " + format(r.launch.host), r.notes});
-      }
-      break;
-    case PresetKind::kernel:
-      t.columns = {{"kernels"}, {"fitted to"}, {"error", right}, {"left out", right}};
-      for (const std::string& name : preset_names(kind)) {
-        const Provenance p = load_kernels(name).provenance;
-        t.rows.push_back({name, fmt::format("{} cases", p.cases), format_percent(p.fit_error),
-                          format_percent(p.left_out_error)});
-      }
-      break;
-    case PresetKind::collective:
-      t.columns = {{"collectives"}, {"fitted to"}, {"error", right}, {"left out", right}};
-      for (const std::string& name : preset_names(kind)) {
-        const Provenance p = load_collectives(name).provenance;
-        t.rows.push_back({name, p.cases > 0 ? fmt::format("{} cases", p.cases) : "not fitted",
-                          p.cases > 0 ? format_percent(p.fit_error) : "",
-                          p.cases > 0 ? format_percent(p.left_out_error) : ""});
-      }
-      break;
-    case PresetKind::measurement:
-      t.columns = {{"measurement"}, {"of cases"}, {"whose source says"}};
-      for (const std::string& name : preset_names(kind)) {
-        const Measurement m = load_measurement(name);
-        std::string source;
-        for (const std::string& text : m.source) source += (source.empty() ? "" : " and ") + text;
-        t.rows.push_back({name, m.kind.empty() ? "any" : m.kind, source});
-      }
-      break;
-    case PresetKind::node:
-    case PresetKind::dram:
-    case PresetKind::link:
-    case PresetKind::core:
-      return technology_table(kind);
-  }
-  return t;
-}
-
-Node names_node(const std::vector<std::string>& names) {
-  Node list = Node::array();
-  for (const std::string& n : names) list.push(Node::of(n));
-  return list;
-}
-
 Node struct_node(PresetKind kind, const std::string& name, const std::vector<Setting>& settings,
                  Quantities quantities, Lookup lookup) {
-  switch (kind) {
-    case PresetKind::device:
-      return write(load_device(name, settings, lookup), quantities);
-    case PresetKind::system:
-      return write(load_system(name, settings, lookup), quantities);
-    case PresetKind::model:
-      return write(load_model(name, settings, lookup), quantities);
-    case PresetKind::runtime:
-      return write(load_runtime(name, settings, lookup), quantities);
-    case PresetKind::kernel:
-      return write(load_kernels(name, settings, lookup), quantities);
-    case PresetKind::collective:
-      return write(load_collectives(name, settings, lookup), quantities);
-    case PresetKind::measurement:
-      return write(load_measurement(name, settings, lookup), quantities);
-    case PresetKind::node:
-      return write(load_node(name, settings, lookup), quantities);
-    case PresetKind::dram:
-      return write(load_dram(name, settings, lookup), quantities);
-    case PresetKind::link:
-      return write(load_link(name, settings, lookup), quantities);
-    case PresetKind::core:
-      return write(load_core(name, settings, lookup), quantities);
-  }
-  return {};
+  return visit_loader(
+      kind, [&](const auto& load) { return write(load(name, settings, lookup), quantities); });
 }
 
 std::vector<FieldInfo> fields_of_kind(PresetKind kind) {
-  switch (kind) {
-    case PresetKind::device:
-      return fields_of<Device>();
-    case PresetKind::system:
-      return fields_of<System>();
-    case PresetKind::model:
-      return fields_of<Model>();
-    case PresetKind::runtime:
-      return fields_of<Runtime>();
-    case PresetKind::kernel:
-      return fields_of<Kernels>();
-    case PresetKind::collective:
-      return fields_of<CollectiveLibrary>();
-    case PresetKind::measurement:
-      return fields_of<Measurement>();
-    case PresetKind::node:
-      return fields_of<LogicNode>();
-    case PresetKind::dram:
-      return fields_of<MemoryPart>();
-    case PresetKind::link:
-      return fields_of<LinkPart>();
-    case PresetKind::core:
-      return fields_of<CoreTemplate>();
-  }
-  return {};
+  return visit_loader(
+      kind, [](const auto& load) { return fields_of<decltype(load(std::string_view()))>(); });
 }
 
-std::string render(const TextTable& t, Format format) {
-  return format == Format::csv ? render_csv(t) : render_text(t);
+Answer fields_answer(PresetKind kind) {
+  Answer a;
+  const Records fields = records_of(fields_of_kind(kind), [](Record& r, const FieldInfo& f) {
+    r("field", f.path, "field");
+    r("type", f.type, "type");
+    r("default", f.required ? "(required)" : f.default_text, "default");
+    r("help", f.inert.empty() || f.inert == f.help ? f.help : f.help + "; " + f.inert,
+      "what it is");
+  });
+  a.list("fields", "FieldInfo", fields);
+  a.show(fields);
+  a.lines(fields);
+  return a;
 }
 
-std::string show_fields(PresetKind kind, const Common& common) {
-  TextTable t;
-  t.columns = {{"field"}, {"type"}, {"default"}, {"what it is"}};
-  for (const FieldInfo& f : fields_of_kind(kind)) {
-    t.rows.push_back({f.path, f.type, f.required ? "(required)" : f.default_text,
-                      f.inert.empty() || f.inert == f.help ? f.help : f.help + "; " + f.inert});
+/// Names in lines of a terminal's width.
+std::vector<std::string> wrapped(const std::vector<std::string>& names) {
+  std::vector<std::string> lines(1);
+  for (const std::string& n : names) {
+    if (lines.back().size() + n.size() > 76) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + n;
   }
-  return render(t, common.format);
+  return lines;
 }
 
 // A model that was counted says more than its fields do.
@@ -238,92 +65,82 @@ std::string model_facts(const std::string& name, const std::vector<Setting>& set
                      active_parameters(m) / 1e9);
 }
 
+/// The kind of the preset that has this name, or of the file that has this ending.
+PresetKind kind_of(const std::string& name) {
+  const std::vector<PresetKind> kinds = preset_kinds(name);
+  if (kinds.size() == 1) return kinds.front();
+  if (kinds.size() > 1) {
+    std::string names;
+    for (const PresetKind k : kinds) {
+      names += (names.empty() ? "" : " or ") + std::string(name_of(k));
+    }
+    throw InputError("'" + name + "' is the name of more than one preset", "say --kind " + names);
+  }
+  if (name.ends_with(".json")) return PresetKind::model;
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
+    const std::vector<std::string> names = preset_names(static_cast<PresetKind>(i));
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  const std::string hint = did_you_mean(name, all);
+  throw InputError("no preset is called '" + name + "'",
+                   hint.empty() ? "'sextant list' shows all; --kind reads a file of your own"
+                                : hint + " ('sextant list' shows all)");
+}
+
 }  // namespace
 
-std::string run_list(const ListOptions& options, const Common& common) {
-  if (!options.kind.empty() && common.format != Format::json) {
-    return render(table_of(kind_named(options.kind)), common.format);
-  }
-  Node root = Node::table();
+Answer run_list(const ListOptions& options, const Common&) {
+  Answer a;
   if (!options.kind.empty()) {
     const PresetKind kind = kind_named(options.kind);
-    root.set(plural(kind), preset_entries(kind));
-    return to_json(root) + "\n";
+    const Records all = preset_records(kind);
+    a.list(plural(kind), "Preset", all);
+    a.show(all);
+    a.lines(all);
+    return a;
   }
-  TextTable t;
-  t.columns = {{"kind"}, {"count", Align::right}, {"names"}};
+  Records lines;
   for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
     const auto kind = static_cast<PresetKind>(i);
     const std::vector<std::string> names = preset_names(kind);
-    root.set(plural(kind), names_node(names));
-    std::string line;
-    for (const std::string& n : names) {
-      if (line.size() + n.size() > 76) {
-        t.rows.push_back({line.empty() ? "" : plural(kind), "", line});
-        line.clear();
-      }
-      line += (line.empty() ? "" : " ") + n;
-    }
-    t.rows.push_back({plural(kind), "", line});
-    // The kind and its count stand on the first of its lines only.
+    a.strings(plural(kind), names);
     bool first = true;
-    for (std::vector<std::string>& row : t.rows) {
-      if (row[0] != plural(kind)) continue;
-      row[1] = first ? std::to_string(names.size()) : "";
-      if (!first) row[0].clear();
+    for (const std::string& line : wrapped(names)) {
+      Record& r = lines.rows.emplace_back();
+      r("kind", once(first, plural(kind)), "kind");
+      r("count", once(first, names.size()), "count");
+      r("names", line, "names");
       first = false;
     }
   }
-  if (common.format == Format::json) return to_json(root) + "\n";
-  if (common.format == Format::csv) return render_csv(t);
-  return render_text(t) +
-         "\n'sextant list devices' shows their numbers, 'sextant show NAME' all of one.\n";
+  a.lines(lines);
+  a.show(lines);
+  a.say("\n'sextant list devices' shows their numbers, 'sextant show NAME' all of one.");
+  return a;
 }
 
-std::string run_show(const ShowOptions& options, const Common& common) {
+Answer run_show(const ShowOptions& options, const Common& common) {
   if (options.fields && options.kind.empty() && preset_kinds(options.name).empty()) {
-    return show_fields(kind_named(options.name), common);
+    return fields_answer(kind_named(options.name));
   }
-  std::vector<PresetKind> kinds = preset_kinds(options.name);
-  if (!options.kind.empty()) {
-    kinds = {kind_named(options.kind)};
-  } else if (kinds.empty()) {
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
-      const std::vector<std::string> names = preset_names(static_cast<PresetKind>(i));
-      all.insert(all.end(), names.begin(), names.end());
-    }
-    // A path is of the kind that reads it.
-    if (options.name.ends_with(".json")) {
-      kinds = {PresetKind::model};
-    } else {
-      const std::string hint = did_you_mean(options.name, all);
-      throw InputError("no preset is called '" + options.name + "'",
-                       hint.empty() ? "'sextant list' shows all; --kind reads a file of your own"
-                                    : hint + " ('sextant list' shows all)");
-    }
-  } else if (kinds.size() > 1) {
-    std::string names;
-    for (const PresetKind k : kinds)
-      names += (names.empty() ? "" : " or ") + std::string(name_of(k));
-    throw InputError("'" + options.name + "' is the name of more than one preset",
-                     "say --kind " + names);
-  }
-  const PresetKind kind = kinds.front();
-  if (options.fields) return show_fields(kind, common);
+  const PresetKind kind = options.kind.empty() ? kind_of(options.name) : kind_named(options.kind);
+  if (options.fields) return fields_answer(kind);
   const std::vector<Setting> settings =
       settings_of(common, {"device", "system", "model", "runtime", "kernel", "collective",
                            "measurement", "node", "dram", "link", "core"});
   if (options.json || common.format == Format::json) {
-    return to_json(struct_node(kind, options.name, settings, Quantities::si, common.lookup)) + "\n";
+    return Answer::verbatim(
+        to_json(struct_node(kind, options.name, settings, Quantities::si, common.lookup)) + "\n");
   }
   const bool as_written = settings.empty() && !preset_kinds(options.name).empty();
   const std::string facts = kind == PresetKind::model && !options.toml
                                 ? model_facts(options.name, settings, common.lookup)
                                 : std::string();
-  if (as_written) return facts + preset_text(kind, options.name);
-  return facts +
-         to_toml(struct_node(kind, options.name, settings, Quantities::text, common.lookup));
+  return Answer::verbatim(facts + (as_written
+                                       ? preset_text(kind, options.name)
+                                       : to_toml(struct_node(kind, options.name, settings,
+                                                             Quantities::text, common.lookup))));
 }
 
 }  // namespace sextant::cli

@@ -170,36 +170,15 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& argu
   return "";
 }
 
-std::string page(const std::string& text) {
-  std::string html = "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Sextant</title>\n<pre>";
-  for (const char ch : text) {
-    switch (ch) {
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '&':
-        html += "&amp;";
-        break;
-      default:
-        html += ch;
-    }
-  }
-  return html + "</pre>\n";
-}
-
 int fail(const std::string& message, int status) {
-  std::fprintf(stderr, "%s\n", message.c_str());
+  std::fprintf(stderr, "%s\n", visible(message).c_str());
   return status;
 }
 
 std::string answer_text(Invocation& invocation, const Command& command) {
   if (invocation.common.format != Format::html) return invocation.run();
   if (std::optional<std::string> view = server::answer_page(invocation, command)) return *view;
-  const std::string text = invocation.run();
-  return text.starts_with("<!") ? text : page(text);
+  return invocation.run();
 }
 
 int answer(Invocation& invocation, const Command& command) {

@@ -10,12 +10,6 @@
 
 namespace sextant::cli {
 
-struct Neighbour {
-  std::string change;  ///< "recompute selective, sp"
-  Strategy strategy;
-  Estimate estimate;
-};
-
 /// The fastest few that fit, with as few changes as it takes; empty when nothing near does.
 std::vector<Neighbour> fitting(const Scenario& scenario);
 

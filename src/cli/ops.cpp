@@ -6,9 +6,8 @@
 #include <cmath>
 
 #include "cli/flags.hpp"
-#include "sextant/io/node.hpp"
+#include "sextant/answer/kernel.hpp"
 #include "sextant/io/presets.hpp"
-#include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 #include "sextant/validate/validate.hpp"
@@ -132,12 +131,7 @@ std::string library_of(const OpsOptions& o, Flags& f) {
 Load load_of(const OpsOptions& o, Flags& f) {
   if (o.sustained) return sustained;
   if (o.busy.empty()) return {.repeats = 1};
-  const ParseResult r = parse_quantity(o.busy);
-  if (!r.quantity || r.quantity->dimension != Seconds::dimension || r.quantity->value < 0) {
-    f.add("--busy", "expected a time such as \"5 ms\", got '" + o.busy + "'", "");
-    return {};
-  }
-  return {.repeats = 0, .seconds = Seconds(r.quantity->value)};
+  return {.repeats = 0, .seconds = f.quantity<Seconds>("--busy", o.busy, {.zero = true})};
 }
 
 Precision type_of(const KernelChoice& kernel) {
@@ -149,122 +143,7 @@ Precision type_of(const KernelChoice& kernel) {
   return Precision::bf16;
 }
 
-struct Answer {
-  Device device;
-  Chip chip;
-  KernelCost cost;
-  Precision type{};
-  Watts power;
-  std::vector<std::string> assumptions;
-};
-
-Node to_node(const Answer& a) {
-  const KernelCost& c = a.cost;
-  Node root = Node::table();
-  root.set("device", Node::of(a.device.name));
-  root.set("seconds", Node::of(c.time.value));
-  root.set("flops", Node::of(c.flops.value));
-  root.set("tflops", Node::of((c.flops / c.time).value / 1e12));
-  Node& bytes = root.set("bytes", Node::table());
-  bytes.set("dram", Node::of(c.dram.value));
-  bytes.set("l2", Node::of(c.l2.value));
-  bytes.set("shared", Node::of(c.shared.value));
-  root.set("bound", Node::of(std::string(name_of(c.bound))));
-  Node& busy = root.set("busy_seconds", Node::table());
-  for (std::size_t i = 0; i < c.busy.size; ++i) {
-    busy.set(std::string(names_of(Bound{})[i]), Node::of(c.busy.values[i].value));
-  }
-  root.set("clock_hz", Node::of(c.clock.value));
-  root.set("power_watts", Node::of(a.power.value));
-  if (c.tiling.m > 0) {
-    Node& tile = root.set("tile", Node::table());
-    tile.set("m", Node::of(c.tiling.m));
-    tile.set("n", Node::of(c.tiling.n));
-    tile.set("split", Node::of(c.tiling.split));
-    tile.set("waves", Node::of(c.tiling.waves));
-  }
-  Node& assumptions = root.set("assumptions", Node::array());
-  for (const std::string& s : a.assumptions) assumptions.push(Node::of(s));
-  return root;
-}
-
-std::string meaning_of(Bound b) {
-  switch (b) {
-    case Bound::compute:
-      return "matrix or vector units at their issue rate";
-    case Bound::shared:
-      return "shared memory of the cores";
-    case Bound::l2:
-      return "L2 to the cores";
-    case Bound::dram:
-      return "device memory";
-    case Bound::special:
-      return "exponentials on the special-function units";
-    case Bound::latency:
-      return "start and end of tiles, first bytes, second passes";
-    case Bound::launch:
-      return "launch and drain of the kernel";
-    case Bound::network:
-      return "the fabric between devices";
-    case Bound::count:
-      break;
-  }
-  return "";
-}
-
-std::string to_text(const OpsOptions& o, const Answer& a) {
-  const KernelCost& c = a.cost;
-  std::string out = fmt::format("{} on {}: {}\n\n", o.kernel, a.device.name, format(c.time, 4));
-  TextTable facts;
-  facts.columns = {{""}, {""}, {""}};
-  const FlopsPerSecond peak = a.chip.per_clock[a.type] * a.chip.cores * a.device.clock;
-  if (c.flops.value > 0) {
-    facts.rows.push_back(
-        {"rate", format(c.flops / c.time),
-         fmt::format("{} of the {} peak, {}", format_percent(c.flops / c.time / peak),
-                     name_of(a.type), format(peak))});
-    facts.rows.push_back(
-        {"intensity", format(c.flops / c.dram),
-         fmt::format("ridge {}: {} by DRAM alone", format(peak / a.chip.bandwidth),
-                     c.flops / c.dram > peak / a.chip.bandwidth ? "not bound" : "bound")});
-  }
-  facts.rows.push_back({"DRAM", format(c.dram),
-                        fmt::format("{}, {} of peak", format(c.dram / c.time),
-                                    format_percent(c.dram / c.time / a.chip.bandwidth))});
-  if (c.tiling.m > 0) {
-    facts.rows.push_back(
-        {"tile", fmt::format("{} x {}", c.tiling.m, c.tiling.n),
-         fmt::format("{:.0f} wave{}{}", c.tiling.waves, c.tiling.waves > 1 ? "s" : "",
-                     c.tiling.split > 1 ? fmt::format(", k split in {}", c.tiling.split) : "")});
-  }
-  facts.rows.push_back({"clock", format(c.clock, 4),
-                        fmt::format("{} asked back to back, limit {}", format(a.power),
-                                    format(a.chip.power_limit))});
-  facts.rows.push_back({"bound", std::string(name_of(c.bound)), meaning_of(c.bound)});
-  out += render_text(facts, {.header = false, .rule = false, .indent = 2});
-  out += "\nhow long each resource alone would need:\n";
-  TextTable t;
-  t.columns = {{"resource"}, {"busy", Align::right}, {"of the time", Align::right}, {"what it is"}};
-  for (std::size_t i = 0; i < c.busy.size; ++i) {
-    if (c.busy.values[i].value <= 0) continue;
-    const auto b = static_cast<Bound>(i);
-    t.rows.push_back({std::string(name_of(b)), format(c.busy[b]),
-                      format_percent(c.busy[b] / c.time, 0), meaning_of(b)});
-  }
-  std::stable_sort(t.rows.begin(), t.rows.end(), [&](const auto& x, const auto& y) {
-    Bound p{};
-    Bound q{};
-    parse_enum(x[0], p);
-    parse_enum(y[0], q);
-    return c.busy[p] > c.busy[q];
-  });
-  out += render_text(t, {.indent = 2});
-  if (!a.assumptions.empty()) out += "\nassumed:\n";
-  for (const std::string& s : a.assumptions) out += "  " + s + "\n";
-  return out;
-}
-
-void list_assumptions(const OpsOptions& o, Answer& a) {
+void list_assumptions(const OpsOptions& o, KernelResult& a) {
   if (a.device.provenance.cases == 0 && o.kernel == "gemm") {
     a.assumptions.push_back(
         "the device's mechanism constants are the defaults: it was not measured");
@@ -285,13 +164,14 @@ void list_assumptions(const OpsOptions& o, Answer& a) {
 
 }  // namespace
 
-std::string run_ops(const OpsOptions& o, const Common& common) {
+Answer run_ops(const OpsOptions& o, const Common& common) {
   const std::vector<Setting> settings = settings_of(common, {"device", "kernel"});
   Flags flags;
   const KernelChoice kernel = kernel_of(o, flags);
   const std::string library = library_of(o, flags);
   const Load load = load_of(o, flags);
-  Answer a;
+  KernelResult a;
+  a.kernel = o.kernel;
   try {
     a.device = load_device(o.device, settings, common.lookup);
   } catch (const InputError& e) {
@@ -310,18 +190,7 @@ std::string run_ops(const OpsOptions& o, const Common& common) {
       std::visit([&](const auto& k) { return evaluate_kernel(k, a.chip, kernels, load); }, kernel);
   a.power = power_demand(a.chip, a.cost, a.type);
   list_assumptions(o, a);
-  if (common.format == Format::json) return to_json(to_node(a)) + "\n";
-  if (common.format == Format::csv) {
-    TextTable t;
-    t.columns = {{"device"},   {"seconds"},  {"flops"}, {"dram_bytes"},
-                 {"l2_bytes"}, {"clock_hz"}, {"bound"}};
-    t.rows.push_back({a.device.name, write_number(a.cost.time.value),
-                      write_number(a.cost.flops.value), write_number(a.cost.dram.value),
-                      write_number(a.cost.l2.value), write_number(a.cost.clock.value),
-                      std::string(name_of(a.cost.bound))});
-    return render_csv(t);
-  }
-  return to_text(o, a);
+  return answer_of(a);
 }
 
 }  // namespace sextant::cli

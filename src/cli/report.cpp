@@ -63,13 +63,14 @@ class Report {
     throw_if_any(std::move(problems_));
     read_marks();
     if (!o_.pick.empty()) pick();
-    if (ends(".csv") || (common_.output.empty() && common_.format == Format::csv)) return csv();
+    if (ends(".csv") || (common_.output.empty() && common_.format == Format::csv))
+      return render_csv(table(false));
     if (ends(".json") || (common_.output.empty() && common_.format == Format::json)) return json();
     if (ends(".svg")) return plot::to_svg(figure());
     if (ends(".html") || common_.format == Format::html) {
       return plot::to_html(plot::to_svg(figure()), "Sextant: " + title());
     }
-    return render_text(table());
+    return render_text(table(true));
   }
 
  private:
@@ -89,8 +90,7 @@ class Report {
   void pick();
   bool several_at_one_place() const;
   plot::Figure figure() const;
-  TextTable table() const;
-  std::string csv() const;
+  TextTable table(bool people) const;
   std::string json() const;
 
   const ReportOptions& o_;
@@ -234,7 +234,7 @@ plot::Figure Report::figure() const {
     const auto [at, first] = series.emplace(m.series, f.series.size());
     if (first) {
       const std::string name = o_.series.empty() ? "" : o_.series + " " + m.series;
-      f.series.push_back({.name = name, .mark = mark, .points = {}});
+      f.series.push_back({.name = name, .mark = mark});
     }
     double x = number_of(m.x);
     if (names) {
@@ -251,17 +251,16 @@ plot::Figure Report::figure() const {
   return f;
 }
 
-TextTable Report::table() const {
+TextTable Report::table(bool people) const {
   TextTable t;
   if (!o_.series.empty()) t.columns.push_back({o_.series});
-  const auto align = x_->type == CellType::text ? Align::left : Align::right;
-  t.columns.push_back({o_.x, align});
+  t.columns.push_back({o_.x, x_->type == CellType::text ? Align::left : Align::right});
   t.columns.push_back({o_.y, Align::right});
-  const auto shown = [](const StoredCell& cell, const StoreColumn& c) {
+  const auto shown = [&](const StoredCell& cell, const StoreColumn& c) {
+    if (!people || !std::holds_alternative<double>(cell)) return text_of(cell);
     const std::optional<Dimension> unit = dimension_of(c);
-    if (unit) return format_quantity(number_of(cell), *unit, 4);
-    return std::holds_alternative<double>(cell) ? fmt::format("{:.6g}", number_of(cell))
-                                                : text_of(cell);
+    return unit ? format_quantity(number_of(cell), *unit, 4)
+                : fmt::format("{:.6g}", number_of(cell));
   };
   for (const Mark& m : marks_) {
     std::vector<std::string>& row = t.rows.emplace_back();
@@ -270,20 +269,6 @@ TextTable Report::table() const {
     row.push_back(shown(m.y, *y_));
   }
   return t;
-}
-
-std::string Report::csv() const {
-  TextTable t;
-  if (!o_.series.empty()) t.columns.push_back({o_.series});
-  t.columns.push_back({o_.x});
-  t.columns.push_back({o_.y});
-  for (const Mark& m : marks_) {
-    std::vector<std::string>& row = t.rows.emplace_back();
-    if (!o_.series.empty()) row.push_back(m.series);
-    row.push_back(text_of(m.x));
-    row.push_back(text_of(m.y));
-  }
-  return render_csv(t);
 }
 
 std::string Report::json() const {

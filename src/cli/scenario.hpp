@@ -3,26 +3,13 @@
 // assumption is listed.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/commands.hpp"
-#include "sextant/predict/problem.hpp"
+#include "sextant/scenario/scenario.hpp"
 
 namespace sextant::cli {
-
-struct Scenario {
-  System system;
-  Problem problem;
-  Strategy strategy;
-  std::vector<std::string> assumptions;
-};
 
 /// Throws InputError with everything that is wrong with the flags, a strategy that cannot exist
 /// included: which rule, and the nearest legal values.
 Scenario read_scenario(const TrainOptions& options, const Common& common);
-
-/// "tp 8, pp 8, interleave 3, sp, recompute selective": what differs from one device.
-std::string describe_strategy(const Strategy& strategy);
 
 }  // namespace sextant::cli

@@ -7,11 +7,12 @@
 #include <chrono>
 #include <thread>
 
-#include "cli/answer.hpp"
 #include "cli/commands.hpp"
+#include "cli/figure.hpp"
 #include "cli/interruption.hpp"
-#include "cli/search_report.hpp"
+#include "cli/search_space.hpp"
 #include "cli/terminal.hpp"
+#include "sextant/answer/search.hpp"
 #include "sextant/search/recipe.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
@@ -37,26 +38,10 @@ void check_size(double points, int threads) {
                    "narrow it with --fix and --limit");
 }
 
-template <class Answer>
-std::string said(const Answer& answer, const std::string& plot, Format format) {
-  if (!plot.empty()) write_figure(plot, search_figure(answer));
-  switch (format) {
-    case Format::json:
-      return search_json(answer);
-    case Format::csv:
-      return search_csv(answer);
-    case Format::html:
-      return plot::to_html(plot::to_svg(search_figure(answer)), search_figure(answer).title);
-    case Format::text:
-      break;
-  }
-  return search_text(answer);
-}
-
-std::string train_answer(const SearchOptions& options, const Common& common,
-                         SearchProgress& progress, const Announce& announce) {
+Answer train_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
+                    const Announce& announce) {
   const TrainingSearch asked = read_training_search(options, common);
-  TrainingSearchAnswer a{.asked = asked, .result = {}, .usual = {}};
+  TrainingSearchResult a{.asked = asked, .result = {}, .usual = {}};
   const auto start = Clock::now();
   const SearchPlan plan = lay_out(asked.scenario.problem, asked.space);
   a.points = plan.points * static_cast<double>(asked.variants.size());
@@ -76,19 +61,19 @@ std::string train_answer(const SearchOptions& options, const Common& common,
     const Estimate e = evaluate(p, *s);
     a.usual = Found{.strategy = *s, .estimate = e, .score = score_of(asked.aim.objective, e)};
   }
-  return said(a, options.plot, common.format);
+  return with_figure(answer_of(a), options.plot);
 }
 
-std::string serve_answer(const SearchOptions& options, const Common& common,
-                         SearchProgress& progress, const Announce& announce) {
+Answer serve_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
+                    const Announce& announce) {
   const ServingSearch asked = read_serving_search(options, common);
   const auto start = Clock::now();
   announce(static_cast<double>(count_instances(asked.scenario.problem, asked.space)));
-  ServingSearchAnswer a{
+  ServingSearchResult a{
       .asked = asked,
       .result = search_serving(asked.scenario.problem, asked.space, asked.aim, progress)};
   a.seconds = seconds_since(start);
-  return said(a, options.plot, common.format);
+  return with_figure(answer_of(a), options.plot);
 }
 
 /// Draws how far a search is, and passes Ctrl-C on to it.
@@ -115,13 +100,13 @@ class Watcher {
 
 }  // namespace
 
-std::string search_answer(const SearchOptions& options, const Common& common,
-                          SearchProgress& progress, const Announce& announce) {
+Answer search_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
+                     const Announce& announce) {
   return options.infer ? serve_answer(options, common, progress, announce)
                        : train_answer(options, common, progress, announce);
 }
 
-std::string run_search(const SearchOptions& options, const Common& common) {
+Answer run_search(const SearchOptions& options, const Common& common) {
   check_figure_path(options.plot);
   SearchProgress progress;
   Watcher watcher(progress);

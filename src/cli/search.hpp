@@ -3,10 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "cli/options/common.hpp"
 #include "cli/options/search.hpp"
+#include "sextant/answer/answer.hpp"
 #include "sextant/search/search.hpp"
 
 namespace sextant::cli {
@@ -14,9 +14,9 @@ namespace sextant::cli {
 /// The points of a search, before it starts: 0 where that is not known.
 using Announce = std::function<void(double points)>;
 
-/// The answer in the format that `common` asks for. `progress` counts and stops it; what was found
+/// `progress` counts and stops it; what was found
 /// by then is the answer.
-std::string search_answer(const SearchOptions& options, const Common& common,
-                          SearchProgress& progress, const Announce& announce);
+Answer search_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
+                     const Announce& announce);
 
 }  // namespace sextant::cli

@@ -142,7 +142,7 @@ class Reader : ScenarioReader {
     if (t.aim.objective == TrainingObjective::cost && !o_.price) {
       flags.add("--objective", "cost needs what a device costs", "give --price, dollars an hour");
     }
-    t.aim.max_memory = quantity<Bytes>("--max-memory", o_.max_memory, Bytes(0));
+    t.aim.max_memory = flags.quantity<Bytes>("--max-memory", o_.max_memory);
     t.aim.top = o_.top;
     t.aim.threads = threads();
     read_space(t.space);
@@ -175,8 +175,8 @@ class Reader : ScenarioReader {
     if (!o_.output) assume("output {}", work.output);
     if (o_.batching.empty()) assume("batching static: all requests start and end together");
     t.aim.objective = choice("--objective", o_.objective, ServingObjective::throughput);
-    t.aim.ttft = quantity<Seconds>("--max-ttft", o_.max_ttft, t.aim.ttft);
-    t.aim.tpot = quantity<Seconds>("--max-tpot", o_.max_tpot, t.aim.tpot);
+    t.aim.ttft = flags.quantity("--max-ttft", o_.max_ttft, {}, t.aim.ttft);
+    t.aim.tpot = flags.quantity("--max-tpot", o_.max_tpot, {}, t.aim.tpot);
     t.aim.tokens_per_second = o_.min_throughput.value_or(0);
     t.aim.top = o_.top;
     t.aim.threads = threads();
@@ -208,17 +208,6 @@ class Reader : ScenarioReader {
   int threads() const {
     return o_.threads > 0 ? o_.threads
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  }
-
-  template <class Q>
-  Q quantity(const char* flag, const std::string& text, Q otherwise) {
-    if (text.empty()) return otherwise;
-    const ParseResult r = parse_quantity(text);
-    if (r.quantity && r.quantity->dimension == Q::dimension && r.quantity->value > 0) {
-      return Q(r.quantity->value);
-    }
-    flags.add(flag, "expected such as \"" + example_of(Q::dimension) + "\", got '" + text + "'");
-    return otherwise;
   }
 
   void refuse(const char* flag, bool given, const char* why, const char* hint) {

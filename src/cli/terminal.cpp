@@ -62,22 +62,12 @@ std::string cut_to(const std::string& text, int width) {
 
 bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
 
-bool takes_colour(std::FILE* stream) {
-  return is_terminal(stream) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
-}
-
 int terminal_width(std::FILE* stream, int otherwise) {
   winsize size{};
   if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   const std::string columns(environment("COLUMNS"));
   const int width = std::atoi(columns.c_str());
   return width > 0 && width < 10000 ? width : otherwise;
-}
-
-std::string emphasise(std::string text, Emphasis emphasis, bool colour) {
-  if (!colour || emphasis == Emphasis::none) return text;
-  const char* code = emphasis == Emphasis::bold ? "1" : emphasis == Emphasis::dim ? "2" : "31";
-  return fmt::format("\x1B[{}m{}\x1B[0m", code, text);
 }
 
 std::string progress_line(const std::string& label, std::int64_t done, std::int64_t total,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program knows of the terminal it writes to: whether there is one, how wide it is,
-// whether it takes colours; and a progress line on standard error that a pipe never sees.
+// What the program knows of the terminal it writes to: whether there is one, how wide it is; and a
+// progress line on standard error that a pipe never sees.
 #pragma once
 
 #include <atomic>
@@ -14,16 +14,8 @@ namespace sextant::cli {
 
 bool is_terminal(std::FILE* stream);
 
-/// A terminal that takes colours, and a user who wants them (NO_COLOR is empty or not set).
-bool takes_colour(std::FILE* stream);
-
 /// Columns of the terminal behind the stream, else $COLUMNS, else `otherwise`.
 int terminal_width(std::FILE* stream, int otherwise = 100);
-
-enum class Emphasis : std::uint8_t { none, bold, dim, red };
-
-/// The text with the escape codes of `emphasis` around it, or as it is.
-std::string emphasise(std::string text, Emphasis emphasis, bool colour);
 
 /// One line of progress, at most `width` columns; a `total` of 0 means it is not known.
 std::string progress_line(const std::string& label, std::int64_t done, std::int64_t total,

@@ -37,22 +37,8 @@ TEST(Terminal, APseudoTerminalIsOne) {
   ASSERT_NE(stream, nullptr);
   EXPECT_TRUE(is_terminal(stream));
   EXPECT_EQ(terminal_width(stream), 91);
-  setenv("TERM", "xterm", 1);
-  unsetenv("NO_COLOR");
-  EXPECT_TRUE(takes_colour(stream));
-  setenv("NO_COLOR", "1", 1);
-  EXPECT_FALSE(takes_colour(stream));
-  setenv("NO_COLOR", "", 1);
-  setenv("TERM", "dumb", 1);
-  EXPECT_FALSE(takes_colour(stream));
   std::fclose(stream);
   close(parent);
-}
-
-TEST(Terminal, EmphasisNeedsColour) {
-  EXPECT_EQ(emphasise("x", Emphasis::bold, true), "\x1B[1mx\x1B[0m");
-  EXPECT_EQ(emphasise("x", Emphasis::bold, false), "x");
-  EXPECT_EQ(emphasise("x", Emphasis::none, true), "x");
 }
 
 TEST(Terminal, ProgressSaysRateAndRest) {

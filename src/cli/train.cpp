@@ -7,8 +7,8 @@
 #include "cli/choices.hpp"
 #include "cli/neighbours.hpp"
 #include "cli/scenario.hpp"
-#include "cli/track_record.hpp"
-#include "cli/train_report.hpp"
+#include "sextant/answer/track_record.hpp"
+#include "sextant/answer/train.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/report/trace.hpp"
 
@@ -31,40 +31,37 @@ void write_trace(const std::string& path, const Scenario& x) {
 // More spans than this no page draws.
 constexpr double most_drawn_spans = 20000;
 
-Node timeline_node(const Scenario& x) {
-  Node root = Node::table();
-  if (timeline_size(x.problem, x.strategy) > most_drawn_spans) {
-    root.set("too_large", Node::of(true));
-    return root;
-  }
+Record timeline_record(const Scenario& x) {
+  Record r;
+  const bool too_large = timeline_size(x.problem, x.strategy) > most_drawn_spans;
+  r("too_large", only_if(too_large, true));
+  if (too_large) return r;
   const Timeline t = timeline(x.problem, x.strategy);
-  root.set("stages", Node::of(t.stages));
-  root.set("seconds", Node::of(t.end.value));
-  Node& spans = root.set("spans", Node::array());
-  for (const TimelineSpan& s : t.spans) {
-    Node& n = spans.push(Node::table());
-    n.set("stage", Node::of(s.stage));
-    n.set("microbatch", Node::of(s.microbatch));
-    n.set("chunk", Node::of(s.chunk));
-    n.set("kind", Node::of(name_of(s.what)));
-    n.set("start", Node::of(s.start.value));
-    n.set("duration", Node::of(s.length.value));
-  }
-  root.set("perfetto", Node::of(false));
-  return root;
+  r("stages", t.stages);
+  r("seconds", t.end);
+  r.list("spans", "Span", records_of(t.spans, [](Record& n, const TimelineSpan& s) {
+           n("stage", s.stage);
+           n("microbatch", s.microbatch);
+           n("chunk", s.chunk);
+           n("kind", s.what);
+           n("start", s.start);
+           n("duration", s.length);
+         }));
+  r("perfetto", false);
+  return r;
 }
 
 }  // namespace
 
-std::string run_train(const TrainOptions& options, const Common& common) {
+Answer run_train(const TrainOptions& options, const Common& common) {
   if (!options.trace.empty()) check_writable(options.trace);
   const Scenario x = read_scenario(options, common);
-  TrainAnswer a{.scenario = x,
+  TrainResult a{.scenario = x,
                 .estimate = {},
                 .operators = {},
                 .neighbours = {},
                 .sensitivity = {},
-                .extras = Node::table()};
+                .extras = {}};
   if (options.explain) {
     Explained explained = explain(x.problem, x.strategy);
     a.estimate = explained.estimate;
@@ -78,23 +75,14 @@ std::string run_train(const TrainOptions& options, const Common& common) {
         x.problem, {{"step_seconds", "a step"}},
         [&](const Problem& p) { return std::vector{evaluate(p, x.strategy).step.value}; });
   }
-  if (options.timeline) a.extras.set("timeline", timeline_node(x));
-  if (options.choices) a.extras.set("choices", training_choices(options, x));
-  if (options.nearest) {
-    a.extras.set("nearest_cases",
-                 track_record("train", x.system.device.name, x.problem.runtime.name));
-  }
+  if (options.timeline) a.extras.object("timeline", "Timeline", timeline_record(x));
+  if (options.choices) a.extras.node("choices", "number", training_choices(options, x));
+  const Records nearest =
+      track_record(options.nearest ? "train" : "", x.system.device.name, x.problem.runtime.name);
+  options.nearest ? a.extras.list("nearest_cases", "NearestCase", nearest)
+                  : a.extras.some("nearest_cases", "NearestCase", nearest);
   if (!options.trace.empty()) write_trace(options.trace, x);
-  switch (common.format) {
-    case Format::json:
-      return train_json(a);
-    case Format::csv:
-      return train_csv(a);
-    case Format::text:
-    case Format::html:
-      break;
-  }
-  return train_text(a);
+  return answer_of(a);
 }
 
 }  // namespace sextant::cli

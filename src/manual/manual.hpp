@@ -59,6 +59,9 @@ std::vector<Page> shell_pages(const Manual& manual);
 /// python/sextant/_commands.py, and a module for each group of commands.
 std::vector<Page> python_modules(const Manual& manual);
 
+/// ui/answers.ts: the types of answers, for the page (ui/src/answers.ts).
+Page answers_module();
+
 /// Every occurrence of `from` becomes `to`.
 std::string replaced(std::string text, const std::string& from, const std::string& to);
 std::string joined(const std::vector<std::string>& words, const std::string& separator);

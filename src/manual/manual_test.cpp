@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sextant/io/files.hpp"
+
 namespace sextant::manual {
 namespace {
 
@@ -82,6 +84,12 @@ TEST(PythonModules, HaveAFunctionACommand) {
   EXPECT_THAT(commands, HasSubstr("    tp: int | None = None,\n"));
   EXPECT_THAT(commands, HasSubstr("    output: int | None = None,\n"));  // tokens of `infer`
   EXPECT_THAT(commands, testing::Not(HasSubstr("text, json, csv or html")));
+}
+
+// The page is built where no program is yet, so its types are committed.
+TEST(AnswersModule, IsTheOneThatThePageHas) {
+  EXPECT_EQ(read_file(SEXTANT_SOURCE_DIR "/ui/src/answers.ts"), answers_module().text)
+      << "copy build/ui/answers.ts to ui/src/answers.ts";
 }
 
 TEST(Manual, GroupsStandAmongTheCommands) {

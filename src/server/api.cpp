@@ -6,12 +6,12 @@
 #include <new>
 
 #include "cli/compare.hpp"
-#include "cli/preset_list.hpp"
 #include "cli/request.hpp"
 #include "server/errors.hpp"
 #include "server/openapi.hpp"
 #include "server/page.hpp"
 #include "server/search_job.hpp"
+#include "sextant/answer/presets.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
@@ -76,19 +76,11 @@ Response ops(const Request& request) {
 
 Response compare(const Request& request) {
   const Document document = parse(request);
-  return json(to_json(cli::compare(document, cli::Asker::network)) + "\n");
+  return json(cli::compare(document, cli::Asker::network).json());
 }
 
 Response presets(const Request&) {
-  static const std::string all = [] {
-    Node root = Node::table();
-    for (const PresetKind kind :
-         {PresetKind::device, PresetKind::system, PresetKind::model, PresetKind::runtime,
-          PresetKind::node, PresetKind::dram, PresetKind::link, PresetKind::core}) {
-      root.set(std::string(name_of(kind)) + "s", cli::preset_entries(kind));
-    }
-    return to_json(root) + "\n";
-  }();
+  static const std::string all = to_json(to_node(presets_record())) + "\n";
   return json(all);
 }
 

@@ -195,7 +195,26 @@ TEST(Api, DescribesItself) {
   ASSERT_NE(train, nullptr);
   EXPECT_NE(train->find("properties")->find("recompute_modules"), nullptr);
   EXPECT_EQ(train->find("properties")->find("trace"), nullptr);  // writes a file
-  EXPECT_NE(root.find("paths")->find("/train"), nullptr);
+  const auto answered = [&](const char* path, const char* method, const char* status) {
+    const Node* content = root.find("paths")->find(path)->find(method)->find("responses");
+    return to_json(*content->find(status)->find("content")->find("application/json"), 0);
+  };
+  EXPECT_THAT(answered("/train", "post", "200"), HasSubstr("schemas/TrainAnswer"));
+  EXPECT_THAT(answered("/ops", "post", "200"), HasSubstr("schemas/KernelAnswer"));
+  EXPECT_THAT(answered("/presets", "get", "200"), HasSubstr("schemas/Presets"));
+  const Node* schemas = root.find("components")->find("schemas");
+  const Node* answer = schemas->find("TrainAnswer");
+  EXPECT_EQ(answer->find("properties")->find("step_seconds")->find("type")->string, "number");
+  EXPECT_EQ(answer->find("properties")->find("breakdown")->find("$ref")->string,
+            "#/components/schemas/Part");
+  // Every type that is referred to is there.
+  const std::string text = to_json(root, 0);
+  constexpr std::string_view mark = "#/components/schemas/";
+  for (std::size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + 1)) {
+    const std::size_t start = at + mark.size();
+    const std::string name = text.substr(start, text.find('"', start) - start);
+    EXPECT_NE(schemas->find(name), nullptr) << name;
+  }
 }
 
 TEST(Api, JobsRunByTheirRoutes) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/answer_types.hpp"
 #include "cli/command_table.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/units/parse.hpp"
@@ -79,24 +80,46 @@ Node schema_of(const CommandDescription& command) {
   return schema;
 }
 
-Node answers(const char* status, const char* what, std::initializer_list<const char*> errors) {
+/// The schema of what is answered: one type, or one of several.
+Node answer_schema(const std::vector<std::string>& types) {
+  if (types.size() == 1) return reference(types.front());
+  Node schema = Node::table();
+  Node& either = schema.set("oneOf", Node::array());
+  for (const std::string& t : types) either.push(reference(t));
+  return schema;
+}
+
+struct Responses {
+  const char* status = "200";
+  const char* what = "the answer";
+  std::vector<std::string> types;
+  std::vector<const char*> errors = {};
+};
+
+Node answers(const Responses& r) {
   Node all = Node::table();
-  all.set(status, object({{"description", text(what)},
-                          {"content", body(object({{"type", text("object")}}))}}));
-  for (const char* e : errors) {
+  all.set(r.status,
+          object({{"description", text(r.what)}, {"content", body(answer_schema(r.types))}}));
+  for (const char* e : r.errors) {
     all.set(e, object({{"description", text("what is wrong")},
                        {"content", body(reference("Errors"))}}));
   }
   return all;
 }
 
-Node post(const std::string& summary, Node schema, bool job = false) {
+Node post(const std::string& summary, Node schema, std::vector<std::string> types) {
+  const bool job = types.front() == "JobStarted";
+  Responses responses{.types = std::move(types), .errors = {"400", "413", "415"}};
+  if (job) {
+    responses.status = "202";
+    responses.what = "started";
+    responses.errors.push_back("429");
+  }
   Node operation =
       object({{"summary", text(summary)},
               {"requestBody",
                object({{"required", Node::of(true)}, {"content", body(std::move(schema))}})},
-              {"responses", job ? answers("202", "started", {"400", "413", "415", "429"})
-                                : answers("200", "the answer", {"400", "413", "415"})}});
+              {"responses", answers(responses)}});
   return object({{"post", std::move(operation)}});
 }
 
@@ -108,11 +131,10 @@ Node parameter(const char* name, const char* what) {
                  {"schema", object({{"type", text("string")}})}});
 }
 
-Node get(const std::string& summary, std::vector<Node> parameters = {}) {
-  Node operation =
-      object({{"summary", text(summary)},
-              {"responses", parameters.empty() ? answers("200", "the answer", {})
-                                               : answers("200", "the answer", {"404"})}});
+Node get(const std::string& summary, const char* type, std::vector<Node> parameters = {}) {
+  Responses responses{.types = {type}};
+  if (!parameters.empty()) responses.errors = {"404"};
+  Node operation = object({{"summary", text(summary)}, {"responses", answers(responses)}});
   if (!parameters.empty()) {
     Node& all = operation.set("parameters", Node::array());
     for (Node& p : parameters) all.push(std::move(p));
@@ -120,14 +142,31 @@ Node get(const std::string& summary, std::vector<Node> parameters = {}) {
   return operation;
 }
 
-Node errors_schema() {
-  const Node string = object({{"type", text("string")}});
-  Node error =
-      object({{"type", text("object")},
-              {"properties", object({{"field", string}, {"message", string}, {"hint", string}})}});
-  Node errors = object({{"type", text("array")}, {"items", std::move(error)}});
-  return object(
-      {{"type", text("object")}, {"properties", object({{"errors", std::move(errors)}})}});
+/// What the server itself answers, beside the commands' own.
+AnswerTypes server_types() {
+  AnswerTypes types = cli::answer_types();
+  Record error;
+  error("field", "");
+  error("message", "");
+  error("hint", "");
+  Record errors;
+  errors.list("errors", "Problem", {{error}, {}});
+  types.add("Errors", errors);
+  Record started;
+  started("id", "");
+  types.add("JobStarted", started);
+  Record progress;
+  for (const char* field : {"done", "total", "rate", "seconds_left"}) progress(field, 0.0);
+  Record job;
+  job("id", "");
+  job("state", "");
+  job.object("progress", "JobProgress", std::move(progress));
+  types.add("Job", job);
+  job.node("result", "SearchAnswer", Node::table());
+  job.list("errors", "Problem", {{error}, {}});
+  types.add("Job", job);
+  types.add("AnyPreset", Record());
+  return types;
 }
 
 Node compare_schema() {
@@ -147,6 +186,12 @@ Node compare_schema() {
   return schema;
 }
 
+/// "train" to "TrainAnswer".
+std::string type_of(std::string command) {
+  command.front() = static_cast<char>(command.front() - 'a' + 'A');
+  return command + "Answer";
+}
+
 Node paths(const std::vector<CommandDescription>& commands, const std::vector<std::string>& jobs) {
   Node all = Node::table();
   Node kernels = Node::table();
@@ -157,23 +202,25 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
       one_of.push(reference("ops-" + c.name.substr(4)));
     } else if (job || c.name == "train" || c.name == "infer" || c.name == "tech" ||
                c.name == "validate") {
-      all.set("/" + c.name, post(c.help, reference(c.name), job));
+      all.set("/" + c.name,
+              post(c.help, reference(c.name), {job ? "JobStarted" : type_of(c.name)}));
     }
   }
-  all.set("/ops", post("kernels, one or all of a scenario", std::move(kernels)));
-  all.set("/compare",
-          post("scenarios side by side, and what makes the difference", reference("compare")));
-  all.set("/presets", object({{"get", get("what comes with the program")}}));
-  all.set(
-      "/presets/{kind}/{name}",
-      object({{"get", get("one preset in SI base units", {parameter("kind", "devices, systems, …"),
-                                                          parameter("name", "the preset")})}}));
+  all.set("/ops", post("kernels, one or all of a scenario", std::move(kernels),
+                       {"OpsAnswer", "KernelAnswer", "CollectiveAnswer"}));
+  all.set("/compare", post("scenarios side by side, and what makes the difference",
+                           reference("compare"), {"CompareAnswer"}));
+  all.set("/presets", object({{"get", get("what comes with the program", "Presets")}}));
+  all.set("/presets/{kind}/{name}", object({{"get", get("one preset in SI base units", "AnyPreset",
+                                                        {parameter("kind", "devices, systems, …"),
+                                                         parameter("name", "the preset")})}}));
   const Node id = parameter("id", "as POST answered");
-  Node job = object({{"get", get("how far a job is, and its result", {id})}});
-  job.set("delete", get("cancels a job; the best so far is its result", {id}));
+  Node job = object({{"get", get("how far a job is, and its result", "Job", {id})}});
+  job.set("delete", get("cancels a job; the best so far is its result", "Job", {id}));
   all.set("/jobs/{id}", std::move(job));
-  all.set("/jobs/{id}/events",
-          object({{"get", get("the same as server-sent events: progress, then done", {id})}}));
+  all.set(
+      "/jobs/{id}/events",
+      object({{"get", get("the same as server-sent events: progress, then done", "Job", {id})}}));
   return all;
 }
 
@@ -181,8 +228,7 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
 
 std::string openapi(const std::vector<std::string>& jobs) {
   const std::vector<CommandDescription> commands = cli::describe_commands();
-  Node schemas = Node::table();
-  schemas.set("Errors", errors_schema());
+  Node schemas = server_types().open_api();
   schemas.set("compare", compare_schema());
   for (const CommandDescription& c : commands) {
     std::string name = c.name;

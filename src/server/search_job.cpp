@@ -57,7 +57,8 @@ std::string run(const Node& request, Progress& progress) {
     progress.report(static_cast<double>(search.done), points);
   });
   return cli::search_answer(asked.options, asked.common, search,
-                            [&](double total) { points = total; });
+                            [&](double total) { points = total; })
+      .json();
 }
 
 }  // namespace

@@ -5,13 +5,17 @@
 #include <array>
 
 #include "cli/options/option.hpp"
+#include "sextant/study/study.hpp"
 
 namespace sextant::cli {
 
-inline constexpr std::array<std::string_view, 9> study_names = {
-    "training-validation", "memory-footprint",     "inference-validation",
-    "gemm-bounds",         "gpu-generations",      "node-scaling",
-    "dram-scaling",        "bottleneck-evolution", "all"};
+/// All of them, and "all".
+inline constexpr auto study_names = [] {
+  std::array<std::string_view, study::studies.size() + 1> names;
+  for (std::size_t i = 0; i < study::studies.size(); ++i) names[i] = study::studies[i].name;
+  names.back() = "all";
+  return names;
+}();
 
 /// A published analysis, reproduced.
 struct StudyOptions {

@@ -19,9 +19,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string directory_of(const std::string& path) {
+  const std::string parent = fs::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+bool is_dangling(const std::string& path) {
+  std::error_code error;
+  return fs::is_symlink(path, error) && !fs::exists(path, error);
+}
+
+/// What is not there, where it is not the file itself.
+std::string what_is_missing(const std::string& path) {
+  std::error_code error;
+  if (is_dangling(path)) {
+    return ", a link to '" + printable(fs::read_symlink(path, error).string(), 300) +
+           "', which is not there";
+  }
+  const std::string folder = directory_of(path);
+  return fs::exists(folder, error) ? ""
+                                   : ", whose folder '" + printable(folder, 300) + "' is not there";
+}
+
 [[noreturn]] void fail(int error, const char* what, const std::string& path) {
   throw std::system_error(error, std::generic_category(),
-                          std::string(what) + " '" + printable(path, 300) + "'");
+                          std::string(what) + " '" + printable(path, 300) + "'" +
+                              (error == ENOENT ? what_is_missing(path) : ""));
 }
 
 /// A file descriptor that closes itself.
@@ -63,11 +86,6 @@ std::string target_of_link(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   return error ? path : real.string();
-}
-
-std::string directory_of(const std::string& path) {
-  const std::string parent = fs::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
 }
 
 void write_directly(const std::string& path, std::string_view content) {
@@ -124,6 +142,7 @@ std::string read_file(const std::string& path, std::size_t limit) {
 
 void write_file_atomically(const std::string& path, std::string_view content) {
   if (special(path)) return write_directly(path, content);
+  if (is_dangling(path)) fail(ENOENT, "cannot write", path);
   const std::string target = target_of_link(path);
   std::string temporary;
   Handle file(create_beside(target, temporary));
@@ -143,6 +162,7 @@ void write_file_atomically(const std::string& path, std::string_view content) {
 void check_writable(const std::string& path) {
   struct stat info {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (!exists && is_dangling(path)) fail(ENOENT, "cannot write", path);
   if (exists && S_ISDIR(info.st_mode)) fail(EISDIR, "cannot write", path);
   if (exists && ::access(path.c_str(), W_OK) != 0) fail(errno, "cannot write", path);
   if (exists && !S_ISREG(info.st_mode)) return;

@@ -58,6 +58,27 @@ TEST(Files, FailuresNameThePath) {
   EXPECT_EQ(entries(folder), 0U);
 }
 
+TEST(Files, SayWhatIsMissing) {
+  const Folder folder;
+  fs::create_symlink("nowhere", folder.path("link"));
+  const auto said = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const std::system_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  for (const std::string& text : {said([&] { read_file(folder.path("link")); }),
+                                  said([&] { check_writable(folder.path("link")); }),
+                                  said([&] { write_file_atomically(folder.path("link"), "x"); })}) {
+    EXPECT_NE(text.find("a link to 'nowhere', which is not there"), std::string::npos) << text;
+  }
+  EXPECT_NE(said([&] { check_writable(folder.path("no/x")); }).find("/no' is not there"),
+            std::string::npos);
+  EXPECT_TRUE(fs::is_symlink(folder.path("link")));
+}
+
 TEST(Files, ChecksBeforehand) {
   const Folder folder;
   EXPECT_NO_THROW(check_writable(folder.path("new")));

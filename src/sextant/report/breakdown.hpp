@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a number comes from: a tree whose parts explain their parent. Time, memory, energy and
-// cost alike; text, CSV, JSON and pages all render this one struct.
+// cost alike; text, JSON and pages all render this one struct.
 #pragma once
 
 #include <string>
@@ -14,26 +14,16 @@ namespace sextant {
 struct Breakdown {
   std::string label;
   double value = 0;  ///< in base units
-  Dimension unit;
-  double share = 0;  ///< of the root's value; fill_shares() sets it
-  std::string note;  ///< why, in a few words; may be empty
-  std::vector<Breakdown> parts;
+  Dimension unit = {};
+  double share = 0;       ///< of the root's value; fill_shares() sets it
+  std::string note = {};  ///< why, in a few words; may be empty
+  std::vector<Breakdown> parts = {};
 };
 
 /// Sets every share from the values, the root's being 1 (0 where the root's value is 0).
 void fill_shares(Breakdown& root);
 
-struct BreakdownStyle {
-  int bar = 20;           ///< columns of a full bar; 0: no bars
-  int depth = 99;         ///< levels below the root to show
-  double hide_below = 0;  ///< parts with a smaller share are summed into one line, "3 more"
-  bool notes = true;      ///< print notes at the end of a line
-};
-
 /// An indented tree: label, value, share, bar, note.
-std::string render_text(const Breakdown& root, const BreakdownStyle& style = {});
-
-/// One row a node, depth first: path ("step > forward > qkv"), value in base units, share, note.
-TextTable to_table(const Breakdown& root);
+std::string render_text(const Breakdown& root);
 
 }  // namespace sextant

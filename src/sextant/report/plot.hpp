@@ -23,11 +23,11 @@ struct Point {
 enum class Mark : std::uint8_t { dots, line, line_and_dots, dashed_line, bars };
 
 struct Series {
-  std::string name;  ///< in the legend; empty: not there
+  std::string name = {};  ///< in the legend; empty: not there
   Mark mark = Mark::dots;
   /// Lines join them in this order. A point that its axis cannot show (not finite, not positive on
   /// a logarithmic axis) is left out and interrupts a line.
-  std::vector<Point> points;
+  std::vector<Point> points = {};
 };
 
 /// Text inside the plot, starting at a point.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "sextant/io/csv.hpp"
 #include "sextant/report/utf8.hpp"
 
 namespace sextant {
@@ -40,25 +41,6 @@ std::string text_line(const TextTable& table, const std::vector<std::string>& ro
     line += align_of(table, c) == Align::right ? padding + cell : cell + padding;
   }
   line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
-
-std::string csv_cell(std::string_view cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(cell);
-  std::string quoted = "\"";
-  for (const char c : cell) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string csv_line(const std::vector<std::string>& row, std::size_t columns) {
-  std::string line;
-  for (std::size_t c = 0; c < columns; ++c) {
-    if (c > 0) line += ',';
-    line += csv_cell(cell_of(row, c));
-  }
   return line + "\n";
 }
 
@@ -105,9 +87,14 @@ std::string render_text(const TextTable& table, const TableStyle& style) {
 
 std::string render_csv(const TextTable& table) {
   const std::size_t columns = column_count(table);
-  std::string out = csv_line(titles_of(table), columns);
+  std::string out;
+  const auto add = [&](std::vector<std::string> cells) {
+    cells.resize(columns);
+    out += csv_line(cells);
+  };
+  add(titles_of(table));
   for (const auto& row : table.rows) {
-    if (!row.empty()) out += csv_line(row, columns);
+    if (!row.empty()) add(row);
   }
   return out;
 }

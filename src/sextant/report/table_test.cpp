@@ -42,7 +42,7 @@ TEST(Table, LongRowsLoseNothing) {
 TEST(Table, CsvQuotesWhereItMust) {
   const TextTable table{.columns = {{"x"}},
                         .rows = {{"a,b"}, {"say \"hi\""}, {"two\nlines"}, {" plain "}}};
-  EXPECT_EQ(render_csv(table), "x\n\"a,b\"\n\"say \"\"hi\"\"\"\n\"two\nlines\"\n plain \n");
+  EXPECT_EQ(render_csv(table), "x\n\"a,b\"\n\"say \"\"hi\"\"\"\n\"two\nlines\"\n\" plain \"\n");
 }
 
 TEST(Table, MarkdownEscapesBars) {

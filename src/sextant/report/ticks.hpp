@@ -11,13 +11,13 @@
 namespace sextant::plot {
 
 struct Axis {
-  std::string label;
+  std::string label = {};
   /// Data is in base units of this dimension; labels take an SI prefix ("10 µs", "ms").
-  std::optional<Dimension> dimension;
-  std::string unit;  ///< printed after the label where there is no dimension; may be empty
+  std::optional<Dimension> dimension = {};
+  std::string unit = {};  ///< printed after the label where there is no dimension; may be empty
   bool log = false;
-  std::optional<double> min;  ///< else from the data
-  std::optional<double> max;
+  std::optional<double> min = {};  ///< else from the data
+  std::optional<double> max = {};
   std::vector<std::string> names = {};  ///< labels of 0, 1, 2, … instead of numbers
 };
 

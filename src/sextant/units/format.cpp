@@ -89,7 +89,10 @@ std::string format_quantity(double value, Dimension dimension, int digits) {
   const double v = value / unit->scale;
   const bool energy_density = unit->dimension.energy == 1 && unit->dimension.time == 0;
   if (!prefixable(*unit) && !energy_density) return significant(v, digits) + " " + unit->symbol;
-  const SiPrefix& p = prefix_for(std::abs(v));
+  const SiPrefix& fitting = prefix_for(std::abs(v));
+  // No clock here counts less than a nanosecond: "0.216 ns" says how little it is.
+  const bool tiny = dimension == Dimension{.time = 1} && fitting.exponent < -9;
+  const SiPrefix& p = tiny ? si_prefixes[2] : fitting;
   const std::string prefix = p.exponent == -6 ? "µ" : p.text;
   return significant(v / std::pow(10.0, p.exponent), digits) + " " + prefix + unit->symbol;
 }

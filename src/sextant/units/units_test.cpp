@@ -70,6 +70,7 @@ TEST(Format, ReadsWell) {
   EXPECT_EQ(format(3.35_TBps), "3.35 TB/s");
   EXPECT_EQ(format(Seconds(12.34e-6)), "12.3 µs");
   EXPECT_EQ(format(Seconds(0)), "0 s");
+  EXPECT_EQ(format(Seconds(2.16e-10)), "0.216 ns");
   EXPECT_EQ(format(Seconds(999.9e-6)), "1.00 ms");
   EXPECT_EQ(format_binary_bytes(80.0 * (1 << 30)), "80.0 GiB");
   EXPECT_EQ(format_percent(0.1234), "12.3 %");

@@ -78,4 +78,7 @@ std::string library_of(const std::string& backend);
 /// Reads a table of cases; throws InputError with every malformed cell and missing column at once.
 std::vector<Case> read_cases(const CsvTable& table);
 
+/// All cases of the files, or those inside the program.
+std::vector<Case> load_cases(const std::vector<std::string>& files);
+
 }  // namespace sextant

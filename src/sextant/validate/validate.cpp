@@ -44,7 +44,7 @@ Accuracy summarize(std::string name, const std::vector<CaseResult>& results) {
   const auto at = [&](double share) {
     return errors[static_cast<std::size_t>(std::floor(share * (n - 1) + 0.5))];
   };
-  a.median_ape = at(0.5);
+  a.median_ape = (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]) / 2;
   a.p90_ape = at(0.9);
   return a;
 }

@@ -86,6 +86,12 @@ TEST(Accuracy, IsWhatItsNamesSay) {
   EXPECT_GE(a.p90_ape, a.median_ape);
 }
 
+TEST(Accuracy, MedianOfTwoLiesBetweenThem) {
+  EXPECT_DOUBLE_EQ(
+      summarize("g", {{.group = "g", .error = 0.1}, {.group = "g", .error = -0.3}}).median_ape,
+      0.2);
+}
+
 // What a row says of how it was taken wins over the habits of its source.
 TEST(Protocol, ColumnsWinOverHabits) {
   const std::string columns =

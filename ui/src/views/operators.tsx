@@ -299,8 +299,10 @@ function useDevice(): DeviceFacts | null {
 }
 
 /** The rate of the device's arithmetic at the precision of the multiplies. */
-const peakOf = (device: DeviceFacts | null, precision: string): number =>
-  device?.matrix[precision] || device?.matrix['bf16'] || 0;
+const peakOf = (device: DeviceFacts | null, precision: string): number => {
+  const peaks: Record<string, number> = device?.matrix ?? {};
+  return peaks[precision] || peaks['bf16'] || 0;
+};
 
 function Result({
   answer,

@@ -88,6 +88,7 @@ const precisions: [string, string][] = [
 
 function Device({ answer }: { answer: TechAnswer }): JSX.Element {
   const device = answer.device;
+  const peaks: Record<string, number> = device.matrix;
   const total = (parts: Record<string, number>): number => Object.values(parts).reduce((sum, value) => sum + value, 0);
   return (
     <>
@@ -121,8 +122,8 @@ function Device({ answer }: { answer: TechAnswer }): JSX.Element {
       </dl>
       <p class="note">
         {precisions
-          .filter(([name]) => (device.matrix[name] ?? 0) > 0)
-          .map(([name, label]) => `${label} ${flopRate(device.matrix[name] ?? 0)}`)
+          .filter(([name]) => (peaks[name] ?? 0) > 0)
+          .map(([name, label]) => `${label} ${flopRate(peaks[name] ?? 0)}`)
           .join(', ')}
         ; L2 {bytes(device.l2.capacity)}.
       </p>

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/answer_types.hpp"
+
+#include "cli/command_table.hpp"
+#include "cli/compare.hpp"
+#include "sextant/answer/accuracy.hpp"
+#include "sextant/answer/presets.hpp"
+
+namespace sextant::cli {
+namespace {
+
+/// A question that shows what an answer may hold. What another of the same type does not hold is
+/// optional.
+struct Sample {
+  const char* type;
+  const char* command;
+  const char* request;
+};
+constexpr Sample samples[] = {
+    {"TrainAnswer", "train",
+     R"({"model": "gpt3-6.7b", "system": "dgx-a100", "gpus": 4, "pp": 2, "explain": true,
+         "sensitivity": true, "choices": true, "timeline": true})"},
+    {"TrainAnswer", "train", R"({"model": "gpt3-175b", "system": "dgx-a100", "pp": 8})"},
+    {"InferAnswer", "infer",
+     R"({"model": "llama2-13b", "system": "dgx-h100", "explain": true, "sensitivity": true,
+         "choices": true, "curve": true})"},
+    {"InferAnswer", "infer", R"({"model": "llama3.1-70b", "system": "dgx-h100"})"},
+    {"SearchAnswer", "search",
+     R"({"model": "gpt3-6.7b", "system": "dgx-a100", "gpus": 4, "batch": 8, "threads": 1,
+         "fix": ["tp=2", "recompute=selective"]})"},
+    {"SearchAnswer", "search",
+     R"({"model": "llama2-13b", "system": "dgx-h100", "gpus": 1, "threads": 1, "infer": true})"},
+    {"OpsAnswer", "ops infer", R"({"model": "llama2-13b", "system": "dgx-h100"})"},
+    {"OpsAnswer", "ops train", R"({"model": "gpt3-6.7b", "system": "dgx-a100"})"},
+    {"KernelAnswer", "ops gemm", R"({"device": "h100-sxm"})"},
+    {"KernelAnswer", "ops stream", R"({"device": "h100-sxm"})"},
+    {"CollectiveAnswer", "ops collective", R"({"system": "dgx-h100"})"},
+    {"TechAnswer", "tech", R"({"node": "n3", "dram": "hbm4"})"},
+};
+
+Answer answer_to(const Sample& s) {
+  const Document document = parse_json(s.request, "sample");
+  const std::unique_ptr<Invocation> invocation = find_command(s.command)->prepare();
+  std::vector<Diagnostic> problems;
+  read_request(document, document.root, invocation->all_options(), problems);
+  throw_if_any(std::move(problems));
+  return invocation->answer();
+}
+
+}  // namespace
+
+const AnswerTypes& answer_types() {
+  static const AnswerTypes all = [] {
+    AnswerTypes types;
+    for (const Sample& s : samples) types.add(s.type, answer_to(s));
+    constexpr const char* pair =
+        R"({"kind": "infer", "scenarios": [{"model": "llama2-13b", "system": "dgx-h100"},
+                                           {"model": "llama2-13b", "system": "dgx-a100"}]})";
+    types.add("CompareAnswer", compare(parse_json(pair, "sample"), Asker::network));
+    types.add("ValidateAnswer", accuracy_answer({}));
+    types.add("Presets", presets_record());
+    return types;
+  }();
+  return all;
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/answer/accuracy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sextant/io/write.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant {
+namespace {
+
+Records group_records(const std::vector<Accuracy>& groups) {
+  const auto say = [](Record& r, const Accuracy& x) {
+    const auto seen = [&](Item item) { return x.cases > 0 ? item : said(item, ""); };
+    r("name", x.name, "cases of");
+    r("cases", x.cases, "number");
+    r("mape", seen(percent(x.mape)), "mean error");
+    r("median_ape", seen(percent(x.median_ape)), "median");
+    r("p90_ape", seen(percent(x.p90_ape)), "9 in 10 under");
+    r("bias", seen(change(x.bias)), "bias");
+    r("unsupported", x.unsupported > 0 ? Item(x.unsupported) : said(x.unsupported, ""),
+      "unsupported");
+  };
+  return records_of(groups, say, [](const Accuracy& x) { return x.name == "all"; });
+}
+
+Records row_records(const std::vector<CaseResult>& results) {
+  return records_of(results, [](Record& r, const CaseResult& x) {
+    const bool ok = x.unsupported.empty();
+    r("id", x.id);
+    r("group", x.group);
+    r("device", x.device);
+    r("metric", x.metric);
+    r("predicted", only_if(ok, x.predicted));
+    r("measured", x.measured);
+    r("error", only_if(ok, x.error));
+    r("bound", only_if(ok, x.bound));
+    r("unsupported", only_if(!ok, x.unsupported));
+  });
+}
+
+// The unit that all results share: seconds, bytes, or none.
+std::optional<Dimension> shared_dimension(const std::vector<CaseResult>& results) {
+  std::optional<Dimension> shared;
+  for (const CaseResult& r : results) {
+    std::optional<Dimension> own;
+    if (r.metric.ends_with("seconds")) own = Seconds::dimension;
+    if (r.metric.find("bytes") != std::string::npos) own = Bytes::dimension;
+    if (!own || (shared && !(*shared == *own))) return std::nullopt;
+    shared = own;
+  }
+  return shared;
+}
+
+plot::Figure scatter(const std::vector<CaseResult>& results) {
+  const std::optional<Dimension> unit = shared_dimension(results);
+  plot::Figure f = plot::parity_figure("Predicted against measured", unit);
+  if (!unit) f.x.label += ", each in the unit of its metric";
+  // A figure of more than a few thousand dots says no more and takes megabytes.
+  constexpr std::size_t most = 4000;
+  const std::size_t step = 1 + results.size() / most;
+  for (std::size_t i = 0; i < results.size(); i += step) {
+    const CaseResult& r = results[i];
+    if (!r.unsupported.empty()) continue;
+    auto series = std::find_if(f.series.begin(), f.series.end(),
+                               [&](const plot::Series& s) { return s.name == r.group; });
+    if (series == f.series.end())
+      series = f.series.insert(f.series.end(), {.name = r.group, .mark = plot::Mark::dots});
+    series->points.push_back(
+        {r.measured, r.predicted, fmt::format("{}: {:+.1f} %", r.id, r.error * 100)});
+  }
+  return f;
+}
+
+/// The reasons rows have no prediction, most frequent first.
+void say_unsupported(Answer& a, const std::vector<CaseResult>& results) {
+  std::map<std::string, int> counts;
+  for (const CaseResult& r : results) {
+    if (!r.unsupported.empty()) ++counts[r.unsupported];
+  }
+  std::vector<std::pair<int, std::string>> sorted;
+  for (const auto& [reason, n] : counts) sorted.emplace_back(-n, reason);
+  std::sort(sorted.begin(), sorted.end());
+  if (!sorted.empty()) a.say("\nunsupported:");
+  for (const auto& [n, reason] : sorted) a.say(fmt::format("  {:6}  {}", -n, reason));
+}
+
+}  // namespace
+
+Answer accuracy_answer(const std::vector<CaseResult>& results) {
+  Answer a;
+  const Records groups = group_records(summarize_groups(results));
+  const Records rows = row_records(results);
+  a.list("groups", "ValidationGroup", groups);
+  a.list("rows", "ValidationRow", rows);
+  a.show(groups);
+  say_unsupported(a, results);
+  a.lines(rows);
+  a.figure(scatter(results));
+  return a;
+}
+
+Answer ranking_answer(const std::vector<Ranking>& rankings) {
+  Answer a;
+  const Records all = records_of(rankings, [](Record& r, const Ranking& x) {
+    r("name", x.name, "runs of");
+    r("cases", x.cases, "number");
+    r("spearman", said(x.spearman, fmt::format("{:+.2f}", x.spearman)), "rank correlation");
+    r("best_predicted_of_best_measured", percent(x.chosen), "best predicted, of the best measured");
+  });
+  const auto right = std::count_if(rankings.begin(), rankings.end(),
+                                   [](const Ranking& r) { return r.chosen >= 0.95; });
+  a.list("rankings", "Ranking", all);
+  a.show(all);
+  a.say(fmt::format("\nthe best predicted is within 5 % of the best measured in {} of {} groups",
+                    right, rankings.size()));
+  a.lines(all);
+  return a;
+}
+
+Answer calibration_answer(const std::vector<Calibration>& fits,
+                          const std::vector<Diagnostic>& refused) {
+  Answer a;
+  Records all;
+  for (const Calibration& c : fits) {
+    Node constants = Node::table();
+    for (const FittedConstant& k : c.constants) constants.set(k.name, Node::of(k.after));
+    Record& r = all.rows.emplace_back();
+    r("name", c.name);
+    r("cases", c.fit.cases);
+    r("fit_mape", c.fit.mape);
+    r("left_out_mape", c.left_out.mape);
+    r.node("constants", "number", std::move(constants));
+    if (c.provenance.cases > 0) r.node("provenance", "Provenance", write(c.provenance));
+    a.say(fmt::format(
+        "{}: {} cases, mean error {} (median {}), on families left out {} (median {})", c.name,
+        c.fit.cases, format_percent(c.fit.mape), format_percent(c.fit.median_ape),
+        format_percent(c.left_out.mape), format_percent(c.left_out.median_ape)));
+    a.show(records_of(c.constants,
+                      [](Record& line, const FittedConstant& k) {
+                        line("", k.name, "constant");
+                        line("", general(k.before, 4), "before");
+                        line("", general(k.after, 4), "after");
+                        line("", k.at_bound ? "at its bound: the cases do not determine it" : "",
+                             " ");
+                      }),
+           {.indent = 2});
+    a.gap();
+  }
+  for (const Diagnostic& d : refused) a.say("left as it was: " + to_text(d) + "\n");
+  a.list("fits", "Fit", std::move(all));
+  return a;
+}
+
+}  // namespace sextant

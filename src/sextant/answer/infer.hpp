@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `sextant infer` says of requests served.
+#pragma once
+
+#include <vector>
+
+#include "sextant/answer/operators.hpp"
+#include "sextant/answer/sensitivity.hpp"
+#include "sextant/scenario/scenario.hpp"
+
+namespace sextant {
+
+struct InferResult {
+  const Scenario& scenario;
+  ServingEstimate estimate;
+  std::vector<ServingNeighbour> neighbours;  ///< that fit, where this does not
+  std::vector<CurvePoint> curve;             ///< with --curve
+  std::vector<OperatorList> passes;          ///< prefill and decode, with --explain
+  Sensitivity sensitivity;                   ///< with --sensitivity
+  Record extras;                             ///< what programs alone asked for
+};
+/// CSV is one line; with a curve one line a batch size, with passes one an operator. The figure of
+/// a curve: throughput over time a token.
+Answer answer_of(const InferResult& result);
+
+/// A request's time by what it goes to: parts sum to the whole.
+Breakdown latency_breakdown(const ServingEstimate& estimate, const Serving& serving);
+
+/// What a prediction has in common wherever it stands: times, rates, memory, breakdown.
+Record prediction_of(const ServingEstimate& estimate, const Serving& serving);
+
+}  // namespace sextant

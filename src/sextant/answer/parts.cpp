@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/answer/parts.hpp"
+
+#include <fmt/format.h>
+
+#include "sextant/units/format.hpp"
+
+namespace sextant {
+namespace {
+
+Joules of_token(const EnergyAnswer& a) {
+  return a.tokens > 0 ? a.devices / a.tokens * a.device.total() : Joules(0);
+}
+
+}  // namespace
+
+Record head_of(const Scenario& x, double devices) {
+  Record r;
+  r("model", x.problem.model.name);
+  r("system", x.system.name);
+  r("runtime", x.problem.runtime.name);
+  r("gpus", devices);
+  return r;
+}
+
+void say_memory(Answer& a, const std::string& of_what, Bytes total, Bytes capacity,
+                const std::vector<Occupied>& parts) {
+  a.say(fmt::format("\nmemory{}: {} of {}", of_what, format_binary_bytes(total.value, 4),
+                    format_binary_bytes(capacity.value, 4)));
+  TextTable t;
+  t.columns = {{""}, {"", Align::right}, {"", Align::right}, {""}};
+  for (const Occupied& p : parts) {
+    if (p.bytes.value <= 0) continue;
+    t.rows.push_back(
+        {p.name, format_binary_bytes(p.bytes.value), format_percent(p.bytes / capacity), p.note});
+  }
+  a.show(std::move(t), {.header = false, .rule = false, .indent = 2});
+}
+
+void say_misfit(Answer& a, Bytes over, bool neighbours) {
+  a.say(fmt::format("\ndoes not fit: {} ({:.0f} bytes) too much", format_binary_bytes(over.value),
+                    over.value));
+  if (neighbours) return;
+  a.say("  nothing near it fits: it takes more devices, or devices with more memory");
+}
+
+void add(Answer& a, const EnergyAnswer& x) {
+  const Energy& e = x.device;
+  const Joules whole = e.total();
+  Record r;
+  r("compute_joules", e.compute);
+  r("memory_joules", e.memory);
+  r("link_joules", e.links);
+  r("idle_joules", e.idle);
+  r("host_joules", e.host);
+  r("total_joules", whole);
+  r("joules_per_token", of_token(x));
+  a.object("energy", "Energy", std::move(r));
+  const auto share = [&](Joules j) { return format_percent(whole.value > 0 ? j / whole : 0, 0); };
+  a.say(fmt::format(
+      "energy {} a device, {} a token: compute {}, memory {}, links {}, idle {}, host {}",
+      format(whole), format(of_token(x)), share(e.compute), share(e.memory), share(e.links),
+      share(e.idle), share(e.host)));
+}
+
+}  // namespace sextant

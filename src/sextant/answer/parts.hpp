@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What answers about scenarios have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sextant/answer/answer.hpp"
+#include "sextant/predict/energy.hpp"
+#include "sextant/scenario/scenario.hpp"
+
+namespace sextant {
+
+/// What was asked: model, system, runtime, devices.
+Record head_of(const Scenario& scenario, double devices);
+
+/// A part of a device's memory.
+struct Occupied {
+  std::string name;
+  Bytes bytes;
+  std::string note;
+};
+/// "memory of a device: 60 GiB of 80 GiB", and a line a part.
+void say_memory(Answer& answer, const std::string& of_what, Bytes total, Bytes capacity,
+                const std::vector<Occupied>& parts);
+/// "does not fit: 3 GiB too much", and that nothing near it fits where nothing does.
+void say_misfit(Answer& answer, Bytes over, bool neighbours);
+
+/// Of one device, for so many devices that make so many tokens together.
+struct EnergyAnswer {
+  Energy device;
+  double devices = 1;
+  double tokens = 1;
+};
+
+/// "energy": joules of one device by what draws them, and of a token on all devices; and the line
+/// "energy 401 J a device, 24.5 mJ a token: compute 60 %, memory 10 %, links 2 %, idle 28 %".
+void add(Answer& answer, const EnergyAnswer& energy);
+
+}  // namespace sextant

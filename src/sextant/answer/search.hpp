@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `sextant search` says: the best, the front, why the first is first and why the rest fail.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sextant/answer/answer.hpp"
+#include "sextant/search/question.hpp"
+
+namespace sextant {
+
+struct TrainingSearchResult {
+  const TrainingSearch& asked;
+  SearchResult result;
+  std::optional<Found> usual;  ///< the recipe that people take without a search
+  double points = 0;
+  double seconds = 0;
+};
+/// The figure: step time and memory of a sample of what fits, and the front.
+Answer answer_of(const TrainingSearchResult& result);
+
+struct ServingSearchResult {
+  const ServingSearch& asked;
+  ServingResult result;
+  double seconds = 0;
+};
+/// The figure: time a token and throughput a device, along the front.
+Answer answer_of(const ServingSearchResult& result);
+
+// ---- what both have in common
+
+struct SearchCounts {
+  std::string_view kind;  ///< "train", "infer"
+  std::string_view objective;
+  double devices = 0;
+  std::uint64_t evaluated = 0;
+  std::uint64_t feasible = 0;
+  bool stopped = false;
+  double seconds = 0;
+};
+Record record_of(const Scenario& scenario, const SearchCounts& counts);
+
+/// Why points were rejected and how many, most frequent first.
+using Rejections = std::vector<std::pair<std::string, std::uint64_t>>;
+Rejections rejections_of(const Table<std::uint64_t, Verdict>& verdicts, Rejections others);
+
+/// "why the first is first".
+void say_reasons(Answer& answer, const std::vector<std::string>& reasons);
+/// "reasons", "rejected" and "assumptions"; the table of the rest, counted in `unit`.
+void explain(Answer& answer, const std::vector<std::string>& reasons, const Rejections& rejections,
+             const char* unit, const Scenario& scenario);
+
+}  // namespace sextant

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/answer/infer.hpp"
+#include "sextant/answer/search.hpp"
+#include "sextant/io/write.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant {
+namespace {
+
+std::string name_of_found(const ServingFound& f) {
+  std::string text = describe_serving(f.strategy);
+  text += fmt::format(", batch {}", f.serving.batch);
+  if (f.serving.cache != Precision::bf16)
+    text += fmt::format(", {} cache", name_of(f.serving.cache));
+  if (f.instances > 1) text += fmt::format(", {} instances", f.instances);
+  return text;
+}
+
+Records table_of(const std::vector<ServingFound>& found) {
+  std::size_t rank = 0;
+  return records_of(found, [&](Record& r, const ServingFound& f) {
+    const Strategy& s = f.strategy;
+    const ServingEstimate& e = f.estimate;
+    r("rank", ++rank, " ");
+    r("gpus", f.devices(), "gpus");
+    r("instances", f.instances, "instances");
+    r("tp", s.tp, "tp");
+    r("pp", s.pp, "pp");
+    r("dp", s.dp, "dp");
+    r("ep", s.ep, "ep");
+    r("precision", s.precision, "precision");
+    r("kv_precision", f.serving.cache, "cache");
+    r("batch", f.serving.batch, "batch");
+    r("ttft_seconds", e.ttft, "first token");
+    r("tpot_seconds", e.tpot, "a token");
+    r("latency_seconds", e.latency, "request");
+    r("output_tokens_per_second", general(f.tokens_per_second(), 4), "tokens/s");
+    r("", general(f.tokens_per_second() / f.devices(), 4), "a GPU");
+    r("memory_bytes", binary(e.memory.total()), "memory");
+  });
+}
+
+Records records_of_found(const std::vector<ServingFound>& found) {
+  return records_of(found, [](Record& r, const ServingFound& f) {
+    r.node("strategy", "Strategy", write(f.strategy, Quantities::si));
+    r.node("serving", "Serving", write(f.serving, Quantities::si));
+    r("instances", f.instances);
+    r("summary", name_of_found(f));
+    Record p;
+    p("gpus", f.devices());
+    p("total_output_tokens_per_second", f.tokens_per_second());
+    p.take(prediction_of(f.estimate, f.serving));
+    r.object("prediction", "FoundPrediction", std::move(p));
+  });
+}
+
+/// Where a decode step of one has less time than of another, as shares of the other's.
+std::string differences(const PassCost& best, const PassCost& other) {
+  std::string text;
+  for (std::size_t i = 0; i < best.parts.size; ++i) {
+    const double change = (best.parts.values[i] - other.parts.values[i]).value;
+    if (std::abs(change) < 0.01 * other.time.value) continue;
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", format(Seconds(std::abs(change))),
+                        change < 0 ? "less" : "more", names_of(Work{})[i]);
+  }
+  return text;
+}
+
+std::string against(const ServingFound& best, const ServingFound& other, const std::string& what) {
+  const auto ratio = [](double a, double b) { return b > 0 ? a / b : 1; };
+  std::string text = fmt::format(
+      "against {} ({}): {:.3g}x the tokens a GPU, {:.3g}x the time a token, {:.3g}x the time to "
+      "the "
+      "first",
+      what, name_of_found(other),
+      ratio(best.tokens_per_second() / best.devices(), other.tokens_per_second() / other.devices()),
+      ratio(best.estimate.tpot.value, other.estimate.tpot.value),
+      ratio(best.estimate.ttft.value, other.estimate.ttft.value));
+  const std::string parts = differences(best.estimate.decode, other.estimate.decode);
+  return parts.empty() ? text : text + "; a decode step has " + parts;
+}
+
+plot::Figure figure_of(const ServingSearchResult& a) {
+  plot::Figure f;
+  const Scenario& x = a.asked.scenario;
+  f.title = fmt::format("Serving {} on {} {}", x.problem.model.name, a.asked.space.devices,
+                        x.system.device.name);
+  f.x = {.label = "time a token", .dimension = Seconds::dimension, .log = true};
+  f.y = {.label = "tokens a second and GPU", .log = true};
+  plot::Series s{.name = "no other has both", .mark = plot::Mark::line_and_dots};
+  for (const ServingFound& p : a.result.pareto) {
+    s.points.push_back(
+        {p.estimate.tpot.value, p.tokens_per_second() / p.devices(), name_of_found(p)});
+  }
+  f.series.push_back(std::move(s));
+  return f;
+}
+
+std::vector<std::string> reasons(const ServingSearchResult& a) {
+  std::vector<std::string> all;
+  const std::vector<ServingFound>& found = a.result.best;
+  if (found.size() > 1) all.push_back(against(found[0], found[1], "the runner-up"));
+  const auto other = std::find_if(found.begin() + std::min<std::ptrdiff_t>(1, std::ssize(found)),
+                                  found.end(), [&](const ServingFound& f) {
+                                    return f.strategy.tp != found[0].strategy.tp ||
+                                           f.strategy.pp != found[0].strategy.pp;
+                                  });
+  if (other != found.end() && other != found.begin() + 1) {
+    all.push_back(against(found[0], *other, "the best that is spread differently"));
+  }
+  return all;
+}
+
+void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::string>& why) {
+  const ServingResult& r = x.result;
+  const Problem& p = x.asked.scenario.problem;
+  a.say(fmt::format("serving {} on {}{} of {}, input {}, output {}, {}", p.model.name,
+                    x.asked.space.at_most ? "at most " : "", x.asked.space.devices,
+                    x.asked.scenario.system.name, p.serving.input, p.serving.output,
+                    p.runtime.name));
+  a.say(fmt::format("{} ways evaluated, {} fit and meet the limits; {:.2f} s", r.evaluated,
+                    r.feasible, x.seconds));
+  if (r.stopped) a.say("stopped before the end: the best so far");
+  if (r.best.empty()) return a.say("\nnothing meets the limits");
+  a.gap();
+  a.show(table_of(r.best));
+  say_reasons(a, why);
+  a.say("\nno other has both faster tokens and more of them a GPU");
+  a.show(table_of(r.pareto));
+}
+
+}  // namespace
+
+Answer answer_of(const ServingSearchResult& x) {
+  const ServingResult& r = x.result;
+  const Scenario& s = x.asked.scenario;
+  Answer a;
+  a.take(record_of(
+      s, {"infer", name_of(x.asked.aim.objective), static_cast<double>(x.asked.space.devices),
+          r.evaluated, r.feasible, r.stopped, x.seconds}));
+  a.list("best", "Found", records_of_found(r.best));
+  a.list("pareto", "Found", records_of_found(r.pareto));
+  a.lines(table_of(r.best));
+  a.figure(figure_of(x));
+  const std::vector<std::string> why = reasons(x);
+  say_found(a, x, why);
+  explain(a, why,
+          rejections_of(r.rejected, {{"over --max-ttft", r.slow_first_token},
+                                     {"over --max-tpot", r.slow_tokens},
+                                     {"under --min-throughput", r.too_few_tokens}}),
+          "ways", s);
+  return a;
+}
+
+}  // namespace sextant

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/answer/train.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sextant/answer/operators.hpp"
+#include "sextant/answer/parts.hpp"
+#include "sextant/io/write.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant {
+namespace {
+
+struct TimeGroup {
+  const char* label;
+  std::vector<Time> times;
+};
+
+const std::vector<TimeGroup>& time_groups() {
+  static const std::vector<TimeGroup> groups = {
+      {"compute", {Time::forward, Time::backward, Time::recompute}},
+      {"communication",
+       {Time::tensor, Time::context, Time::expert, Time::pipeline, Time::gradients,
+        Time::parameters}},
+      {"waiting", {Time::bubble, Time::host, Time::spread}},
+      {"optimizer", {Time::optimizer}},
+  };
+  return groups;
+}
+
+Breakdown leaf(const Estimate& e, Time t) {
+  const Span& s = e.time[t];
+  Breakdown b{.label = std::string(name_of(t)),
+              .value = s.exposed.value,
+              .unit = Seconds::dimension,
+              .note = std::string(meaning_of(t))};
+  const Seconds hidden = s.busy - s.exposed;
+  if (hidden.value > 0.001 * s.busy.value) {
+    b.note += fmt::format("; {} more beside other work", format(hidden));
+  }
+  return b;
+}
+
+/// Rates of a step, and the memory figures people ask for.
+struct Rates {
+  explicit Rates(const Estimate& e) {
+    if (e.step.value <= 0) return;
+    tokens = e.tokens / e.step.value;
+    tokens_each = tokens / e.devices;
+    model_each = e.model_flops / e.step / e.devices;
+  }
+  double tokens = 0;
+  double tokens_each = 0;
+  FlopsPerSecond model_each;
+};
+
+Bytes other_memory(const StageMemory& m) {
+  return m.parts[Space::working] + m.parts[Space::buffers] + m.parts[Space::context];
+}
+
+std::string meaning_of(Space s) {
+  constexpr std::array<const char*, static_cast<std::size_t>(Space::count)> meanings = {
+      "parameters, as the multiplies read them",
+      "of the parameters",
+      "master weights and moments",
+      "kept for the backward pass, all microbatches in flight",
+      "of the one layer, or the loss, being computed",
+      "communication",
+      "driver, libraries, fragmentation"};
+  return meanings[static_cast<std::size_t>(s)];
+}
+
+Record rates_of(const Estimate& e) {
+  const Rates rates(e);
+  Record r;
+  r("step_seconds", e.step);
+  r("tokens_per_second", rates.tokens);
+  r("tokens_per_second_per_gpu", rates.tokens_each);
+  r("model_tflops_per_gpu", rates.model_each.value / 1e12);
+  r("mfu", e.mfu());
+  r("hfu", e.hfu());
+  r("forward_backward_seconds", e.forward_backward());
+  r("optimizer_seconds", e.time[Time::optimizer].exposed);
+  return r;
+}
+
+Record memory_of(const Estimate& e, Bytes capacity) {
+  const StageMemory& m = e.memory;
+  Record r;
+  r("weights_bytes", m.parts[Space::weights]);
+  r("gradients_bytes", m.parts[Space::gradients]);
+  r("optimizer_bytes", m.parts[Space::optimizer]);
+  r("activation_bytes", m.parts[Space::activations]);
+  r("other_bytes", other_memory(m));
+  r("total_bytes", m.total());
+  r("capacity_bytes", capacity);
+  r("fits", e.verdict == Verdict::fits);
+  r("stage", e.fullest_stage);
+  r("activation_bytes_after_forward", m.after_forward);
+  r("peak_bytes_forward_backward", m.peak_forward_backward);
+  return r;
+}
+
+void say_head(Answer& a, const TrainResult& x) {
+  const Estimate& e = x.estimate;
+  const Problem& p = x.scenario.problem;
+  const Rates rates(e);
+  a.say(fmt::format("{} on {} x {} of {}: {} a step", p.model.name, e.devices,
+                    x.scenario.system.device.name, x.scenario.system.name, format(e.step, 4)));
+  a.say(fmt::format("{} a device, MFU {}, HFU {}; {} tokens/s, {} a device; {} at {}",
+                    format(rates.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
+                    for_people(rate(rates.tokens)), for_people(rate(rates.tokens_each)),
+                    format(e.power), format(e.clock)));
+  add(a, EnergyAnswer{e.energy, e.devices, e.tokens});
+  a.say(fmt::format("{}; batch {}, seq {}; {}\n", describe_strategy(x.scenario.strategy),
+                    p.work.batch, p.work.seq, p.runtime.name));
+}
+
+void say_memory(Answer& a, const TrainResult& x) {
+  const Estimate& e = x.estimate;
+  std::vector<Occupied> parts;
+  for (std::size_t i = 0; i < e.memory.parts.size; ++i) {
+    const auto s = static_cast<Space>(i);
+    parts.push_back({std::string(name_of(s)), e.memory.parts[s], meaning_of(s)});
+  }
+  say_memory(
+      a,
+      x.scenario.strategy.pp > 1 ? fmt::format(" of stage {}, the fullest", e.fullest_stage) : "",
+      e.memory.total(), x.scenario.problem.capacity, parts);
+}
+
+/// "would_fit", and why one asks.
+void add_neighbours(Answer& a, const TrainResult& x) {
+  const Records fitting = records_of(x.neighbours, [](Record& r, const Neighbour& n) {
+    r("change", n.change, "what would fit");
+    r("step_seconds", rounded(n.estimate.step, 4), "step");
+    r("total_bytes", binary(n.estimate.memory.total()), "memory");
+    r.node("strategy", "Strategy", write(n.strategy, Quantities::si));
+  });
+  a.some("would_fit", "TrainFit", fitting);
+  if (x.estimate.verdict != Verdict::out_of_memory) return;
+  say_misfit(a, x.estimate.memory.total() - x.scenario.problem.capacity, !x.neighbours.empty());
+  if (!x.neighbours.empty()) a.show(fitting, {.indent = 2});
+}
+
+void add_operators(Answer& a, const TrainResult& x) {
+  OperatorList list =
+      list_operators(x.scenario.problem, x.scenario.strategy, x.operators, x.estimate.step);
+  list.title = fmt::format("operators of stage {}, the slowest", x.estimate.slowest_stage);
+  a.some("operators", "Operator", operator_records(list));
+  if (x.operators.empty()) return;
+  a.say("\n" + list.title);
+  a.show(operator_records(list), {.indent = 2});
+  a.lines(operator_lines({list}));
+}
+
+}  // namespace
+
+Breakdown time_breakdown(const Estimate& e) {
+  Breakdown root{.label = "step", .value = e.step.value, .unit = Seconds::dimension, .share = 1};
+  for (const TimeGroup& g : time_groups()) {
+    Breakdown group{.label = g.label, .value = 0, .unit = Seconds::dimension};
+    for (const Time t : g.times) {
+      if (e.time[t].busy.value <= 0 && e.time[t].exposed.value <= 0) continue;
+      group.parts.push_back(leaf(e, t));
+      group.value += e.time[t].exposed.value;
+    }
+    if (group.parts.empty()) continue;
+    // A group of one is that one.
+    if (g.times.size() == 1) group = group.parts.front();
+    root.parts.push_back(std::move(group));
+  }
+  fill_shares(root);
+  return root;
+}
+
+Record prediction_of(const Estimate& e, Bytes capacity) {
+  Record r = rates_of(e);
+  r.object("memory", "Memory", memory_of(e, capacity));
+  r.tree("breakdown", time_breakdown(e));
+  return r;
+}
+
+Answer answer_of(const TrainResult& x) {
+  const Estimate& e = x.estimate;
+  const Problem& p = x.scenario.problem;
+  Answer a;
+  a.take(head_of(x.scenario, e.devices));
+  a("batch", p.work.batch);
+  a("seq", p.work.seq);
+  a.take(prediction_of(e, p.capacity));
+  a.node("strategy", "Strategy", write(x.scenario.strategy, Quantities::si));
+  a("slowest_stage", e.slowest_stage);
+  a("clock_hz", e.clock);
+  a("power_watts", e.power);
+  a("model_flops", e.model_flops);
+  a("hardware_flops", e.hardware_flops);
+  say_head(a, x);
+  a.show(time_breakdown(e));
+  say_memory(a, x);
+  add_neighbours(a, x);
+  add_operators(a, x);
+  add(a, x.sensitivity);
+  a.take(x.extras);
+  a.assume(x.scenario.assumptions);
+  return a;
+}
+
+}  // namespace sextant

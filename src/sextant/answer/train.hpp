@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `sextant train` says of a step.
+#pragma once
+
+#include <vector>
+
+#include "sextant/answer/answer.hpp"
+#include "sextant/answer/sensitivity.hpp"
+#include "sextant/scenario/scenario.hpp"
+
+namespace sextant {
+
+struct TrainResult {
+  const Scenario& scenario;
+  Estimate estimate;
+  std::vector<Operator> operators;    ///< of the slowest stage, with --explain
+  std::vector<Neighbour> neighbours;  ///< that fit, where this does not
+  Sensitivity sensitivity;            ///< with --sensitivity
+  Record extras;                      ///< what programs alone asked for
+};
+/// CSV is one line; with operators one line each.
+Answer answer_of(const TrainResult& result);
+
+/// The step's time by what it goes to: parts sum to the whole.
+Breakdown time_breakdown(const Estimate& estimate);
+
+/// What a prediction has in common wherever it stands: rates, memory, breakdown.
+Record prediction_of(const Estimate& estimate, Bytes capacity);
+
+}  // namespace sextant

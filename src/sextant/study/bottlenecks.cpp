@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What limits training and serving as devices change: by generation of real GPUs, and by node of
+// generated ones.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sextant/io/presets.hpp"
+#include "sextant/study/limits.hpp"
+#include "sextant/study/problems.hpp"
+#include "sextant/study/study.hpp"
+#include "sextant/tech/usual.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant::study {
+namespace {
+
+struct Subject {
+  std::string name;
+  System system;
+  Precision narrow = Precision::fp16;  ///< what its time trains in
+};
+
+struct Generated {
+  const char* title;
+  const char* node;
+  const char* dram;
+  const char* network;
+};
+// The memory and the network of each node's time.
+constexpr std::array<Generated, 8> generated = {{{"N12", "n12", "hbm2", "ib-hdr"},
+                                                 {"N7", "n7", "hbm2e", "ib-hdr"},
+                                                 {"N5", "n5", "hbm3", "ib-ndr"},
+                                                 {"N3", "n3", "hbm4", "ib-xdr"},
+                                                 {"N2", "n2", "hbm4", "ib-xdr"},
+                                                 {"A16", "a16", "hbm4e", "ib-xdr"},
+                                                 {"A14", "a14", "hbm5", "ib-gdr"},
+                                                 {"A10", "a10", "hbm5", "ib-gdr"}}};
+
+std::vector<Subject> subjects() {
+  using enum Precision;
+  std::vector<Subject> list = {{"A100", load_system("dgx-a100"), fp16},
+                               {"H100", load_system("dgx-h100"), fp8},
+                               {"H200", load_system("dgx-h200"), fp8},
+                               {"B200", load_system("dgx-b200"), fp8}};
+  for (const Generated& g : generated) {
+    const Technology t = load_technology({g.node, g.dram});
+    const Blueprint d = generate(t, {.links = usual_parts(t.node).links});
+    list.push_back(
+        {g.title, system_of(d, t, {.network = load_link(g.network)}), t.core.fp8 > 0 ? fp8 : fp16});
+  }
+  return list;
+}
+
+struct Row {
+  std::string name;
+  Seconds step;
+  Limits training;
+  Seconds latency;
+  Limits serving;
+};
+
+Row compute(const Subject& x) {
+  Strategy s = small_strategy();
+  s.precision = x.narrow;
+  const Problem p =
+      problem_of(x.system, "megatron-core", load_model("gpt3-6.7b"), {.batch = 512, .seq = 2048});
+  Row r{.name = x.name,
+        .step = evaluate(p, s).step,
+        .training = limits_of_training(p, s, 8),
+        .latency = {},
+        .serving = {}};
+  Problem q = problem_of(x.system, "trtllm", load_model("llama2-13b"), {});
+  q.serving = {.batch = 8, .input = 200, .output = 200};
+  Strategy two;
+  two.tp = 2;
+  r.latency = serve(q, two).latency;
+  r.serving = limits_of_serving(q, two, 8);
+  return r;
+}
+
+Records records(const std::vector<Row>& rows) {
+  Records all;
+  for (const bool trains : {true, false}) {
+    if (!trains) all.rule();
+    for (const Row& x : rows) {
+      Record& r = all.rows.emplace_back();
+      r("device", x.name, "device");
+      r("what", trains ? "training" : "serving", "what");
+      r("seconds", trains ? x.step : x.latency, "time");
+      describe(r, trains ? x.training : x.serving);
+    }
+  }
+  return all;
+}
+
+std::string sentence(const std::vector<Row>& rows, bool trains) {
+  const auto of = [&](const Row& r) -> const Limits& { return trains ? r.training : r.serving; };
+  const Row& first = rows[4];
+  const Row& last = rows.back();
+  std::string changes;
+  for (std::size_t i = 0; i < Limits::size; ++i) {
+    const double a = of(first).values[i];
+    const double b = of(last).values[i];
+    if (std::max(a, b) < 0.02) continue;
+    changes += fmt::format("{}{} {} to {}", changes.empty() ? "" : ", ", names_of(Limit{})[i],
+                           format_percent(a, 0), format_percent(b, 0));
+  }
+  return fmt::format(
+      "{}: from {} to {} the time falls {:.1f}x and its shares move: {}. What limits most is {} at "
+      "first and {} at the end; "
+      "of A100 it is {}, of B200 {}.",
+      trains ? "Training a 7B GPT on 1024 devices" : "Serving Llama 2 13B on two devices, batch 8",
+      first.name, last.name, trains ? first.step / last.step : first.latency / last.latency,
+      changes, largest(of(first)), largest(of(last)), largest(of(rows[0])), largest(of(rows[3])));
+}
+
+}  // namespace
+
+Study bottleneck_evolution() {
+  std::vector<Row> rows;
+  std::vector<std::string> names;
+  std::vector<Limits> training;
+  std::vector<Limits> serving;
+  for (const Subject& s : subjects()) {
+    rows.push_back(compute(s));
+    names.push_back(s.name);
+    training.push_back(rows.back().training);
+    serving.push_back(rows.back().serving);
+  }
+  return {.title = "What limits training and serving, by generation and by node",
+          .rows = records(rows),
+          .figure = stacked("What a training step of a 7B GPT waits for", names, training,
+                            "time of a step"),
+          .findings = {sentence(rows, true), sentence(rows, false),
+                       "Real devices first, each in the narrowest type that training uses on it, "
+                       "then generated ones of 814 mm2 with "
+                       "the memory, links and network of their time."},
+          .companions = {
+              stacked("What a request to Llama 2 13B waits for", names, serving, "latency")}};
+}
+
+}  // namespace sextant::study

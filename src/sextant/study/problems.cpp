@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/study/problems.hpp"
+
+#include <map>
+
+#include "sextant/io/embedded.hpp"
+#include "sextant/tech/usual.hpp"
+#include "sextant/validate/validate.hpp"
+
+namespace sextant::study {
+
+Technology load_technology(const TechnologyNames& names, const std::vector<Setting>& settings,
+                           Lookup lookup) {
+  Technology t;
+  t.node = load_node(names.node, settings, lookup);
+  const UsualParts usual = usual_parts(t.node);
+  t.memory = load_dram(names.dram, settings, lookup);
+  t.link = load_link(names.link.empty() ? usual.link : names.link, settings, lookup);
+  t.bridge = load_link("d2d");
+  t.core = load_core(names.core.empty() ? usual.core : names.core, settings, lookup);
+  t.core_node = load_node(t.core.node, {}, lookup);
+  return t;
+}
+
+Problem problem_of(const System& system, const char* runtime_name, const Model& model,
+                   const Training& work) {
+  // Searches ask for the same runtime thousands of times; servers and studies from several threads.
+  thread_local Catalogue catalogue;
+  thread_local std::map<std::string, Runtime> runtimes;
+  auto at = runtimes.find(runtime_name);
+  if (at == runtimes.end()) at = runtimes.emplace(runtime_name, load_runtime(runtime_name)).first;
+  const Runtime& runtime = at->second;
+  std::string reason;
+  const auto libraries = catalogue.libraries(system, runtime, reason);
+  if (!libraries) throw InputError(reason);
+  return prepare(system, runtime, *libraries, model, work);
+}
+
+Strategy small_strategy() {
+  Strategy s;
+  s.tp = 4;
+  s.pp = 4;
+  s.dp = 64;
+  s.sp = true;
+  s.zero = 1;
+  return s;
+}
+
+CsvTable shipped_cases(std::string_view file) {
+  for (const EmbeddedFile& f : embedded_cases()) {
+    if (f.path == file) return parse_csv(f.text(), std::string(file));
+  }
+  throw InputError("the program was built without " + std::string(file));
+}
+
+}  // namespace sextant::study

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training on devices that are generated for each logic node, memory and network, with the area and
+// power of one real GPU split as the workload likes best (Kundu et al., IISWC 2024).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "sextant/io/presets.hpp"
+#include "sextant/study/limits.hpp"
+#include "sextant/study/problems.hpp"
+#include "sextant/study/study.hpp"
+#include "sextant/tech/allocate.hpp"
+#include "sextant/tech/usual.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant::study {
+namespace {
+
+constexpr std::array<const char*, 8> nodes = {"n12", "n10", "n7", "n5", "n3", "n2", "a14", "a10"};
+constexpr std::array<const char*, 8> titles = {"N12", "N10", "N7", "N5", "N3", "N2", "N1.4", "N1"};
+
+struct Line {
+  const char* dram;
+  const char* network;
+  const char* title;
+};
+constexpr std::array<Line, 6> lines = {{{"hbm2", "ib-ndr", "HBM2, NDR"},
+                                        {"hbm2e", "ib-ndr", "HBM2E, NDR"},
+                                        {"hbm3", "ib-ndr", "HBM3, NDR"},
+                                        {"hbm4", "ib-ndr", "HBM4, NDR"},
+                                        {"hbm4", "ib-xdr", "HBM4, XDR"},
+                                        {"hbm4", "ib-gdr", "HBM4, GDR"}}};
+
+struct Row {
+  std::size_t node = 0;
+  std::size_t line = 0;
+  Allocation allocation;
+  Estimate estimate;
+  Limits limits;
+  Limits multiplies;
+};
+
+const Model& model() {
+  static const Model m = load_model("gpt3-6.7b");
+  return m;
+}
+
+Problem problem_on(const Technology& t, const Blueprint& d, const LinkPart& network) {
+  return problem_of(system_of(d, t, {.network = network}), "megatron-core", model(),
+                    {.batch = 512, .seq = 2048});
+}
+
+Row compute(std::size_t node, std::size_t line) {
+  const Line& l = lines[line];
+  const Technology t = load_technology({nodes[node], l.dram, "nvlink4"});
+  const LinkPart network = load_link(l.network);
+  Budget budget;  // the area of H100
+  budget.power = Watts(700);
+  budget.links = usual_parts(t.node).links;
+  const Objective objective = [&](const Blueprint& d) {
+    const Estimate e = evaluate(problem_on(t, d, network), small_strategy());
+    return e.verdict == Verdict::fits ? e.step.value : std::numeric_limits<double>::infinity();
+  };
+  Row r{.node = node, .line = line, .allocation = allocate(t, budget, objective)};
+  const Problem p = problem_on(t, r.allocation.blueprint, network);
+  r.estimate = evaluate(p, small_strategy());
+  r.limits = limits_of_training(p, small_strategy(), 8);
+  r.multiplies = limits_of_multiplies(p, small_strategy());
+  return r;
+}
+
+/// Line by line, node by node; each is a search of its own, so the cores share them.
+std::vector<Row> compute_all() {
+  std::vector<Row> rows(lines.size() * nodes.size());
+  const std::size_t stride = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::future<void>> workers;
+  for (std::size_t first = 0; first < stride; ++first) {
+    workers.push_back(std::async(std::launch::async, [&rows, first, stride] {
+      for (std::size_t i = first; i < rows.size(); i += stride) {
+        rows[i] = compute(i % nodes.size(), i / nodes.size());
+      }
+    }));
+  }
+  for (std::future<void>& w : workers) w.get();
+  return rows;
+}
+
+void describe_row(Record& r, const Row& x) {
+  const Row& first = *(&x - x.node);  // of its line
+  const Blueprint& d = x.allocation.blueprint;
+  const Line& l = lines[x.line];
+  r("", x.node == 0 ? l.title : "", "memory, network");
+  r("dram", l.dram);
+  r("network", l.network);
+  r("node", titles[x.node], "node");
+  r("cores", d.device.cores, "cores");
+  r("peak", d.device.matrix[Precision::bf16], "16-bit peak");
+  r("l2_bytes", binary(d.device.l2.capacity), "L2");
+  r("bytes_per_second", d.device.memory.bandwidth, "bandwidth");
+  r("links", d.links, "links");
+  r("step_seconds", x.estimate.step, "step");
+  r("", fixed(first.estimate.step / x.estimate.step, 2, "x"), "over N12");
+  r("", largest(x.limits), "limited by");
+  r("starts", x.allocation.starts);
+  r("agreeing", x.allocation.agreeing);
+  r("", percent(x.limits[Limit::dram], 0), "DRAM");
+  r("", percent(x.limits[Limit::network], 0), "network");
+  describe(r, x.limits, false);
+  r("multiplies_compute", x.multiplies[Limit::compute]);
+  r("multiplies_l2", x.multiplies[Limit::l2]);
+  r("multiplies_dram", x.multiplies[Limit::dram]);
+}
+
+plot::Figure figure_of(const std::vector<Row>& rows) {
+  plot::Figure f;
+  f.title = "Training a 7B GPT on 1024 generated devices of 814 mm2 and 700 W";
+  f.width = 640;
+  f.height = 400;
+  f.x.names.assign(titles.begin(), titles.end());
+  f.y.label = "step time";
+  f.y.dimension = Dimension{.time = 1};
+  f.y.log = true;
+  for (std::size_t l = 0; l < lines.size(); ++l) {
+    plot::Series s{.name = lines[l].title,
+                   .mark = l > 3 ? plot::Mark::dashed_line : plot::Mark::line_and_dots};
+    for (const Row& r : rows) {
+      if (r.line != l) continue;
+      s.points.push_back(
+          {static_cast<double>(r.node), r.estimate.step.value,
+           fmt::format("{}, {}: {}", titles[r.node], lines[l].title, format(r.estimate.step))});
+    }
+    f.series.push_back(std::move(s));
+  }
+  return f;
+}
+
+const Row& at(const std::vector<Row>& rows, std::size_t node, std::size_t line) {
+  return rows[line * nodes.size() + node];
+}
+
+/// Gain a node brings on average from `from` to `to`.
+double gain(const std::vector<Row>& rows, std::size_t from, std::size_t to, std::size_t line) {
+  return at(rows, from, line).estimate.step / at(rows, to, line).estimate.step;
+}
+
+std::vector<std::string> findings_of(const std::vector<Row>& rows) {
+  constexpr std::size_t n5 = 3;
+  constexpr std::size_t last = nodes.size() - 1;
+  std::string saturation;
+  for (std::size_t l = 0; l < 4; ++l) {
+    saturation += fmt::format("{}{} {:.1f}x and {:.2f}x", saturation.empty() ? "" : "; ",
+                              lines[l].title, gain(rows, 0, n5, l), gain(rows, n5, last, l));
+  }
+  const auto share = [&](std::size_t node, std::size_t line, Limit l) {
+    return format_percent(at(rows, node, line).limits[l], 0);
+  };
+  const auto multiplies = [&](std::size_t node, std::size_t line) {
+    return format_percent(1 - at(rows, node, line).multiplies[Limit::compute], 0);
+  };
+  int agreed = 0;
+  for (const Row& r : rows) agreed += r.allocation.agreeing == r.allocation.starts ? 1 : 0;
+  return {fmt::format("From N12 to N5 and from N5 to N1: {}.", saturation),
+          fmt::format("At N1, faster memory is worth {:.2f}x (HBM2 to HBM4); at N12 {:.2f}x. "
+                      "Multiplies that do not wait "
+                      "for arithmetic take {} of the multiplies' time at N12 with HBM2, {} at N1; "
+                      "with HBM4 {} at N1.",
+                      at(rows, last, 0).estimate.step / at(rows, last, 3).estimate.step,
+                      at(rows, 0, 0).estimate.step / at(rows, 0, 3).estimate.step, multiplies(0, 0),
+                      multiplies(last, 0), multiplies(last, 3)),
+          fmt::format("The network takes {} of a step at N12 and {} at N1 with HBM4 and NDR. GDR "
+                      "in place of NDR gives {:.2f}x "
+                      "at N12 and {:.2f}x at N1.",
+                      share(0, 3, Limit::network), share(last, 3, Limit::network),
+                      at(rows, 0, 3).estimate.step / at(rows, 0, 5).estimate.step,
+                      at(rows, last, 3).estimate.step / at(rows, last, 5).estimate.step),
+          fmt::format("The split of area was found from five starts each; in {} of {} devices all "
+                      "ended within 0.5 %.",
+                      agreed, rows.size()),
+          std::string("Cores are those of the time: Volta's to N10, Ampere's at N7, Hopper's at "
+                      "N5, Blackwell's from N3 on; so steps up to N3 hold architecture as well as "
+                      "technology. Every device has 814 mm2, 700 W and NVLink 4.")};
+}
+
+}  // namespace
+
+Study node_scaling() {
+  const std::vector<Row> rows = compute_all();
+  std::vector<std::string> names;
+  std::vector<Limits> bars;
+  for (const std::size_t line : {std::size_t{1}, std::size_t{3}}) {
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      names.push_back(std::string(titles[n]) + (line == 1 ? " 2E" : " 4"));
+      bars.push_back(at(rows, n, line).multiplies);
+    }
+  }
+  return {.title = "Training a 7B GPT on 1024 devices, by logic node, memory and network",
+          .rows = records_of(rows, describe_row, [](const Row& x) { return x.node == 0; }),
+          .figure = figure_of(rows),
+          .findings = findings_of(rows),
+          .companions = {stacked("What the multiplies wait for, with HBM2E and with HBM4", names,
+                                 bars, "time of the multiplies")}};
+}
+
+}  // namespace sextant::study
