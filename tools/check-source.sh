@@ -18,8 +18,8 @@ declare -A may_include=(
   [tech]="units spec graph cost predict"
   [scenario]="units spec graph cost predict io"
   [search]="units spec graph cost predict scenario"
-  [validate]="units spec graph cost io predict"
-  [sweep]="units spec graph cost predict tech io"
+  [validate]="units spec graph cost io predict scenario"
+  [sweep]="units spec graph cost predict tech io scenario"
   [study]="units spec graph cost predict scenario tech io report validate"
   [answer]="units spec graph cost predict run tech io report validate search sweep study scenario"
 )

@@ -30,6 +30,13 @@ struct JsonType {
   std::string operator()(const double*) const { return "number"; }
   std::string operator()(const std::optional<double>*) const { return "number"; }
   std::string operator()(const std::vector<std::string>*) const { return "array"; }
+  std::string operator()(const GivenRef& v) const {
+    const Target& target = v.field->target;
+    if (std::holds_alternative<bool*>(target)) return "boolean";
+    if (std::holds_alternative<int*>(target)) return "integer";
+    if (std::holds_alternative<double*>(target)) return "number";
+    return std::holds_alternative<StructRef>(target) ? "array" : "string";
+  }
 };
 
 }  // namespace

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/commands.hpp"
-#include "cli/infer_scenario.hpp"
+#include "cli/scenario.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/study/difference.hpp"
 

@@ -7,12 +7,12 @@
 
 #include <cmath>
 
-#include "cli/choices.hpp"
 #include "cli/figure.hpp"
 #include "cli/flags.hpp"
-#include "cli/infer_scenario.hpp"
+#include "cli/scenario.hpp"
 #include "sextant/answer/infer.hpp"
 #include "sextant/answer/track_record.hpp"
+#include "sextant/scenario/choices.hpp"
 #include "sextant/validate/infer_cases.hpp"
 
 namespace sextant::cli {
@@ -82,7 +82,7 @@ Answer run_infer(const InferOptions& options, const Common& common) {
     a.passes.push_back(pass_operators(x, InferPhase::prefill, w.input));
     a.passes.push_back(pass_operators(x, InferPhase::decode, mean_context(w)));
   }
-  if (options.choices) a.extras.node("choices", "number", serving_choices(x));
+  if (options.choices) a.extras.node("choices", "number", choices_of(x));
   const Records nearest =
       track_record(options.nearest ? "infer" : "", x.system.device.name, x.problem.runtime.name);
   options.nearest ? a.extras.list("nearest_cases", "NearestCase", nearest)

@@ -11,6 +11,7 @@
 namespace sextant::cli {
 namespace {
 
+using sweep::InnerAnswer;
 using sweep::InnerQuestion;
 
 template <NamedEnum E>
@@ -21,52 +22,38 @@ E objective_of(const std::string& text) {
   return objective;
 }
 
-/// Fixes what the plan gives.
+/// Fixes what the plan gives: a visitor of describe(space).
 class Fixer {
  public:
-  explicit Fixer(const sweep::Plan& plan) : plan_(plan) {}
+  explicit Fixer(const InnerQuestion& q)
+      : plan_(q.plan), inputs_(q.inputs), fields_(fields_of(q.plan.task, inputs_)) {}
 
-  void number(const char* field, Choices& choices, int value) const {
-    if (plan_.gives(field)) choices.only = {value};
+  void operator()(std::string_view name, Choices& choices) const {
+    if (plan_.gives(name)) choices.only = {static_cast<int>(value_of(name))};
   }
   template <class T>
-  void choice(const char* field, std::vector<T>& values, T value) const {
-    if (plan_.gives(field)) values = {value};
+  void operator()(std::string_view name, std::vector<T>& values) const {
+    if (plan_.gives(name)) values = {static_cast<T>(static_cast<int>(value_of(name)))};
   }
 
  private:
+  double value_of(std::string_view name) const {
+    const auto at = std::find_if(fields_.fields.begin(), fields_.fields.end(),
+                                 [&](const Slot& s) { return s.name == name; });
+    return at != fields_.fields.end() ? sweep::number_of(at->target) : 0;
+  }
+
   const sweep::Plan& plan_;
+  Inputs inputs_;
+  StructRef fields_;
 };
 
-SearchSpace training_space(const InnerQuestion& q) {
-  const Strategy& s = q.inputs.strategy;
-  const Fixer fix(q.plan);
+std::optional<InnerAnswer> best_training(const InnerQuestion& q) {
   SearchSpace space;
   space.devices = {q.inputs.gpus};
-  fix.number("tp", space.tp, s.tp);
-  fix.number("pp", space.pp, s.pp);
-  fix.number("dp", space.dp, s.dp);
-  fix.number("cp", space.cp, s.cp);
-  fix.number("ep", space.ep, s.ep);
-  fix.number("etp", space.etp, s.etp);
-  fix.number("microbatch", space.microbatch, s.microbatch);
-  fix.number("interleave", space.interleave, s.interleave);
-  fix.number("zero", space.zero, s.zero);
-  fix.number("shard", space.shard, s.shard);
-  fix.number("recompute_layers", space.recompute_layers, s.recompute_layers);
-  fix.choice("sp", space.sp, s.sp);
-  fix.choice("offload", space.offload, s.offload);
-  fix.choice("recompute", space.recompute, s.recompute);
-  fix.choice("schedule", space.schedule, s.schedule);
-  fix.choice("order", space.order, s.order);
-  fix.choice("context", space.context, s.context);
-  fix.choice("precision", space.precision, s.precision);
-  space.modules = {s.modules};
-  return space;
-}
-
-std::optional<Strategy> best_training(const InnerQuestion& q) {
-  const SearchSpace space = training_space(q);
+  space.modules = {q.inputs.strategy.modules};
+  Fixer fix(q);
+  describe(fix, space);
   SearchAim aim;
   aim.objective = objective_of<TrainingObjective>(q.plan.best->objective);
   aim.top = 1;
@@ -74,21 +61,14 @@ std::optional<Strategy> best_training(const InnerQuestion& q) {
   SearchProgress progress;
   const SearchResult found = search(q.problem, space, lay_out(q.problem, space), aim, progress);
   if (found.best.empty()) return std::nullopt;
-  return found.best.front().strategy;
+  return InnerAnswer{found.best.front().strategy, {}};
 }
 
-std::optional<Strategy> best_serving(const InnerQuestion& q) {
-  const Strategy& s = q.inputs.strategy;
-  const Fixer fix(q.plan);
+std::optional<InnerAnswer> best_serving(const InnerQuestion& q) {
   ServingSpace space;
   space.devices = q.inputs.gpus;
-  fix.number("tp", space.tp, s.tp);
-  fix.number("pp", space.pp, s.pp);
-  fix.number("dp", space.dp, s.dp);
-  fix.number("ep", space.ep, s.ep);
-  space.batch.only = {q.inputs.serving.batch};
-  space.precision = {s.precision};
-  space.cache = {q.inputs.serving.cache};
+  Fixer fix(q);
+  describe(fix, space);
   ServingAim aim;
   aim.objective = objective_of<ServingObjective>(q.plan.best->objective);
   space.at_most = aim.objective == ServingObjective::devices;
@@ -96,14 +76,14 @@ std::optional<Strategy> best_serving(const InnerQuestion& q) {
   SearchProgress progress;
   const ServingResult found = search_serving(q.problem, space, aim, progress);
   if (found.best.empty()) return std::nullopt;
-  return found.best.front().strategy;
+  return InnerAnswer{found.best.front().strategy, found.best.front().serving};
 }
 
 }  // namespace
 
 void check_objective(const sweep::Plan& plan) {
   if (!plan.best) return;
-  if (plan.task == sweep::Task::infer) {
+  if (plan.task == Task::infer) {
     objective_of<ServingObjective>(plan.best->objective);
   } else if (objective_of<TrainingObjective>(plan.best->objective) == TrainingObjective::cost) {
     throw InputError("best: cost needs what a device costs, which a plan does not say",
@@ -112,9 +92,9 @@ void check_objective(const sweep::Plan& plan) {
 }
 
 sweep::InnerSearch inner_search() {
-  return [](const InnerQuestion& q) -> std::optional<Strategy> {
+  return [](const InnerQuestion& q) -> std::optional<InnerAnswer> {
     try {
-      return q.plan.task == sweep::Task::train ? best_training(q) : best_serving(q);
+      return q.plan.task == Task::train ? best_training(q) : best_serving(q);
     } catch (const InputError&) {  // no value of an axis is left: nothing runs
       return std::nullopt;
     }

@@ -2,6 +2,9 @@
 // `sextant list` and `sextant show`: what presets there are and what is in them.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "cli/flags.hpp"
 #include "sextant/answer/presets.hpp"
 #include "sextant/io/write.hpp"
@@ -65,6 +68,12 @@ std::string model_facts(const std::string& name, const std::vector<Setting>& set
                      active_parameters(m) / 1e9);
 }
 
+/// A folder as Hugging Face lays it out.
+bool holds_config(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(std::filesystem::path(path) / "config.json", error);
+}
+
 /// The kind of the preset that has this name, or of the file that has this ending.
 PresetKind kind_of(const std::string& name) {
   const std::vector<PresetKind> kinds = preset_kinds(name);
@@ -76,7 +85,7 @@ PresetKind kind_of(const std::string& name) {
     }
     throw InputError("'" + name + "' is the name of more than one preset", "say --kind " + names);
   }
-  if (name.ends_with(".json")) return PresetKind::model;
+  if (name.ends_with(".json") || holds_config(name)) return PresetKind::model;
   std::vector<std::string> all;
   for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
     const std::vector<std::string> names = preset_names(static_cast<PresetKind>(i));

@@ -55,7 +55,12 @@ class Binder {
     }
     o.capture_default_str();
   }
-  void operator()(std::optional<int>* value) { finish(*app_.add_option(names_, *value, help_)); }
+  void operator()(std::optional<int>* value) {
+    CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
+    if (std::isfinite(info_.min) && std::isfinite(info_.max)) {
+      o.check(CLI::Range(static_cast<int>(info_.min), static_cast<int>(info_.max)));
+    }
+  }
   void operator()(std::optional<double>* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
     if (std::isfinite(info_.min) && std::isfinite(info_.max)) {
@@ -65,6 +70,18 @@ class Binder {
   void operator()(std::vector<std::string>* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
     if (info_.commas) o.delimiter(',');
+  }
+  // Read with all the others, so that everything that is wrong is said at once.
+  void operator()(const GivenRef& value) {
+    const std::string name(value.field->name);
+    Node* table = value.table;
+    if (std::holds_alternative<bool*>(value.field->target)) {
+      const auto put = [table, name](std::int64_t count) { table->set(name, Node::of(count > 0)); };
+      app_.add_flag_function(names_, put, help_);
+      return;
+    }
+    const auto put = [table, name](const std::string& text) { table->set(name, Node::of(text)); };
+    finish(*app_.add_option_function<std::string>(names_, put, help_));
   }
   // Refused before any work where it is none of the names.
   void operator()(const EnumRef& value) {

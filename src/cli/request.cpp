@@ -68,17 +68,42 @@ class FieldReader {
     if (text(name, node_, "the name of a preset, or an object")) *out = {.name = std::move(name)};
   }
   void operator()(const EnumRef& out) {
-    std::string name;
-    if (!text(name, node_, "a text in quotes")) return;
-    const auto at = std::find(out.names.begin(), out.names.end(), name);
-    if (at != out.names.end()) {
-      return out.set(out.value, static_cast<std::size_t>(at - out.names.begin()));
-    }
-    add("unknown value " + in_quotes(name),
-        did_you_mean(name, {out.names.begin(), out.names.end()}));
+    if (const std::optional<std::size_t> at = place_in(out.names)) out.set(out.value, *at);
+  }
+  void operator()(const GivenRef& out) {
+    const std::size_t before = problems_.size();
+    std::visit([&](const auto& target) { probe(target); }, out.field->target);
+    if (problems_.size() == before) out.table->set(std::string(option_.name), node_);
   }
 
  private:
+  // A value of a field's type, or a problem; read again with all the others.
+  template <class T>
+  void probe(T*) {
+    T value{};
+    operator()(&value);
+  }
+  void probe(std::int64_t*) { number(true); }
+  void probe(const EnumRef& field) { place_in(field.names); }
+  void probe(const StructRef&) {
+    std::vector<std::string> parts;
+    operator()(&parts);
+  }
+  template <class T>
+  void probe(const T&) {
+    std::string value;
+    operator()(&value);
+  }
+
+  std::optional<std::size_t> place_in(std::span<const std::string_view> names) {
+    std::string name;
+    if (!text(name, node_, "a text in quotes")) return std::nullopt;
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
+    add("unknown value " + in_quotes(name), did_you_mean(name, {names.begin(), names.end()}));
+    return std::nullopt;
+  }
+
   bool text(std::string& out, const Node& node, const char* what) {
     if (node.kind != Node::Kind::string) return expected(what, node), false;
     out = node.string;
@@ -206,6 +231,10 @@ struct ValueWriter {
     return v->object != nullptr ? *v->object : Node::of(v->name);
   }
   Node operator()(const EnumRef& v) const { return Node::of(v.names[v.get(v.value)]); }
+  Node operator()(const GivenRef& v) const {
+    const Node* given = v.table->find(v.field->name);
+    return given != nullptr ? *given : Node{};
+  }
 };
 
 }  // namespace

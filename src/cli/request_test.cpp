@@ -31,12 +31,17 @@ TEST(Request, FillsInOptions) {
   ASSERT_TRUE(r.problems.empty()) << to_text(r.problems.front());
   EXPECT_EQ(r.options.model.name, "gpt3-175b");
   ASSERT_NE(r.options.system.object, nullptr);
-  EXPECT_EQ(r.options.tp, 8);
-  EXPECT_EQ(r.options.gpus, 64);
-  EXPECT_EQ(r.options.sp, false);
-  EXPECT_FALSE(r.options.pp);
-  EXPECT_TRUE(r.options.offload);
-  EXPECT_THAT(r.options.recompute_modules, ElementsAre("norms", "mlp"));
+  Inputs inputs;
+  GivenFields given;
+  std::vector<Diagnostic> problems;
+  read_inputs(Task::train, r.options.given, inputs, given, problems);
+  ASSERT_TRUE(problems.empty()) << to_text(problems.front());
+  EXPECT_THAT(given, ElementsAre("gpus", "offload", "recompute_modules", "sp", "tp"));
+  EXPECT_EQ(inputs.strategy.tp, 8);
+  EXPECT_EQ(inputs.gpus, 64);
+  EXPECT_FALSE(inputs.strategy.sp);
+  EXPECT_TRUE(inputs.strategy.offload);
+  EXPECT_TRUE(inputs.strategy.modules.norms && inputs.strategy.modules.mlp);
 }
 
 TEST(Request, FindsEveryProblemAtOnce) {
@@ -81,8 +86,11 @@ TEST(Request, IsWrittenAsItWasRead) {
   const Read again = read(to_json(written));
   EXPECT_TRUE(again.problems.empty());
   EXPECT_EQ(written.members.size(), 6U);
-  EXPECT_EQ(again.options.tp, 8);
-  EXPECT_EQ(again.options.sp, false);
+  for (const Node::Member& m : r.options.given.members) {
+    const Node* same = again.options.given.find(m.key);
+    ASSERT_NE(same, nullptr) << m.key;
+    EXPECT_EQ(to_json(*same), to_json(m.value));
+  }
 }
 
 TEST(Request, IsAnObject) {

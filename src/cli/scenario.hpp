@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// From flags to all that a prediction of training needs; what was not given is derived, and every
-// assumption is listed.
+// The options of a command as a scenario.
 #pragma once
 
 #include "cli/commands.hpp"
+#include "sextant/scenario/neighbours.hpp"
 #include "sextant/scenario/scenario.hpp"
 
 namespace sextant::cli {
 
-/// Throws InputError with everything that is wrong with the flags, a strategy that cannot exist
-/// included: which rule, and the nearest legal values.
+/// What the options ask; `task` says of whom.
+Question question_of(const ScenarioOptions& options, const Common& common, Task task);
+
+/// Throw InputError with everything that is wrong with the flags.
 Scenario read_scenario(const TrainOptions& options, const Common& common);
+Scenario read_serving(const InferOptions& options, const Common& common);
 
 }  // namespace sextant::cli

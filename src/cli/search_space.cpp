@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
-#include <map>
+#include <span>
 #include <thread>
 
-#include "cli/scenario_reader.hpp"
-#include "sextant/predict/layout.hpp"
+#include "cli/flags.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant::cli {
@@ -33,36 +33,50 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-/// The axes of a space by name: what --fix and --limit may say of them.
+/// The axes of a space by name: what --fix and --limit may say of them. Names and ranges are those
+/// of scenario/inputs.hpp.
 class Axes {
  public:
-  Axes(Flags& flags) : flags_(flags) {}
+  Axes(Flags& flags, Task task) : flags_(flags), fields_(input_fields(task)) {}
 
-  void number(const std::string& name, Choices& choices) { numbers_[name] = &choices; }
-  template <NamedEnum E>
-  void choice(const std::string& name, std::vector<E>& values) {
-    choices_[name] = [this, &values](const char* flag, const std::vector<std::string>& given) {
-      values.clear();
-      for (const std::string& g : given) values.push_back(flags_.choice<E>(flag, g));
-    };
+  // A visitor of describe(space).
+  void operator()(std::string_view name, Choices& choices) {
+    axes_.push_back({name, &choices, {}});
   }
-  void yes_or_no(const std::string& name, std::vector<bool>& values) {
-    choices_[name] = [this, &values](const char* flag, const std::vector<std::string>& given) {
-      values.clear();
-      for (const std::string& g : given) {
-        const bool yes = g == "true" || g == "yes" || g == "on" || g == "1";
-        const bool no = g == "false" || g == "no" || g == "off" || g == "0";
-        if (!yes && !no) flags_.add(flag, "expected yes or no, got '" + g + "'");
-        values.push_back(yes);
-      }
-    };
+  template <NamedEnum E>
+  void operator()(std::string_view name, std::vector<E>& values) {
+    axes_.push_back({name, nullptr, [this, &values](const char* flag, const Texts& given) {
+                       values.clear();
+                       for (const std::string& g : given)
+                         values.push_back(flags_.choice<E>(flag, g));
+                     }});
+  }
+  void operator()(std::string_view name, std::vector<bool>& values) {
+    axes_.push_back({name, nullptr, [this, &values](const char* flag, const Texts& given) {
+                       values.clear();
+                       for (const std::string& g : given) values.push_back(truth(flag, g));
+                     }});
   }
 
   void fix(const std::string& text) { read("--fix", text, {"="}); }
   void limit(const std::string& text) { read("--limit", text, {"<=", ">=", "<", ">", "="}); }
 
  private:
-  void read(const char* flag, const std::string& text, const std::vector<std::string>& relations) {
+  using Texts = std::vector<std::string>;
+  struct Axis {
+    std::string_view name;
+    Choices* numbers;  ///< or names:
+    std::function<void(const char*, const Texts&)> set;
+  };
+
+  bool truth(const char* flag, const std::string& text) {
+    const bool yes = text == "true" || text == "yes" || text == "on" || text == "1";
+    const bool no = text == "false" || text == "no" || text == "off" || text == "0";
+    if (!yes && !no) flags_.add(flag, "expected yes or no, got '" + text + "'");
+    return yes;
+  }
+
+  void read(const char* flag, const std::string& text, const Texts& relations) {
     const std::size_t at = text.find_first_of("<>=");
     const auto relation =
         at == std::string::npos
@@ -79,31 +93,35 @@ class Axes {
   }
 
   void set(const char* flag, const Constraint& c) {
-    if (const auto n = numbers_.find(c.axis); n != numbers_.end())
-      return bound(flag, c, *n->second);
-    const auto choice = choices_.find(c.axis);
-    if (choice == choices_.end()) {
-      std::vector<std::string> names;
-      for (const auto& [name, axis] : numbers_) names.push_back(name);
-      for (const auto& [name, axis] : choices_) names.push_back(name);
+    const auto axis =
+        std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == c.axis; });
+    if (axis == axes_.end()) {
+      Texts names;
+      for (const Axis& a : axes_) names.emplace_back(a.name);
       const std::string hint = did_you_mean(c.axis, names);
-      std::string all;
-      for (const std::string& n : names) all += (all.empty() ? "" : ", ") + n;
       return flags_.add(flag, "there is no axis '" + c.axis + "'",
-                        hint.empty() ? "one of " + all : hint);
+                        hint.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : hint);
     }
+    if (axis->numbers != nullptr) return bound(flag, c, *axis->numbers);
     if (c.relation != "=") {
       return flags_.add(flag, c.axis + " has names, not an order", c.axis + "=" + c.values.front());
     }
-    choice->second(flag, c.values);
+    axis->set(flag, c.values);
   }
 
   void bound(const char* flag, const Constraint& c, Choices& axis) {
+    const auto field = std::find_if(fields_.begin(), fields_.end(),
+                                    [&](const InputField& f) { return f.slot.name == c.axis; });
+    const Field range = field != fields_.end() ? field->slot.field : Field{.max = 1e8};
     std::vector<int> values;
     for (const std::string& text : c.values) {
       const std::optional<double> value = parse_number(text);
-      if (!value || *value != std::floor(*value) || *value < 0 || *value > 1e8) {
+      if (!value || *value != std::floor(*value)) {
         return flags_.add(flag, c.axis + ": expected a whole number, got '" + text + "'");
+      }
+      if (*value < range.min || *value > range.max) {
+        return flags_.add(
+            flag, fmt::format("{}: expected {} to {}, got {}", c.axis, range.min, range.max, text));
       }
       values.push_back(static_cast<int>(*value));
     }
@@ -120,89 +138,77 @@ class Axes {
   }
 
   Flags& flags_;
-  std::map<std::string, Choices*> numbers_;
-  std::map<std::string, std::function<void(const char*, const std::vector<std::string>&)>> choices_;
+  const std::vector<InputField>& fields_;
+  std::vector<Axis> axes_;
 };
 
-class Reader : ScenarioReader {
+class Reader {
  public:
-  Reader(const SearchOptions& options, const Common& common)
-      : ScenarioReader(common), o_(options) {}
+  Reader(const SearchOptions& options, const Common& common) : o_(options), common_(common) {}
 
   TrainingSearch training() {
-    begin("megatron-core");
     refuse_of_serving();
+    load(Task::train);
     TrainingSearch t;
-    Training work;
-    work.batch = whole("--batch", o_.batch, 0, 1, 100000000);
-    work.seq = whole("--seq", o_.seq, 0, 1, 100000000);
-    work.optimizer = choice("--optimizer", o_.optimizer, Optimizer::adamw);
     t.price = o_.price.value_or(0);
     t.aim.objective = choice("--objective", o_.objective, TrainingObjective::throughput);
     if (t.aim.objective == TrainingObjective::cost && !o_.price) {
-      flags.add("--objective", "cost needs what a device costs", "give --price, dollars an hour");
+      flags_.add("--objective", "cost needs what a device costs", "give --price, dollars an hour");
     }
-    t.aim.max_memory = flags.quantity<Bytes>("--max-memory", o_.max_memory);
+    t.aim.max_memory = flags_.quantity<Bytes>("--max-memory", o_.max_memory);
     t.aim.top = o_.top;
     t.aim.threads = threads();
     read_space(t.space);
-    if (work.batch == 0) {
-      flags.add("--batch", "a search needs the sequences of a step", "such as --batch 512");
+    if (o_.given.find("batch") == nullptr) {
+      flags_.add("--batch", "a search needs the sequences of a step", "such as --batch 512");
     }
-    throw_if_any(std::move(flags.problems));
-    if (work.seq == 0) {
-      work.seq = model.max_context > 0 ? std::min(2048, model.max_context) : 2048;
-      assume("seq {}", work.seq);
-    }
-    if (o_.optimizer.empty()) assume("optimizer adamw: fp32 master weights and moments");
-    scenario.problem = prepare(scenario.system, runtime, libraries(), model, work);
-    check_devices(t.space.devices.back());
-    say_device();
+    finish(t.space.devices.back());
     add_variants(t);
-    t.scenario = std::move(scenario);
+    t.scenario = std::move(scenario_);
     return t;
   }
 
   ServingSearch serving() {
-    begin("trtllm");
     refuse_of_training();
+    load(Task::infer);
     ServingSearch t;
-    Serving work;
-    work.input = whole("--input", o_.input, 512, 1, 100000000);
-    work.output = whole("--output", o_.output, 128, 1, 10000000);
-    work.batching = choice("--batching", o_.batching, Batching::fixed);
-    if (!o_.input) assume("input {}", work.input);
-    if (!o_.output) assume("output {}", work.output);
-    if (o_.batching.empty()) assume("batching static: all requests start and end together");
     t.aim.objective = choice("--objective", o_.objective, ServingObjective::throughput);
-    t.aim.ttft = flags.quantity("--max-ttft", o_.max_ttft, {}, t.aim.ttft);
-    t.aim.tpot = flags.quantity("--max-tpot", o_.max_tpot, {}, t.aim.tpot);
+    t.aim.ttft = flags_.quantity("--max-ttft", o_.max_ttft, {}, t.aim.ttft);
+    t.aim.tpot = flags_.quantity("--max-tpot", o_.max_tpot, {}, t.aim.tpot);
     t.aim.tokens_per_second = o_.min_throughput.value_or(0);
     t.aim.top = o_.top;
     t.aim.threads = threads();
     read_space(t);
-    throw_if_any(std::move(flags.problems));
-    const double longest = static_cast<double>(work.input) + work.output;
-    if (model.max_context > 0 && longest > model.max_context) {
-      throw InputError(
-          fmt::format("--input: input {} and output {} are a context of {}, {} takes "
-                      "{} at most",
-                      work.input, work.output, longest, model.name, model.max_context));
-    }
-    scenario.problem = prepare(scenario.system, runtime, libraries(), model, work);
-    check_devices(t.space.devices);
-    say_device();
-    t.scenario = std::move(scenario);
+    finish(t.space.devices);
+    t.scenario = std::move(scenario_);
     return t;
   }
 
  private:
-  void begin(const char* usual_runtime) {
-    load(o_.system, o_.model, o_.runtime.empty() ? PresetRef{usual_runtime} : o_.runtime);
-    if (o_.runtime.empty()) assume("runtime {}", usual_runtime);
-    whole("--gpus", o_.gpus, 1, 1, 10000000);
-    whole("--max-gpus", o_.max_gpus, 1, o_.gpus.value_or(1), 10000000);
-    if (o_.precision.empty()) assume("precision bf16");
+  /// What is wrong with the presets and the workload waits for what is wrong with the space.
+  void load(Task task) {
+    try {
+      scenario_ = read_workload(question_of(o_, common_, task));
+    } catch (const InputError& e) {
+      flags_.add(e);
+    }
+    if (o_.gpus && (*o_.gpus < 1 || *o_.gpus > 10000000)) {
+      flags_.add("--gpus", fmt::format("expected 1 to 10000000, got {}", *o_.gpus));
+    }
+    if (o_.max_gpus && *o_.max_gpus < devices()) {
+      flags_.add("--max-gpus", fmt::format("{} is less than --gpus", *o_.max_gpus));
+    }
+  }
+
+  int devices() const { return std::max(1, o_.gpus.value_or(1)); }
+
+  void finish(int most) {
+    throw_if_any(std::move(flags_.problems));
+    const int has = scenario_.problem.max_devices;
+    if (most > has) {
+      throw InputError(
+          fmt::format("--gpus: {} is more than {} has, {}", most, scenario_.system.name, has));
+    }
   }
 
   int threads() const {
@@ -210,16 +216,18 @@ class Reader : ScenarioReader {
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   }
 
+  template <NamedEnum E>
+  E choice(const char* flag, const std::string& text, E otherwise) {
+    return text.empty() ? otherwise : flags_.choice<E>(flag, text);
+  }
+
   void refuse(const char* flag, bool given, const char* why, const char* hint) {
-    if (given) flags.add(flag, why, hint);
+    if (given) flags_.add(flag, why, hint);
   }
   void refuse_of_serving() {
     const char* why = "is of serving";
     const char* hint = "add --infer, or leave it out";
-    refuse("--input", o_.input.has_value(), why, hint);
-    refuse("--output", o_.output.has_value(), why, hint);
     refuse("--kv-precision", !o_.kv_precision.empty(), why, hint);
-    refuse("--batching", !o_.batching.empty(), why, hint);
     refuse("--max-ttft", !o_.max_ttft.empty(), why, hint);
     refuse("--max-tpot", !o_.max_tpot.empty(), why, hint);
     refuse("--min-throughput", o_.min_throughput.has_value(), why, hint);
@@ -227,8 +235,6 @@ class Reader : ScenarioReader {
   void refuse_of_training() {
     const char* why = "is of training";
     const char* hint = "leave it out, or leave out --infer";
-    refuse("--seq", o_.seq.has_value(), why, hint);
-    refuse("--optimizer", !o_.optimizer.empty(), why, hint);
     refuse("--price", o_.price.has_value(), why, hint);
     refuse("--max-memory", !o_.max_memory.empty(), why, hint);
     refuse("--explore", !o_.explore.empty(), why, hint);
@@ -239,64 +245,37 @@ class Reader : ScenarioReader {
   void read_list(const char* flag, const std::vector<std::string>& given, std::vector<E>& values) {
     if (given.empty()) return;
     values.clear();
-    for (const std::string& g : given) values.push_back(flags.choice<E>(flag, g));
+    for (const std::string& g : given) values.push_back(flags_.choice<E>(flag, g));
   }
 
-  void constrain(Axes& axes) {
+  template <class Space>
+  void constrain(Space& space, Task task) {
+    Axes axes(flags_, task);
+    describe(axes, space);
     for (const std::string& text : o_.fix) axes.fix(text);
     for (const std::string& text : o_.limit) axes.limit(text);
   }
 
   void read_space(SearchSpace& s) {
-    const std::int64_t most = o_.max_gpus.value_or(o_.gpus.value_or(1));
-    for (std::int64_t n = o_.gpus.value_or(1); n <= most; n *= 2) {
-      s.devices.push_back(static_cast<int>(n));
-    }
-    if (s.devices.empty()) s.devices.push_back(o_.gpus.value_or(1));
+    const std::int64_t most = std::max(devices(), o_.max_gpus.value_or(1));
+    for (std::int64_t n = devices(); n <= most; n *= 2) s.devices.push_back(static_cast<int>(n));
     read_list("--precision", o_.precision, s.precision);
     explore(s);
-    Axes axes(flags);
-    axes.number("tp", s.tp);
-    axes.number("pp", s.pp);
-    axes.number("dp", s.dp);
-    axes.number("cp", s.cp);
-    axes.number("ep", s.ep);
-    axes.number("etp", s.etp);
-    axes.number("microbatch", s.microbatch);
-    axes.number("interleave", s.interleave);
-    axes.number("zero", s.zero);
-    axes.number("shard", s.shard);
-    axes.number("recompute_layers", s.recompute_layers);
-    axes.yes_or_no("sp", s.sp);
-    axes.yes_or_no("offload", s.offload);
-    axes.choice("recompute", s.recompute);
-    axes.choice("schedule", s.schedule);
-    axes.choice("order", s.order);
-    axes.choice("context", s.context);
-    axes.choice("precision", s.precision);
-    constrain(axes);
+    constrain(s, Task::train);
   }
 
   void read_space(ServingSearch& t) {
     ServingSpace& s = t.space;
-    s.devices = o_.gpus.value_or(1);
+    s.devices = devices();
     s.at_most = t.aim.objective == ServingObjective::devices;
     read_list("--precision", o_.precision, s.precision);
     read_list("--kv-precision", o_.kv_precision, s.cache);
-    if (o_.batch) s.batch.only = {whole("--batch", o_.batch, 1, 1, 100000000)};
-    Axes axes(flags);
-    axes.number("tp", s.tp);
-    axes.number("pp", s.pp);
-    axes.number("dp", s.dp);
-    axes.number("ep", s.ep);
-    axes.number("batch", s.batch);
-    axes.choice("precision", s.precision);
-    axes.choice("kv_precision", s.cache);
-    constrain(axes);
+    if (scenario_.given.contains("batch")) s.batch.only = {scenario_.inputs.serving.batch};
+    constrain(s, Task::infer);
     if (s.devices > 100000) {
-      flags.add("--gpus",
-                fmt::format("{} devices are more than one search of serving looks at", s.devices),
-                "100000 at most");
+      flags_.add("--gpus",
+                 fmt::format("{} devices are more than one search of serving looks at", s.devices),
+                 "100000 at most");
     }
   }
 
@@ -305,18 +284,19 @@ class Reader : ScenarioReader {
   }
 
   void explore(SearchSpace& s) {
+    const std::span<const std::string_view> all = explored_choices();
     for (const std::string& given : o_.explore) {
-      const auto& all = explored_choices;
       if (std::find(all.begin(), all.end(), given) != all.end()) continue;
-      flags.add("--explore", "unknown value '" + given + "'",
-                "one of offload, shard, modules, overlap");
+      flags_.add("--explore", "unknown value '" + given + "'",
+                 fmt::format("one of {}", fmt::join(all, ", ")));
     }
     if (explores("offload")) s.offload = {false, true};
     // Groups that share states inside a node, their copies between nodes (HSDP).
     if (explores("shard")) {
       s.shard.only = {0};
-      for (int n = 2; n <= scenario.system.devices_per_node; n *= 2) s.shard.only.push_back(n);
+      for (int n = 2; n <= scenario_.system.devices_per_node; n *= 2) s.shard.only.push_back(n);
     }
+    const Model& model = scenario_.problem.model;
     if (explores("modules")) {
       s.modules.push_back({.norms = true});
       s.modules.push_back({.activation = true});
@@ -327,16 +307,9 @@ class Reader : ScenarioReader {
     }
   }
 
-  void check_devices(int most) {
-    const int has = scenario.problem.max_devices;
-    if (most <= has) return;
-    throw InputError(
-        fmt::format("--gpus: {} is more than {} has, {}", most, scenario.system.name, has));
-  }
-
   /// With --explore overlap: every set of communications that the runtime does not hide today.
   void add_variants(TrainingSearch& t) {
-    t.variants.push_back({"", scenario.problem});
+    t.variants.push_back({"", scenario_.problem});
     if (!explores("overlap")) return;
     struct Kind {
       const char* name;
@@ -358,9 +331,25 @@ class Reader : ScenarioReader {
   }
 
   const SearchOptions& o_;
+  const Common& common_;
+  Flags flags_;
+  Scenario scenario_;
 };
 
 }  // namespace
+
+std::span<const std::string_view> explored_choices() {
+  static const std::vector<std::string_view> all = [] {
+    const Strategy one;
+    std::vector<std::string_view> held;
+    for (const Slot& axis : reflect(one).fields) {
+      if (axis.field.axis.held) held.push_back(axis.name);
+    }
+    held.emplace_back("overlap");
+    return held;
+  }();
+  return all;
+}
 
 TrainingSearch read_training_search(const SearchOptions& options, const Common& common) {
   return Reader(options, common).training();

@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/choices.hpp"
-#include "cli/neighbours.hpp"
 #include "cli/scenario.hpp"
 #include "sextant/answer/track_record.hpp"
 #include "sextant/answer/train.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/report/trace.hpp"
+#include "sextant/scenario/choices.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -76,7 +75,7 @@ Answer run_train(const TrainOptions& options, const Common& common) {
         [&](const Problem& p) { return std::vector{evaluate(p, x.strategy).step.value}; });
   }
   if (options.timeline) a.extras.object("timeline", "Timeline", timeline_record(x));
-  if (options.choices) a.extras.node("choices", "number", training_choices(options, x));
+  if (options.choices) a.extras.node("choices", "number", choices_of(x));
   const Records nearest =
       track_record(options.nearest ? "train" : "", x.system.device.name, x.problem.runtime.name);
   options.nearest ? a.extras.list("nearest_cases", "NearestCase", nearest)

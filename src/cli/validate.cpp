@@ -44,7 +44,8 @@ Node fitted_tables(const std::string& base, const Kernels& kernels,
 Answer run_validate(const ValidateOptions& options, const Common&) {
   check_figure_path(options.plot);
   std::vector<Case> cases = load_cases(options.cases);
-  Catalogue catalogue;
+  Catalogue catalogue(
+      settings_of(common, {"system", "device", "model", "runtime", "kernel", "collective"}));
   std::vector<CaseResult> results;
   {
     const bool fits = options.leave_devices_out || options.leave_families_out;

@@ -39,8 +39,8 @@ TEST(Api, AnswersAsTheCommandLineDoes) {
   for (const cli::Option& o : train->options()) {
     if (o.name == "model") std::get<PresetRef*>(o.value)->name = "llama3.1-8b";
     if (o.name == "system") std::get<PresetRef*>(o.value)->name = "dgx-h100";
-    if (o.name == "gpus") *std::get<std::optional<int>*>(o.value) = 8;
-    if (o.name == "tp") *std::get<std::optional<int>*>(o.value) = 2;
+    if (o.name == "gpus") std::get<cli::GivenRef>(o.value).table->set("gpus", Node::of("8"));
+    if (o.name == "tp") std::get<cli::GivenRef>(o.value).table->set("tp", Node::of("2"));
   }
   train->common.format = cli::Format::json;
   EXPECT_EQ(r.body, train->run());

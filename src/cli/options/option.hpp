@@ -45,10 +45,17 @@ struct OptionInfo {
   double max_remote = std::numeric_limits<double>::infinity();
 };
 
+/// A field of a scenario: its value, a text or of JSON, waits in a table until all are read
+/// together. The slot says its type and its range; where it points is nobody's.
+struct GivenRef {
+  Node* table;
+  const Slot* field;
+};
+
 /// Where an option's value is.
 using OptionValue =
     std::variant<std::string*, bool*, int*, double*, std::optional<int>*, std::optional<double>*,
-                 std::optional<bool>*, std::vector<std::string>*, PresetRef*, EnumRef>;
+                 std::optional<bool>*, std::vector<std::string>*, PresetRef*, EnumRef, GivenRef>;
 
 struct Option {
   std::string_view name;
@@ -72,7 +79,9 @@ struct OptionCollector {
   std::vector<Option> options;
   template <class T>
   void operator()(std::string_view name, T& value, OptionInfo info = {}) {
-    if constexpr (std::is_enum_v<T>) {
+    if constexpr (std::is_same_v<T, GivenRef>) {
+      options.push_back({name, info, value});
+    } else if constexpr (std::is_enum_v<T>) {
       const EnumRef ref = sextant::detail::enum_ref(value);
       info.choices = ref.names;
       options.push_back({name, info, ref});

@@ -2,19 +2,16 @@
 // Options of `search`.
 #pragma once
 
-#include <array>
 #include <string>
 
-#include "cli/options/option.hpp"
+#include "cli/options/inputs.hpp"
 #include "sextant/search/serving.hpp"
 
 namespace sextant::cli {
 
-/// The best strategies, for training or for serving.
-struct SearchOptions {
-  PresetRef model;
-  PresetRef system;
-  PresetRef runtime;  ///< empty: megatron-core, or trtllm to serve
+/// The best strategies, for training or for serving. What is done is given as `train` and `infer`
+/// have it; the axes are left open.
+struct SearchOptions : ScenarioOptions {
   std::optional<int> gpus, max_gpus;
   bool infer = false;
   std::string objective;
@@ -22,39 +19,26 @@ struct SearchOptions {
   std::vector<std::string> limit;
   std::vector<std::string> explore;
   std::vector<std::string> precision;
+  std::vector<std::string> kv_precision;
   std::string max_memory;
   int top = 10;
   int threads = 0;  ///< 0: all cores
   std::string plot;
-  // Training.
-  std::optional<int> batch, seq;
-  std::string optimizer;
   std::optional<double> price;
-  // Serving.
-  std::optional<int> input, output;
-  std::vector<std::string> kv_precision;
-  std::string batching;
   std::string max_ttft;
   std::string max_tpot;
   std::optional<double> min_throughput;
 };
 
-inline constexpr std::array<std::string_view, 4> explored_choices = {"offload", "shard", "modules",
-                                                                     "overlap"};
+/// Axes that a search holds unless told to explore them; and what the runtime hides.
+std::span<const std::string_view> explored_choices();
 
 template <class V>
 void describe(V& v, SearchOptions& o) {
-  v("model", o.model,
-    {.help = "model preset, file or Hugging Face config.json",
-     .required = true,
-     .preset = PresetKind::model});
-  v("system", o.system,
-    {.help = "system preset or file", .required = true, .preset = PresetKind::system});
-  v("runtime", o.runtime,
-    {.help = "software stack; without, megatron-core, or trtllm to serve",
-     .preset = PresetKind::runtime});
-  v("gpus", o.gpus, {.help = "devices", .required = true});
-  v("max_gpus", o.max_gpus, {.help = "twice as many, four times, … up to so many as well"});
+  describe_presets(v, o, "software stack; without, megatron-core, or trtllm to serve");
+  v("gpus", o.gpus, {.help = "devices", .required = true, .min = 1, .max = 1e7});
+  v("max_gpus", o.max_gpus,
+    {.help = "twice as many, four times, … up to so many as well", .min = 1, .max = 1e7});
   v("infer", o.infer, {.help = "search ways to serve instead of to train"});
   v("objective", o.objective,
     {.help = "to train: tokens-per-second, step-time, tokens-per-second-per-gpu, memory, energy or "
@@ -62,8 +46,8 @@ void describe(V& v, SearchOptions& o) {
   v("fix", o.fix, {.help = "hold an axis: tp=8, recompute=none,full", .placeholder = "AXIS=VALUE"});
   v("limit", o.limit, {.help = "bound an axis: 'pp<=16'", .placeholder = "AXIS<=VALUE"});
   v("explore", o.explore,
-    {.help = "axes that are otherwise held: offload, shard, modules, overlap",
-     .choices = explored_choices,
+    {.help = "axes that are otherwise held: shard, offload, modules, overlap",
+     .choices = explored_choices(),
      .commas = true});
   v("precision", o.precision, {.help = "of the multiplies; several: bf16,fp8", .commas = true});
   v("max_memory", o.max_memory, {.help = "of a device, such as '70 GB'; without, what it has"});
@@ -71,16 +55,9 @@ void describe(V& v, SearchOptions& o) {
   v("threads", o.threads, {.help = "0: all cores", .local = true, .min = 0, .max = 1024});
   v("plot", o.plot,
     {.help = "write the Pareto front: out.svg or out.html", .placeholder = "FILE", .local = true});
-  v("batch", o.batch, {.help = "sequences a step; to serve, requests at a time (without, any)"});
-  v("seq", o.seq, {.help = "tokens a sequence, to train"});
-  v("optimizer", o.optimizer,
-    {.help = "adamw or adamw-bf16-states", .choices = choices_of<Optimizer>()});
+  for (const InputField& field : workload_fields()) describe_input(v, field, o.given);
   v("price", o.price, {.help = "dollars a device and hour", .min = 0, .max = 1e6});
-  v("input", o.input, {.help = "tokens of a prompt, to serve"});
-  v("output", o.output, {.help = "tokens generated, to serve"});
   v("kv_precision", o.kv_precision, {.help = "of the cache; several: bf16,fp8", .commas = true});
-  v("batching", o.batching,
-    {.help = "static, or closed-loop: what ends is replaced", .choices = choices_of<Batching>()});
   v("max_ttft", o.max_ttft, {.help = "time to the first token at most, such as '500 ms'"});
   v("max_tpot", o.max_tpot, {.help = "time of a token at most, such as '30 ms'"});
   v("min_throughput", o.min_throughput,

@@ -6,7 +6,7 @@
 
 #include "sextant/answer/operators.hpp"
 #include "sextant/answer/sensitivity.hpp"
-#include "sextant/scenario/scenario.hpp"
+#include "sextant/scenario/neighbours.hpp"
 
 namespace sextant {
 

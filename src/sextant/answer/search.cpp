@@ -67,9 +67,6 @@ namespace {
 
 std::string name_of_found(const TrainingSearch& asked, const Found& f) {
   std::string text = describe_strategy(f.strategy);
-  if (f.strategy.recompute == Recompute::full && f.strategy.recompute_layers > 0) {
-    text += fmt::format(", {} layers of a stage", f.strategy.recompute_layers);
-  }
   const std::string& variant = asked.variants[static_cast<std::size_t>(f.variant)].name;
   return variant.empty() ? text : text + ", " + variant;
 }
@@ -138,6 +135,9 @@ void describe(Record& r, const TrainingSearch& asked, const Found& f, std::size_
   r("memory_bytes", binary(e.memory.total()), "memory");
   if (asked.price > 0) {
     r("dollars_per_million_tokens", general(cost_of(asked, e), 4), "$/M tokens");
+  }
+  if (asked.aim.objective == TrainingObjective::energy) {
+    r("joules_per_token", general(e.energy.total().value * e.devices / e.tokens, 4), "J/token");
   }
   if (more) r("", others_of(asked, f), "and");
 }

@@ -238,14 +238,14 @@ std::vector<ModelSlice> scan_models(std::string_view text) {
 bool presets_overridden() { return !search_path().empty(); }
 
 std::optional<PresetSource> find_preset(const CatalogQuery& query) {
-  if (query.lookup == Lookup::anywhere) {
-    if (std::optional<PresetSource> found = from_path(query)) return found;
+  // A name is a preset's first: a folder that happens to be called so shadows none.
+  if (!query.name.empty() && !looks_like_path(query.name)) {
+    for (const fs::path& folder : search_path()) {
+      if (std::optional<PresetSource> found = from_folder(query, folder)) return found;
+    }
+    if (std::optional<PresetSource> found = from_embedded(query)) return found;
   }
-  if (query.name.empty() || looks_like_path(query.name)) return std::nullopt;
-  for (const fs::path& folder : search_path()) {
-    if (std::optional<PresetSource> found = from_folder(query, folder)) return found;
-  }
-  return from_embedded(query);
+  return query.lookup == Lookup::anywhere ? from_path(query) : std::nullopt;
 }
 
 std::vector<std::string> preset_names(PresetKind kind) {

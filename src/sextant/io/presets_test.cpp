@@ -304,6 +304,30 @@ TEST(Presets, ReadsHuggingFaceConfigurations) {
   EXPECT_EQ(load_model(deeper).hidden, 64);
 }
 
+// A checkout of a model beside one's work is called as the model is.
+TEST(Presets, AFolderOfThatNameShadowsNone) {
+  const Folder folder;
+  folder.write("llama2-7b/config.json", "{\"model_type\": \"llama\"}");
+  folder.write("h100-sxm", "cores = 1");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  EXPECT_EQ(load_model("llama2-7b").layers, 32);
+  EXPECT_GT(load_device("h100-sxm").cores, 1);
+  EXPECT_THROW(load_model("./llama2-7b"), InputError);  // that one lacks everything
+  std::filesystem::current_path(before);
+}
+
+// What no machine has is refused with the range, before anything is computed from it.
+TEST(Presets, QuantitiesKeepToPhysics) {
+  const auto said = [](const char* path, const char* value) {
+    return error_of([&] { load_device("h100-sxm", {{path, value}}); });
+  };
+  expect_contains(said("device.memory.capacity", "1e17 B"), "must be at most 1 PB");
+  expect_contains(said("device.memory.bandwidth", "1e-300 B/s"), "must be at least 1 B/s");
+  expect_contains(said("device.power.limit", "1e30 W"), "must be at most");
+  expect_contains(said("device.memory.capacity", "0 B"), "must be more than zero");
+}
+
 // ---- $SEXTANT_PATH and documents
 
 TEST(Presets, SearchPathComesBeforeWhatIsCompiledIn) {

@@ -30,7 +30,8 @@ std::string bounds_problem(double value, const Field& field, Dimension dimension
   if (!std::isfinite(value)) return "must be finite";
   const std::string found = ", not " + with_unit(value, dimension);
   if (value < field.min) {
-    if (field.min == above_zero) return "must be more than zero" + found;
+    const bool positive = dimension != Dimension{} && field.min > 0 && value <= 0;
+    if (field.min == above_zero || positive) return "must be more than zero" + found;
     if (field.min == 0) return "must not be negative" + found;
     return "must be at least " + with_unit(field.min, dimension) + found;
   }

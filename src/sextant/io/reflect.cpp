@@ -2,6 +2,9 @@
 // What messages and lists say of a field.
 #include "sextant/io/reflect.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/units/format.hpp"
 
@@ -45,6 +48,29 @@ std::string join_path(std::string_view prefix, std::string_view name) {
   if (prefix.empty()) return std::string(name);
   if (name.empty()) return std::string(prefix);
   return std::string(prefix) + "." + std::string(name);
+}
+
+Field within_physics(Field field, Dimension dimension) {
+  struct Range {
+    Dimension dimension;
+    double least, most;  // `least` where it may not be zero
+  };
+  constexpr std::array ranges = std::to_array<Range>({
+      {{.data = 1}, 1, 1e15},
+      {{.time = -1, .data = 1}, 1, 1e17},
+      {{.time = -1, .work = 1}, 1, 1e21},
+      {{.time = -1}, 1, 1e13},
+      {{.time = 1}, 1e-15, 1e9},
+      {{.time = -1, .energy = 1}, 1e-6, 1e9},
+      {{.energy = 1}, 1e-21, 1e12},
+      {{.length = 2}, 1e-12, 1},
+  });
+  for (const Range& r : ranges) {
+    if (!(r.dimension == dimension)) continue;
+    if (field.min == above_zero) field.min = r.least;
+    field.max = std::min(field.max, r.most);
+  }
+  return field;
 }
 
 std::string unit_of(Dimension dimension) {

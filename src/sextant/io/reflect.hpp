@@ -53,6 +53,10 @@ struct Slot {
 template <Described T>
 StructRef reflect(T& value);
 
+/// The bounds of a quantity: what its description leaves open, physics does not. No machine has an
+/// exabyte of memory, nor a part of a byte.
+Field within_physics(Field field, Dimension dimension);
+
 namespace detail {
 
 template <class T>
@@ -100,6 +104,7 @@ struct Binder {
   std::vector<Slot> slots;
   template <class T>
   void operator()(std::string_view name, T& value, Field field = {}) {
+    if constexpr (is_quantity<T>) field = within_physics(field, T::dimension);
     slots.push_back({name, field, target_of(value)});
   }
 };

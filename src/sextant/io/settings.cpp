@@ -49,16 +49,6 @@ bool takes_text(const Target& target) {
          std::holds_alternative<QuantityRef>(target);
 }
 
-// Quotes are optional where text is expected; elsewhere the value is read as TOML, with a little
-// more patience for numbers (".5").
-Node node_of(const std::string& text, const Target& target) {
-  std::optional<Node> node = as_toml(text);
-  if (node && (node->kind == Node::Kind::string || !takes_text(target))) return *std::move(node);
-  const std::optional<double> number = parse_number(text);
-  if (number && !takes_text(target)) return Node::of(*number);
-  return Node::of(text);
-}
-
 std::vector<std::string> parts_of(std::string_view path) {
   std::vector<std::string> parts(1);
   for (const char c : path) {
@@ -138,11 +128,21 @@ void apply_one(const Setting& setting, const StructRef& fields, std::string_view
     return;
   }
   const Document document{origin, "", {}};
-  read_value(document, node_of(setting.value, slot->target), *slot, printable(setting.path, 200),
+  read_value(document, value_of_text(setting.value, slot->target), *slot, printable(setting.path, 200),
              problems);
 }
 
 }  // namespace
+
+// Quotes are optional where text is expected; elsewhere the value is read as TOML, with a little
+// more patience for numbers (".5").
+Node value_of_text(const std::string& text, const Target& target) {
+  std::optional<Node> node = as_toml(text);
+  if (node && (node->kind == Node::Kind::string || !takes_text(target))) return *std::move(node);
+  const std::optional<double> number = parse_number(text);
+  if (number && !takes_text(target)) return Node::of(*number);
+  return Node::of(text);
+}
 
 Setting parse_setting(std::string_view text) {
   const std::size_t equals = text.find('=');

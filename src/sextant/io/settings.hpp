@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sextant/io/node.hpp"
 #include "sextant/io/reflect.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
@@ -20,6 +21,9 @@ struct Setting {
 
 /// Reads "path=value"; throws InputError when it has another form.
 Setting parse_setting(std::string_view text);
+
+/// A text as the value of a field: quotes are optional where text is expected.
+Node value_of_text(const std::string& text, const Target& target);
 
 /// The first part of the path: "device".
 std::string_view root_of(const Setting& setting);

@@ -64,13 +64,4 @@ Block block_of(const Problem& p, const Strategy& s) noexcept {
   }
 }
 
-bool same_block(const Strategy& a, const Strategy& b) noexcept {
-  const RecomputeModules& m = a.modules;
-  const RecomputeModules& n = b.modules;
-  return a.tp == b.tp && a.cp == b.cp && a.ep == b.ep && a.etp == b.etp && a.sp == b.sp &&
-         a.context == b.context && a.microbatch == b.microbatch && a.recompute == b.recompute &&
-         a.precision == b.precision && m.norms == n.norms && m.activation == n.activation &&
-         m.mlp == n.mlp && m.experts == n.experts && m.latent == n.latent;
-}
-
 }  // namespace sextant

@@ -18,12 +18,9 @@ struct Block {
   Watts power;  ///< of one device while it computes
 };
 
-/// Depends on tp, cp, ep, etp, sp, context, microbatch, recompute, modules and precision alone.
-/// No allocation.
+/// Depends on the axes of Scope::block alone: strategies that are alike() in them share one. No
+/// allocation.
 Block block_of(const Problem& problem, const Strategy& strategy) noexcept;
-
-/// Whether one block serves both.
-bool same_block(const Strategy& a, const Strategy& b) noexcept;
 
 /// Host and device run side by side, the slower one sets the pace; where they are close, each waits
 /// for the other at times.

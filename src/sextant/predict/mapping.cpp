@@ -111,10 +111,4 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
   return m;
 }
 
-bool same_mapping(const Strategy& a, const Strategy& b) noexcept {
-  return a.tp == b.tp && a.pp == b.pp && a.dp == b.dp && a.cp == b.cp && a.ep == b.ep &&
-         a.etp == b.etp && a.order == b.order && a.interleave == b.interleave && a.zero == b.zero &&
-         a.shard == b.shard && a.offload == b.offload && a.precision == b.precision;
-}
-
 }  // namespace sextant

@@ -23,11 +23,8 @@ struct Mapping {
   double spread = 0;  ///< share of a step that the slowest device takes longer
 };
 
-/// Depends on tp, pp, dp, cp, ep, etp, order, interleave, zero, shard, offload and precision alone.
-/// No allocation.
+/// Depends on the axes of Scope::mapping alone: strategies that are alike() in them share one. No
+/// allocation.
 Mapping mapping_of(const Problem& problem, const Strategy& strategy) noexcept;
-
-/// Whether one mapping serves both.
-bool same_mapping(const Strategy& a, const Strategy& b) noexcept;
 
 }  // namespace sextant

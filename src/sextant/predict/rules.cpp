@@ -147,6 +147,20 @@ constexpr Rule expert_rank_rule{
     }};
 
 constexpr std::tuple training_rules{
+    Rule{Verdict::runtime_task, "runtime",
+         [](const Problem& p, const Strategy&) { return p.runtime.trains; },
+         [](const Problem& p, const Strategy&) -> Words {
+           return {p.runtime.name + " serves, it does not train", "such as megatron-core trains"};
+         }},
+    Rule{Verdict::precision_of_weights, "precision",
+         [](const Problem&, const Strategy& s) {
+           return s.precision != Precision::int8 && s.precision != Precision::int4;
+         },
+         [](const Problem&, const Strategy& s) -> Words {
+           return {fmt::format("{} is a type of weights that do not change: nothing trains in it",
+                               name_of(s.precision)),
+                   "fp8 or bf16"};
+         }},
     device_rule,
     Rule{Verdict::needs_tensor_parallel, "sp",
          [](const Problem&, const Strategy& s) { return !s.sp || s.tp > 1; },
@@ -250,8 +264,28 @@ constexpr std::tuple training_rules{
          }},
 };
 
-constexpr std::tuple serving_rules{device_rule,     head_rule,   ffn_rule,        layer_rule,
-                                   no_experts_rule, expert_rule, expert_rank_rule};
+constexpr std::tuple serving_rules{
+    Rule{Verdict::runtime_task, "runtime",
+         [](const Problem& p, const Strategy&) { return p.runtime.serves; },
+         [](const Problem& p, const Strategy&) -> Words {
+           return {p.runtime.name + " trains, it does not serve", "such as trtllm or vllm serves"};
+         }},
+    device_rule,
+    head_rule,
+    ffn_rule,
+    layer_rule,
+    no_experts_rule,
+    expert_rule,
+    expert_rank_rule,
+    Rule{Verdict::chunk_without_loop, "chunk",
+         [](const Problem& p, const Strategy&) {
+           return p.serving.chunk == 0 || p.serving.batching == Batching::closed_loop;
+         },
+         [](const Problem&, const Strategy&) -> Words {
+           return {"pieces of a prompt join the decode steps of other requests",
+                   "it needs batching closed-loop"};
+         }},
+};
 
 template <class... Rules>
 Verdict first_broken(const std::tuple<Rules...>& rules, const Problem& p,

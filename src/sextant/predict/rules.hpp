@@ -32,10 +32,13 @@ enum class Verdict : std::uint8_t {
   needs_tensor_parallel,    ///< sp without tp
   zero_with_pipeline,       ///< gradients cannot be sharded while a pipeline accumulates them
   zero_bubble_interleaved,  ///< ZB-H1 has one chunk a stage
+  runtime_task,             ///< the software stack does not train, or does not serve
+  precision_of_weights,     ///< int8 and int4 are for weights that do not change
+  chunk_without_loop,       ///< pieces of a prompt join the steps of others
   count
 };
 constexpr auto names_of(Verdict) {
-  return std::array<std::string_view, 16>{"fits",
+  return std::array<std::string_view, 19>{"fits",
                                           "out of memory",
                                           "too many devices",
                                           "heads not divisible",
@@ -50,7 +53,10 @@ constexpr auto names_of(Verdict) {
                                           "sharding group not divisible",
                                           "sp without tp",
                                           "zero with pipeline",
-                                          "zero bubble with interleave"};
+                                          "zero bubble with interleave",
+                                          "not a task of the runtime",
+                                          "integers do not train",
+                                          "chunks without a closed loop"};
 }
 
 /// Devices that a strategy takes.

@@ -111,6 +111,9 @@ TEST(Check, AgreesWithLegalOverEveryAxis) {
   for (const char* model : {"gpt3-175b", "mixtral-8x7b", "llama3.1-8b", "deepseek-v3"}) {
     Problem p = problem_of(model, 64, 2048);
     for (int i = 0; i < 4000; ++i) {
+      p.runtime.trains = draw.pick(std::array{true, true, true, false});
+      p.runtime.serves = draw.pick(std::array{true, true, true, false});
+      p.serving.chunk = draw.pick(std::array{0, 0, 0, 256});
       p.work.batch = draw.pick(std::array{1, 12, 64, 96});
       p.work.seq = draw.pick(std::array{2048, 4096, 3000});
       const Strategy s = draw();

@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a prediction needs, what was assumed for it, and what lies next to it.
+// From what was given (names, flags, a request, settings) to all that a prediction needs; what was
+// not given is derived, and every assumption is listed.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "sextant/predict/infer.hpp"
-#include "sextant/predict/train.hpp"
+#include "sextant/io/presets.hpp"
+#include "sextant/scenario/derive.hpp"
+#include "sextant/scenario/inputs.hpp"
 
 namespace sextant {
 
+/// What was given.
+struct Question {
+  Task task = Task::train;
+  PresetRef model, system, runtime;
+  Node given = Node::table();     ///< fields of Inputs by name
+  std::vector<Setting> settings;  ///< of specs, and of "strategy", which is as good as given
+  Lookup lookup = Lookup::anywhere;
+};
+
+/// Roots of paths that a question's settings may have.
+std::vector<std::string> setting_roots();
+
 struct Scenario {
+  Task task = Task::train;
   System system;
   Problem problem;
   Strategy strategy;
   std::vector<std::string> assumptions;
+  Inputs inputs;      ///< as given
+  GivenFields given;  ///< their names
 };
 
 /// "tp 8, pp 8, interleave 3, sp, recompute selective": what differs from one device.
-std::string describe_strategy(const Strategy& strategy);
-/// "tp 8, pp 2, fp8".
-std::string describe_serving(const Strategy& strategy);
+inline std::string describe_strategy(const Strategy& s) { return summary_of(s, Task::train); }
+inline std::string describe_serving(const Strategy& s) { return summary_of(s, Task::infer); }
 
-/// A strategy next to one that does not fit.
-struct Neighbour {
-  std::string change;  ///< "recompute selective, sp"
-  Strategy strategy;
-  Estimate estimate;
-};
+/// Throws InputError with everything that is wrong, a strategy that cannot exist included: which
+/// rule, and the nearest legal values.
+Scenario read_scenario(const Question& question);
 
-/// A way to serve the same requests that fits.
-struct ServingNeighbour {
-  std::string change;  ///< "tp 4"
-  Strategy strategy;
-  Serving serving;
-  ServingEstimate estimate;
-};
-
-/// One batch size.
-struct CurvePoint {
-  int batch = 1;
-  ServingEstimate estimate;
-  bool pareto = false;  ///< no other batch is both faster for a request and for all together
-};
+/// The same without a strategy, for those who look for one.
+Scenario read_workload(const Question& question);
 
 }  // namespace sextant

@@ -94,14 +94,34 @@ class Server {
   ServingResult result;
 
  private:
+  /// Powers of two up to what memory holds, that, and the most that meets the limits: more
+  /// requests take longer and give more tokens, so what lies between is never better than both.
   std::vector<int> batches(const Strategy& s) {
     if (!space_.batch.only.empty()) return values_of(space_.batch, {});
-    p_.serving.batch = std::max(1, s.dp);
-    const double most = std::min(std::floor(serve(p_, s).memory.max_batch), 1e6);
+    const int least = std::max({1, s.dp, space_.batch.least});
+    p_.serving.batch = least;
+    const double room = std::min(std::floor(serve(p_, s).memory.max_batch), 1e6);
+    const int most = std::max(least, std::min(static_cast<int>(room), space_.batch.most));
     std::vector<int> all;
-    for (int b = std::max(1, s.dp); b < most; b *= 2) all.push_back(b);
-    all.push_back(std::max(std::max(1, s.dp), static_cast<int>(most)));
+    for (int b = least; b < most; b *= 2) all.push_back(b);
+    all.push_back(most);
+    const auto slow = std::find_if(all.begin(), all.end(), [&](int b) { return !meets(s, b); });
+    if (slow != all.begin() && slow != all.end()) {
+      int low = *(slow - 1);
+      for (int high = *slow; high - low > 1;) {
+        const int middle = low + (high - low) / 2;
+        (meets(s, middle) ? low : high) = middle;
+      }
+      if (low > *(slow - 1)) all.insert(slow, low);
+    }
     return values_of(space_.batch, std::move(all));
+  }
+
+  bool meets(const Strategy& s, int batch) {
+    p_.serving.batch = batch;
+    const ServingEstimate e = serve(p_, s);
+    return e.verdict == Verdict::fits && e.ttft <= aim_.ttft &&
+           (p_.serving.output <= 1 || e.tpot <= aim_.tpot);
   }
 
   void add(const Strategy& s, const ServingEstimate& e, std::uint64_t order) {

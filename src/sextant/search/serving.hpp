@@ -21,7 +21,7 @@ constexpr auto names_of(ServingObjective) {
 }
 
 /// An axis without given values takes: tp, pp, dp: divisors of the devices; ep: divisors of tp x
-/// dp; batch: powers of two up to what memory holds, and that.
+/// dp; batch: powers of two up to what memory holds, that, and the most within the limits.
 struct ServingSpace {
   int devices = 1;       ///< all of them are used, by as many instances as there is room for
   bool at_most = false;  ///< or fewer
@@ -29,6 +29,17 @@ struct ServingSpace {
   std::vector<Precision> precision{Precision::bf16};
   std::vector<Precision> cache{Precision::bf16};
 };
+
+template <class V>
+void describe(V& v, ServingSpace& s) {
+  v("tp", s.tp);
+  v("pp", s.pp);
+  v("dp", s.dp);
+  v("ep", s.ep);
+  v("precision", s.precision);
+  v("batch", s.batch);
+  v("kv_precision", s.cache);
+}
 
 struct ServingAim {
   ServingObjective objective = ServingObjective::throughput;

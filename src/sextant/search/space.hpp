@@ -25,6 +25,14 @@ std::vector<int> values_of(const Choices& choices, std::vector<int> usual);
 /// In rising order.
 std::vector<int> divisors(int n);
 
+/// Every value that an axis of names has.
+template <NamedEnum E>
+std::vector<E> all_of() {
+  std::vector<E> all;
+  for (std::size_t i = 0; i < names_of(E{}).size(); ++i) all.push_back(static_cast<E>(i));
+  return all;
+}
+
 /// What may vary. An axis without given values takes, of the values that make a difference:
 /// tp, pp, cp: divisors of the devices; dp: the rest; ep, etp: divisors of the experts and of tp;
 /// microbatch: divisors of the batch; interleave: divisors of a stage's layers; recompute_layers:
@@ -35,13 +43,36 @@ struct SearchSpace {
   Choices shard{.only = {0}};
   std::vector<bool> sp{false, true};
   std::vector<bool> offload{false};
-  std::vector<Recompute> recompute{Recompute::none, Recompute::selective, Recompute::full};
+  std::vector<Recompute> recompute = all_of<Recompute>();
   std::vector<RecomputeModules> modules{{}};
-  std::vector<Schedule> schedule{Schedule::one_f_one_b, Schedule::gpipe, Schedule::zero_bubble};
-  std::vector<Order> order{Order::tp_cp_ep_dp_pp, Order::tp_cp_ep_pp_dp};
-  std::vector<ContextKind> context{ContextKind::ring, ContextKind::all_to_all};
+  std::vector<Schedule> schedule = all_of<Schedule>();
+  std::vector<Order> order = all_of<Order>();
+  std::vector<ContextKind> context = all_of<ContextKind>();
   std::vector<Precision> precision{Precision::bf16};
 };
+
+/// The axes by the names that describe(Strategy) has, for whoever fixes or bounds them.
+template <class V>
+void describe(V& v, SearchSpace& s) {
+  v("tp", s.tp);
+  v("pp", s.pp);
+  v("dp", s.dp);
+  v("cp", s.cp);
+  v("ep", s.ep);
+  v("etp", s.etp);
+  v("microbatch", s.microbatch);
+  v("interleave", s.interleave);
+  v("zero", s.zero);
+  v("shard", s.shard);
+  v("offload", s.offload);
+  v("context", s.context);
+  v("order", s.order);
+  v("sp", s.sp);
+  v("schedule", s.schedule);
+  v("recompute", s.recompute);
+  v("recompute_layers", s.recompute_layers);
+  v("precision", s.precision);
+}
 
 /// Strategies that cut a layer alike, whatever their microbatch and recomputation.
 struct Cut {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +19,23 @@
 
 namespace sextant {
 
+/// What an axis of a strategy changes, and so what is made again where it differs.
+enum class Scope : std::uint8_t {
+  step = 0,     ///< the schedule and the sums alone
+  block = 1,    ///< the kernels and collectives of a layer
+  mapping = 2,  ///< how stages and replicas lie on the devices
+  both = 3,
+};
+
+/// What all who list a strategy's axes know of one: keys of caches, flags, spaces and summaries.
+struct AxisInfo {
+  Scope scope = Scope::step;
+  bool serves = false;  ///< it means something to serving, too
+  bool held = false;    ///< a search leaves it as it is unless told to explore it
+  bool bare = false;    ///< a summary says its value without its name: "bf16"
+  bool always = false;  ///< a summary says it even where it is the default
+};
+
 /// What a reader must know of one field beyond its type. Bounds are inclusive, in base units.
 struct Field {
   std::string_view help = {};
@@ -25,6 +43,7 @@ struct Field {
   double min = 0;
   double max = 1e30;
   std::string_view inert = {};  ///< why no prediction depends on it; empty: some do
+  AxisInfo axis = {};  ///< of a strategy's
 };
 
 /// Bounds for quantities that may not be zero.

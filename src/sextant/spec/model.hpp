@@ -200,7 +200,7 @@ void describe(V& v, Model& m) {
   v("name", m.name, {.help = "preset name", .inert = "a name"});
   v("family", m.family, {.help = "for people", .inert = "for people"});
   v("notes", m.notes, {.help = "remarks", .inert = "a remark"});
-  v("layers", m.layers, {.help = "transformer layers", .required = true, .min = 1, .max = 1e5});
+  v("layers", m.layers, {.help = "transformer layers", .required = true, .min = 1, .max = 1e4});
   v("hidden", m.hidden, {.help = "model width", .required = true, .min = 1, .max = 1e7});
   v("ffn", m.ffn, {.help = "width of the MLP; 0: 4 * hidden", .max = count_limit});
   v("wide_mlp_layers", m.wide_mlp_layers,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "sextant/spec/device.hpp"
 
@@ -74,26 +75,97 @@ struct Strategy {
 };
 template <class V>
 void describe(V& v, Strategy& s) {
-  v("tp", s.tp, {.help = "tensor-parallel degree", .min = 1, .max = 1e6});
-  v("pp", s.pp, {.help = "pipeline stages", .min = 1, .max = 1e6});
-  v("dp", s.dp, {.help = "data-parallel replicas", .min = 1, .max = 1e7});
-  v("cp", s.cp, {.help = "context-parallel degree", .min = 1, .max = 1e6});
-  v("ep", s.ep, {.help = "expert-parallel degree", .min = 1, .max = 1e6});
-  v("etp", s.etp, {.help = "tensor-parallel degree inside experts", .min = 1, .max = 1e6});
-  v("microbatch", s.microbatch, {.help = "sequences in one microbatch", .min = 1, .max = 1e6});
-  v("interleave", s.interleave, {.help = "model chunks a stage", .min = 1, .max = 1e4});
-  v("zero", s.zero, {.help = "ZeRO stage, 0 to 3", .max = 3});
-  v("shard", s.shard, {.help = "replicas that share states under ZeRO; 0: all", .max = 1e7});
-  v("offload", s.offload, {.help = "optimizer states live in host memory"});
-  v("context", s.context, {.help = "how context parallelism moves keys and values"});
-  v("order", s.order, {.help = "which dimension lies inside the node, innermost first"});
-  v("sp", s.sp, {.help = "sequence parallelism beside tensor parallelism"});
-  v("schedule", s.schedule, {.help = "pipeline schedule"});
-  v("recompute", s.recompute, {.help = "activation recomputation"});
+  using enum Scope;
+  v("tp", s.tp,
+    {.help = "tensor-parallel degree",
+     .min = 1,
+     .max = 1e6,
+     .axis = {.scope = both, .serves = true}});
+  v("pp", s.pp,
+    {.help = "pipeline stages", .min = 1, .max = 1e6, .axis = {.scope = mapping, .serves = true}});
+  v("dp", s.dp,
+    {.help = "replicas; without, what is left of the devices. To serve: of attention, each with "
+             "its share of the batch",
+     .min = 1,
+     .max = 1e7,
+     .axis = {.scope = mapping, .serves = true}});
+  v("cp", s.cp, {.help = "context-parallel degree", .min = 1, .max = 1e6, .axis = {.scope = both}});
+  v("ep", s.ep,
+    {.help = "expert-parallel degree, over the ranks of tp, cp and dp",
+     .min = 1,
+     .max = 1e6,
+     .axis = {.scope = both, .serves = true}});
+  v("etp", s.etp,
+    {.help = "tensor-parallel degree inside experts",
+     .min = 1,
+     .max = 1e6,
+     .axis = {.scope = both}});
+  v("microbatch", s.microbatch,
+    {.help = "sequences in one microbatch",
+     .min = 1,
+     .max = 1e6,
+     .axis = {.scope = block, .always = true}});
+  v("interleave", s.interleave,
+    {.help = "model chunks a stage", .min = 1, .max = 1e4, .axis = {.scope = mapping}});
+  v("zero", s.zero, {.help = "ZeRO stage, 0 to 3", .max = 3, .axis = {.scope = mapping}});
+  v("shard", s.shard,
+    {.help = "replicas that share states under ZeRO; 0: all",
+     .max = 1e7,
+     .axis = {.scope = mapping, .held = true}});
+  v("offload", s.offload,
+    {.help = "optimizer states live in host memory", .axis = {.scope = mapping, .held = true}});
+  v("context", s.context,
+    {.help = "how context parallelism moves keys and values", .axis = {.scope = block}});
+  v("order", s.order,
+    {.help = "which dimension lies inside the node, innermost first",
+     .axis = {.scope = mapping, .bare = true}});
+  v("sp", s.sp,
+    {.help = "sequence parallelism beside tensor parallelism; without, as the runtime does",
+     .axis = {.scope = block}});
+  v("schedule", s.schedule, {.help = "pipeline schedule", .axis = {.bare = true}});
+  v("recompute", s.recompute, {.help = "activation recomputation", .axis = {.scope = block}});
   v("recompute_layers", s.recompute_layers,
     {.help = "layers of a stage recomputed in full; 0: all", .max = 1e5});
-  v("modules", s.modules, {.help = "parts recomputed beyond that"});
-  v("precision", s.precision, {.help = "type of the matrix multiplies"});
+  v("modules", s.modules,
+    {.help = "parts recomputed beyond that", .axis = {.scope = block, .held = true}});
+  v("precision", s.precision,
+    {.help = "type of the matrix multiplies; int8 and int4: of weights alone, to serve",
+     .axis = {.scope = both, .serves = true, .bare = true, .always = true}});
+}
+
+/// Visits the axes of one scope as bytes: `visit(a's, b's, how many)`. For keys of caches.
+template <class Visit>
+void for_each_axis(const Strategy& a, const Strategy& b, Scope scope, const Visit& visit) {
+  const auto* const from = reinterpret_cast<const char*>(&a);
+  const auto* const other = reinterpret_cast<const char*>(&b);
+  auto pair = [&](std::string_view, auto& value, Field field) {
+    const auto reach = static_cast<unsigned>(field.axis.scope);
+    if ((reach & static_cast<unsigned>(scope)) == 0) return;
+    const auto* const at = reinterpret_cast<const char*>(&value);
+    visit(at, other + (at - from), sizeof value);
+  };
+  describe(pair, const_cast<Strategy&>(a));
+}
+
+/// Whether one block, or one mapping, serves both strategies: they differ in no axis of the scope.
+inline bool alike(const Strategy& a, const Strategy& b, Scope scope) noexcept {
+  bool same = true;
+  for_each_axis(a, b, scope, [&](const char* x, const char* y, std::size_t size) {
+    same = same && std::memcmp(x, y, size) == 0;
+  });
+  return same;
+}
+
+/// A number that strategies which are alike share, and others hardly ever.
+inline std::uint64_t hash_of(const Strategy& s, Scope scope) noexcept {
+  std::uint64_t hash = 0;
+  for_each_axis(s, s, scope, [&](const char* at, const char*, std::size_t size) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, at, size < sizeof value ? size : sizeof value);
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 32U;
+  });
+  return hash;
 }
 
 }  // namespace sextant

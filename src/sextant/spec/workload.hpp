@@ -47,13 +47,6 @@ struct Speculation {
   double acceptance = 0.8;  ///< chance that a proposed token is right
   double draft_cost = 0.1;  ///< time of a draft step over a step of the large model
 };
-template <class V>
-void describe(V& v, Speculation& s) {
-  v("tokens", s.tokens, {.help = "tokens proposed a step; 0: no speculation", .max = 64});
-  v("acceptance", s.acceptance, {.help = "chance that a proposed token is right", .max = 1});
-  v("draft_cost", s.draft_cost, {.help = "a draft step over a step of the model", .max = 10});
-}
-
 struct Serving {
   int batch = 1;     ///< requests at a time
   int input = 512;   ///< tokens of the prompt
@@ -66,12 +59,16 @@ struct Serving {
 template <class V>
 void describe(V& v, Serving& s) {
   v("batch", s.batch, {.help = "requests at a time", .min = 1, .max = 1e8});
-  v("input", s.input, {.help = "tokens of the prompt", .min = 1, .max = 1e8});
-  v("output", s.output, {.help = "tokens generated", .min = 1, .max = 1e8});
-  v("batching", s.batching, {.help = "static, or closed-loop: a request that ends is replaced"});
-  v("chunk", s.chunk, {.help = "prompt tokens that join a decode step; 0: whole", .max = 1e8});
-  v("cache", s.cache, {.help = "type of keys and values"});
-  v("speculation", s.speculation, {.help = "speculative decoding"});
+  v("input", s.input, {.help = "tokens of a prompt", .min = 1, .max = 1e8});
+  v("output", s.output, {.help = "tokens generated", .min = 1, .max = 1e7});
+  v("batching", s.batching, {.help = "static, or closed-loop: what ends is replaced"});
+  v("chunk", s.chunk,
+    {.help = "prompt tokens that join a decode step; 0, or without: whole prompts", .max = 1e8});
+  v("kv_precision", s.cache, {.help = "type of keys and values"});
+  v("speculate", s.speculation.tokens, {.help = "tokens a draft model proposes a step", .max = 64});
+  v("acceptance", s.speculation.acceptance, {.help = "chance that one of them is right", .max = 1});
+  v("draft_cost", s.speculation.draft_cost,
+    {.help = "a draft step over a step of the model", .max = 10});
 }
 
 }  // namespace sextant

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/predict/infer.hpp"
 #include "sextant/scenario/scenario.hpp"
 
 namespace sextant::study {

@@ -27,7 +27,7 @@ struct Row {
   Seconds weights;       ///< to read a device's weights once
   double error = 0;
   const std::string& model() const { return std::get<InferCase>(c->kernel).model; }
-  double steps() const { return std::get<InferCase>(c->kernel).work.output; }
+  double steps() const { return std::get<InferCase>(c->kernel).inputs.serving.output; }
   /// What a layer takes beyond reading its weights, in seconds.
   double beyond(double latency) const { return (latency / steps() - weights.value) / layers; }
 };

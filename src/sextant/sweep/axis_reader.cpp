@@ -319,7 +319,7 @@ Scene sample_scene(Task task, const Node& plan, Lookup lookup) {
 }
 
 std::string slot_path(const std::string& field) {
-  return field.starts_with("strategy.") ? field : canonical_field(field);
+  return canonical_field(field);
 }
 
 std::optional<Slot> find_or_report(const Findings& findings, Scene& scene, const std::string& field,

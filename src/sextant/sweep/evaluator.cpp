@@ -30,6 +30,7 @@ Evaluator::Evaluator(const Plan& plan, InnerSearch search)
       specs_(std::make_unique<Specs>(plan)) {
   scene_.task = plan.task;
   scene_.inputs = plan.base;
+  scene_.inputs.sp_given = plan.gives("sp");
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
     const Layer layer = plan.axes[a].layer;
     if (layer != Layer::preset && layer != Layer::point) continue;
@@ -67,46 +68,24 @@ void Evaluator::make_problem() {
   }
 }
 
-// What was not given follows from the rest, as for `sextant train` and `infer`. The code of what
-// became of it.
+// The code of what became of what was given.
 double Evaluator::settle(Answer& answer) {
-  const Inputs& in = scene_.inputs;
-  Strategy& s = answer.strategy;
-  s = in.strategy;
-  if (plan_.task == Task::infer) {
-    problem_.serving = in.serving;
-    const double longest = static_cast<double>(in.serving.input) + in.serving.output;
-    const int most = problem_.model.max_context;
-    return most > 0 && longest > most && !in.allow_long ? code_of(Outcome::context_too_long)
-                                                        : code_of(Verdict::fits);
-  }
-  if (!plan_.gives("sp")) s.sp = scene_.runtime.sequence_parallel && s.tp > 1;
-  const double others = static_cast<double>(s.tp) * s.pp * s.cp;
-  if (s.dp == 0) {
-    s.dp = in.gpus > 0 ? static_cast<int>(std::max(1.0, std::floor(in.gpus / others))) : 1;
-  }
-  if (in.gpus > 0 && others * s.dp != in.gpus) return code_of(Outcome::gpus_not_divisible);
-  Training& work = problem_.work;
-  work = in.training;
-  if (work.batch == 0) {
-    const double least = static_cast<double>(s.dp) * s.microbatch * s.pp;
-    work.batch = static_cast<int>(std::min(least, 1e8));
-  }
-  if (work.seq == 0) {
-    const int most = problem_.model.max_context;
-    work.seq = most > 0 ? std::min(2048, most) : 2048;
-  }
-  return code_of(Verdict::fits);
+  sextant::Inputs in = scene_.inputs;
+  // A search may leave devices over, or share them between instances.
+  if (plan_.best && plan_.task == Task::infer) in.gpus = 0;
+  const std::optional<Refusal> outcome = derive(plan_.task, in, problem_, answer.strategy);
+  return outcome ? code_of(*outcome) : code_of(Verdict::fits);
 }
 
 double Evaluator::run(Answer& answer) {
   const double code = settle(answer);
   if (code != code_of(Verdict::fits)) return code;
   if (plan_.best) {
-    const std::optional<Strategy> found =
+    const std::optional<InnerAnswer> found =
         search_ ? search_({plan_, problem_, scene_.inputs}) : std::nullopt;
-    if (!found) return code_of(Outcome::nothing_fits);
-    answer.strategy = *found;
+    if (!found) return code_of(Refusal::nothing_fits);
+    answer.strategy = found->strategy;
+    answer.serving = problem_.serving = found->serving;
   }
   const Strategy& s = answer.strategy;
   const bool trains = plan_.task == Task::train;

@@ -23,8 +23,12 @@ struct InnerQuestion {
   const Problem& problem;  ///< with the point's workload
   const Inputs& inputs;    ///< the point's: gpus, and the fields that are fixed
 };
+struct InnerAnswer {
+  Strategy strategy;
+  Serving serving;  ///< to serve: with the best batch and cache
+};
 /// The best strategy, or nothing where none runs. Called by several threads at once.
-using InnerSearch = std::function<std::optional<Strategy>(const InnerQuestion&)>;
+using InnerSearch = std::function<std::optional<InnerAnswer>(const InnerQuestion&)>;
 
 /// Answers of several points in a row of the worklist.
 struct Chunk {

@@ -2,6 +2,7 @@
 #include "sextant/sweep/inputs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "sextant/io/settings.hpp"
@@ -28,53 +29,19 @@ void describe(V& v, TechnologyInputs& t) {
 
 namespace {
 
-/// The flags of a task under their names; they stand in the inputs.
-template <Task T>
-struct FlagView {
+/// What leads to presets.
+struct Names {
   Inputs* inputs;
 };
 
 template <class V>
-void describe_names(V& v, Inputs& i) {
+void describe(V& v, Names& names) {
+  Inputs& i = *names.inputs;
   v("model", i.model, {.help = "model preset, file or Hugging Face config.json"});
   v("system", i.system, {.help = "system preset or file"});
   v("device", i.device, {.help = "device preset or file, in place of the system's"});
   v("runtime", i.runtime, {.help = "software stack"});
   v("technology", i.technology, {.help = "a generated device in place of a system"});
-}
-
-template <class V>
-void describe(V& v, FlagView<Task::train>& view) {
-  Inputs& i = *view.inputs;
-  describe_names(v, i);
-  v("gpus", i.gpus, {.help = "devices", .min = 1, .max = 1e7});
-  describe(v, i.strategy);
-  v("recompute_modules", i.strategy.modules, {.help = "parts recomputed beyond recompute"});
-  describe(v, i.training);
-}
-
-template <class V>
-void describe(V& v, FlagView<Task::infer>& view) {
-  Inputs& i = *view.inputs;
-  Strategy& s = i.strategy;
-  Serving& w = i.serving;
-  describe_names(v, i);
-  v("gpus", i.gpus, {.help = "devices, where the best strategy is sought", .min = 1, .max = 1e5});
-  v("tp", s.tp, {.help = "tensor-parallel degree", .min = 1, .max = 1e6});
-  v("pp", s.pp, {.help = "pipeline stages", .min = 1, .max = 1e6});
-  v("dp", s.dp, {.help = "replicas of attention", .min = 1, .max = 1e6});
-  v("ep", s.ep, {.help = "expert-parallel degree", .min = 1, .max = 1e6});
-  v("precision", s.precision, {.help = "type of the weights"});
-  v("batch", w.batch, {.help = "requests at a time", .min = 1, .max = 1e8});
-  v("input", w.input, {.help = "tokens of the prompt", .min = 1, .max = 1e8});
-  v("output", w.output, {.help = "tokens generated", .min = 1, .max = 1e7});
-  v("batching", w.batching, {.help = "static or closed-loop"});
-  v("chunk", w.chunk, {.help = "prompt tokens that join a decode step; 0: whole", .max = 1e8});
-  v("kv_precision", w.cache, {.help = "type of keys and values"});
-  v("speculate", w.speculation.tokens, {.help = "tokens proposed a step", .max = 64});
-  v("acceptance", w.speculation.acceptance, {.help = "chance that one is right", .max = 1});
-  v("draft_cost", w.speculation.draft_cost, {.help = "a draft step over a step", .max = 10});
-  v("allow_long", i.allow_long, {.help = "go on with a context beyond the model's"});
 }
 
 std::string_view root_of(std::string_view path) { return path.substr(0, path.find('.')); }
@@ -129,28 +96,20 @@ struct Assigner {
 
 Inputs defaults_of(Task task) {
   Inputs i;
-  i.runtime = task == Task::train ? "megatron-core" : "trtllm";
-  if (task == Task::train) i.strategy.dp = 0;
+  i.runtime = usual_runtime(task);
   return i;
 }
 
 StructRef flags_of(Task task, Inputs& inputs) {
-  if (task == Task::train) {
-    FlagView<Task::train> view{&inputs};
-    return reflect(view);
-  }
-  FlagView<Task::infer> view{&inputs};
-  return reflect(view);
+  Names names{&inputs};
+  StructRef all = reflect(names);
+  StructRef fields = fields_of(task, inputs);
+  std::move(fields.fields.begin(), fields.fields.end(), std::back_inserter(all.fields));
+  return all;
 }
 
 std::string canonical_field(std::string_view path) {
-  if (path.starts_with("system.device")) return std::string(path.substr(7));
-  if (path.starts_with("strategy.") && !path.starts_with("strategy.modules.")) {
-    return std::string(path.substr(9));
-  }
-  if (path.starts_with("strategy.")) return "recompute_" + std::string(path.substr(9));
-  if (path.starts_with("modules.")) return "recompute_" + std::string(path);
-  return std::string(path);
+  return path.starts_with("system.device") ? std::string(path.substr(7)) : canonical_input(path);
 }
 
 Layer layer_of(std::string_view canonical) {

@@ -3,7 +3,6 @@
 // each a described field, so that plans are read, checked and applied as files are.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,12 +10,10 @@
 
 #include "sextant/io/reflect.hpp"
 #include "sextant/predict/problem.hpp"
+#include "sextant/scenario/inputs.hpp"
 #include "sextant/tech/generate.hpp"
 
 namespace sextant::sweep {
-
-enum class Task : std::uint8_t { train, infer };
-constexpr auto names_of(Task) { return std::array<std::string_view, 2>{"train", "infer"}; }
 
 /// A device from technology and budgets instead of a preset. Empty names and zeros are derived.
 struct TechnologyInputs {
@@ -25,14 +22,9 @@ struct TechnologyInputs {
   Budget budget{.links = -1};  ///< -1: as devices of the node have
 };
 
-/// All that a point is given. Zeros are derived: see derive().
-struct Inputs {
+/// All that a point is given: names, and what scenario/inputs.hpp has.
+struct Inputs : sextant::Inputs {
   std::string model, system, device, runtime;
-  int gpus = 0;
-  Strategy strategy;
-  Training training{.batch = 0, .seq = 0};
-  Serving serving;
-  bool allow_long = false;
   TechnologyInputs technology;
 };
 Inputs defaults_of(Task task);

@@ -104,7 +104,7 @@ std::vector<Output> of_serving(bool searched) {
 Output verdict_output() {
   Output verdict{.name = "verdict", .type = CellType::text, .help = "fits, or why it cannot run"};
   for (const std::string_view n : names_of(Verdict{})) verdict.names.emplace_back(n);
-  for (const std::string_view n : names_of(Outcome{})) verdict.names.emplace_back(n);
+  for (const std::string_view n : names_of(Refusal{})) verdict.names.emplace_back(n);
   return verdict;
 }
 
@@ -129,6 +129,13 @@ void add_energy(std::vector<Output>& out) {
 
 // The strategy that the inner search found, field by field.
 void add_best(std::vector<Output>& out, Task task) {
+  using A = const Answer&;
+  if (task == Task::infer) {
+    out.push_back(
+        {"best_batch", CellType::integer, "", "requests at a time", {}, [](A a) -> double {
+           return a.serving.batch;
+         }});
+  }
   Inputs inputs;
   const StructRef flags = flags_of(task, inputs);
   const StructRef fields = reflect(inputs.strategy);

@@ -11,6 +11,7 @@
 #include "sextant/predict/energy.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/train.hpp"
+#include "sextant/scenario/derive.hpp"
 #include "sextant/sweep/plan.hpp"
 
 namespace sextant::sweep {
@@ -18,24 +19,20 @@ namespace sextant::sweep {
 /// All that is known of a point.
 struct Answer {
   Strategy strategy;
+  Serving serving;          ///< that an inner search found
   Estimate step;            ///< of training
   ServingEstimate service;  ///< of serving
   Energy energy;            ///< of one device, where it was asked for
   double tokens = 0;        ///< that the energy is for
 };
 
-/// What can become of a point beyond what a strategy's verdict says; codes go on after verdicts.
-enum class Outcome : std::uint8_t { gpus_not_divisible, context_too_long, nothing_fits, count };
-constexpr auto names_of(Outcome) {
-  return std::array<std::string_view, 3>{"gpus not divisible", "context too long", "nothing fits"};
-}
 /// A column's text as a number: the verdict's, the outcome's, and after them the chunk's own texts.
 constexpr double code_of(Verdict v) { return static_cast<double>(v); }
-constexpr double code_of(Outcome o) {
+constexpr double code_of(Refusal o) {
   return static_cast<double>(Verdict::count) + static_cast<double>(o);
 }
 inline constexpr std::size_t first_text_code =
-    static_cast<std::size_t>(Verdict::count) + static_cast<std::size_t>(Outcome::count);
+    static_cast<std::size_t>(Verdict::count) + static_cast<std::size_t>(Refusal::count);
 
 struct Output {
   std::string name;

@@ -249,10 +249,6 @@ void Reader::check_complete() {
   if (plan_.best && plan_.task == Task::train) {
     needs("batch", "a search needs to know what all strategies do");
   }
-  if (!plan_.best && plan_.task == Task::infer && plan_.gives("gpus")) {
-    add(given_.at("gpus"), "gpus", "follows from tp, pp and dp",
-        "leave it out, or write best = true");
-  }
   const auto technology = std::find_if(given_.begin(), given_.end(), [](const auto& g) {
     return g.first.starts_with("technology.");
   });

@@ -218,10 +218,10 @@ field = "gpus"
 values = [64, 128]
 )",
                               "plan.toml");
-  const InnerSearch search = [](const InnerQuestion& q) -> std::optional<Strategy> {
+  const InnerSearch search = [](const InnerQuestion& q) -> std::optional<InnerAnswer> {
     EXPECT_EQ(q.problem.work.batch, 64);
     if (q.inputs.gpus == 128) return std::nullopt;
-    return Strategy{.tp = 8, .pp = 8, .recompute = Recompute::full};
+    return InnerAnswer{{.tp = 8, .pp = 8, .recompute = Recompute::full}, {}};
   };
   Evaluator evaluator(plan, search);
   Chunk chunk;
@@ -237,7 +237,7 @@ values = [64, 128]
   EXPECT_EQ(chunk.values.at(found("best_recompute")), 2);
   EXPECT_EQ(outputs.at(found("best_recompute")).names[2], "full");
   evaluator.answer(1, chunk);
-  EXPECT_EQ(chunk.values[outputs.size()], code_of(Outcome::nothing_fits));
+  EXPECT_EQ(chunk.values[outputs.size()], code_of(Refusal::nothing_fits));
 }
 
 TEST(Sweep, MakesAnImpossibleDeviceAnAnswer) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/sweep/step_cache.hpp"
 
-#include <initializer_list>
-
 namespace sextant::sweep {
 namespace {
 
@@ -10,13 +8,8 @@ namespace {
 constexpr std::size_t entries = 1024;
 
 /// Where an entry belongs. Two that meet there drive each other out; nothing worse.
-std::size_t place_of(std::initializer_list<int> numbers) {
-  std::uint64_t hash = 0;
-  for (const int n : numbers) {
-    hash = (hash ^ static_cast<std::uint64_t>(n)) * 0x9e3779b97f4a7c15U;
-    hash ^= hash >> 32U;
-  }
-  return hash % entries;
+std::size_t place_of(const Strategy& s, Scope scope, const Training& work) {
+  return (hash_of(s, scope) ^ (static_cast<std::uint64_t>(work.seq) * 0x9e3779b9U)) % entries;
 }
 
 // The number of sequences makes microbatches, not layers or stages.
@@ -38,18 +31,14 @@ Estimate StepCache::evaluate(const Problem& problem, const Strategy& s) {
     mappings_.resize(entries);
   }
   const Training& work = problem.work;
-  const auto recompute = static_cast<int>(s.recompute);
-  const auto precision = static_cast<int>(s.precision);
-  Entry<Block>& block = blocks_[place_of(
-      {s.tp, s.cp, s.ep, s.microbatch, recompute, precision, s.sp ? 1 : 0, work.seq})];
+  Entry<Block>& block = blocks_[place_of(s, Scope::block, work)];
   if (block.generation != generation_ || !same_work(block.work, work) ||
-      !same_block(block.strategy, s)) {
+      !alike(block.strategy, s, Scope::block)) {
     block = {generation_, s, work, block_of(problem, s)};
   }
-  Entry<Mapping>& mapping = mappings_[place_of(
-      {s.tp, s.pp, s.dp, s.cp, s.ep, s.interleave, s.zero, precision, work.seq})];
+  Entry<Mapping>& mapping = mappings_[place_of(s, Scope::mapping, work)];
   if (mapping.generation != generation_ || !same_work(mapping.work, work) ||
-      !same_mapping(mapping.strategy, s)) {
+      !alike(mapping.strategy, s, Scope::mapping)) {
     mapping = {generation_, s, work, mapping_of(problem, s)};
   }
   return sextant::evaluate(problem, s, block.value, mapping.value);

@@ -58,6 +58,7 @@ constexpr std::array prefixes = std::to_array<Prefix>({
     {"µ", 1e-6},
     {"m", 1e-3},
     {"k", 1e3},
+    {"K", 1e3},  // "KB" beside "MB" and "GB"; 2^10 is "Ki"
     {"M", 1e6},
     {"G", 1e9},
     {"T", 1e12},
@@ -98,7 +99,7 @@ std::string hint_for(std::string_view unit) {
   for (const std::string_view tail : {"bps", "Bps", "bit/s"}) {
     if (unit.ends_with(tail)) return "; write \"400 Gb/s\" for bits or \"50 GB/s\" for bytes";
   }
-  if (unit == "K" || unit.starts_with("KB")) return "; 10^3 is 'k' and 2^10 is 'Ki'";
+  if (unit == "K") return "; 10^3 is 'k' and 2^10 is 'Ki'";
   if (unit.ends_with("hz") || unit.ends_with("HZ")) return "; write Hz";
   if (unit.ends_with("mm^2") || unit.ends_with("mm²")) return "; write mm2";
   return "";

@@ -8,8 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "sextant/spec/strategy.hpp"
-#include "sextant/spec/workload.hpp"
+#include "sextant/scenario/inputs.hpp"
 #include "sextant/validate/model_columns.hpp"
 #include "sextant/validate/row.hpp"
 
@@ -35,8 +34,7 @@ struct InferCase {
   std::string runtime;  ///< preset name
   std::string model;    ///< preset name, or empty
   ModelColumns columns;
-  Serving work;
-  Strategy strategy;
+  Inputs inputs;
   InferMetric metric = InferMetric::latency_seconds;
   InferPhase phase = InferPhase::prefill;  ///< of one pass
   int context = 0;                         ///< of one pass, its own tokens included

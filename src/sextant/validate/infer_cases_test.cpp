@@ -28,12 +28,11 @@ TEST(InferCases, EmptyCellsAreDefaults) {
   const auto cases =
       cases_of("a,infer,dgx-a100,trtllm,llama2-7b,,,,4,,200,100,,,,,,latency_seconds,1,me\n");
   const auto& c = std::get<InferCase>(cases.at(0).kernel);
-  EXPECT_EQ(c.strategy.tp, 1);
-  EXPECT_EQ(c.strategy.dp, 1);
-  EXPECT_EQ(c.strategy.precision, Precision::bf16);
-  EXPECT_EQ(c.work.batching, Batching::fixed);
-  EXPECT_EQ(c.work.cache, Precision::bf16);
-  EXPECT_EQ(c.work.output, 100);
+  EXPECT_EQ(c.inputs.strategy.tp, 1);
+  EXPECT_EQ(c.inputs.strategy.precision, Precision::bf16);
+  EXPECT_EQ(c.inputs.serving.batching, Batching::fixed);
+  EXPECT_EQ(c.inputs.serving.cache, Precision::bf16);
+  EXPECT_EQ(c.inputs.serving.output, 100);
   EXPECT_FALSE(c.shard);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sextant/predict/infer.hpp"
+#include "sextant/scenario/derive.hpp"
 #include "sextant/validate/parts.hpp"
 
 namespace sextant {
@@ -43,16 +44,21 @@ void fill(CaseResult& r, InferMetric metric, const ServingEstimate& e, const Pro
 
 std::optional<InferScenario> serving_of(const Case& c, Catalogue& catalogue, std::string& reason) {
   const auto& t = std::get<InferCase>(c.kernel);
-  const int context = std::max(t.context, t.work.input + t.work.output);
+  const Serving& work = t.inputs.serving;
+  const int context = std::max(t.context, work.input + work.output);
   const auto parts =
       find_parts({c.system, t.runtime, t.model, t.columns, context}, catalogue, reason);
   if (!parts) return std::nullopt;
-  InferScenario x{prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, t.work),
-                  t.strategy};
+  InferScenario x;
+  x.problem = prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, work);
+  if (derive(Task::infer, t.inputs, x.problem, x.strategy)) {
+    reason = "gpus is not tp x pp x dp";
+    return std::nullopt;
+  }
   if (t.shard) {
     // The other ranks are imagined.
     x.problem.communicates = false;
-    x.problem.max_devices = std::max(x.problem.max_devices, t.strategy.tp);
+    x.problem.max_devices = std::max(x.problem.max_devices, x.strategy.tp);
   }
   return x;
 }
@@ -72,8 +78,8 @@ void predict_infer(const Case& c, Catalogue& catalogue, std::vector<CaseResult>&
   CaseResult r = unpredicted(c, "");
   if (t.metric == InferMetric::phase_seconds) {
     const bool prefill = t.phase == InferPhase::prefill;
-    const PassShape shape{static_cast<double>(t.work.batch),
-                          prefill ? static_cast<double>(t.work.input) : 1.0,
+    const PassShape shape{static_cast<double>(t.inputs.serving.batch),
+                          prefill ? static_cast<double>(t.inputs.serving.input) : 1.0,
                           static_cast<double>(t.context)};
     const PassCost pass = serving_pass(x->problem, x->strategy, shape);
     fill(r, pass.time.value, pass);

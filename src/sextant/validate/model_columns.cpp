@@ -22,19 +22,9 @@ Model plain_model(const ModelColumns& given, const std::string& name, int contex
   return m;
 }
 
-// Fields that follow from others are derived again where those change.
-void forget_derived(Model& m, const ModelColumns& c) {
-  const bool other_width = c.hidden > 0 && c.hidden != m.hidden;
-  const bool other_heads = c.heads > 0 && c.heads != m.attention.heads;
-  const bool plain_heads = m.attention.head_dim * m.attention.heads == m.hidden;
-  if ((other_width || other_heads) && plain_heads) m.attention.head_dim = 0;
-  if (other_heads && m.attention.kv_heads == m.attention.heads) m.attention.kv_heads = 0;
-  if (other_width && m.ffn == 4 * m.hidden) m.ffn = 0;
-}
-
 }  // namespace
 
-ModelColumns read_model_columns(RowReader& row) {
+ModelColumns read_model_columns(RowReader& row, const std::string& name) {
   ModelColumns m;
   m.layers = row.whole_or("layers", 0, 0, 1e4);
   m.hidden = row.whole_or("hidden", 0, 0, 1e7);
@@ -46,27 +36,34 @@ ModelColumns read_model_columns(RowReader& row) {
   m.topk = row.whole_or("topk", 0, 0, 1e6);
   if (!row.text("mlp").empty()) m.mlp = row.choice("mlp", Mlp::gelu);
   if (!row.text("tied").empty()) m.tied = row.whole_or("tied", 0, 0, 1) != 0;
+  if (name.empty() && !m.complete()) {
+    row.problem("model", "a row without a model's name gives layers, hidden, heads and vocab");
+  }
   return m;
 }
 
-Model model_of(const ModelColumns& given, const std::string& name, int context,
-               const Model* preset) {
-  Model m = preset != nullptr ? *preset : plain_model(given, name, context);
-  forget_derived(m, given);
-  const auto take = [](int& field, int value) {
-    if (value > 0) field = value;
+std::vector<Setting> settings_of(const ModelColumns& given) {
+  std::vector<Setting> all;
+  const auto take = [&](const char* field, int value) {
+    if (value > 0) all.push_back({std::string("model.") + field, std::to_string(value)});
   };
-  take(m.layers, given.layers);
-  take(m.hidden, given.hidden);
-  take(m.attention.heads, given.heads);
-  take(m.attention.kv_heads, given.kv_heads);
-  take(m.ffn, given.ffn);
-  take(m.vocab, given.vocab);
-  take(m.experts.count, given.experts);
-  take(m.experts.topk, given.topk);
-  if (preset == nullptr && m.experts.count > 0) m.experts.ffn = m.ffn;
-  if (given.mlp) m.mlp = *given.mlp;
-  if (given.tied) m.tied = *given.tied;
+  take("layers", given.layers);
+  take("hidden", given.hidden);
+  take("attention.heads", given.heads);
+  take("attention.kv_heads", given.kv_heads);
+  take("ffn", given.ffn);
+  take("vocab", given.vocab);
+  take("experts.count", given.experts);
+  take("experts.topk", given.topk);
+  if (given.mlp) all.push_back({"model.mlp", std::string(name_of(*given.mlp))});
+  if (given.tied) all.push_back({"model.tied", *given.tied ? "true" : "false"});
+  return all;
+}
+
+Model model_of(const ModelColumns& given, const std::string& name, int context) {
+  Model m = plain_model(given, name, context);
+  apply(settings_of(given), m, "model");
+  if (m.experts.count > 0) m.experts.ffn = m.ffn;
   complete(m);
   return m;
 }

@@ -4,7 +4,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "sextant/io/settings.hpp"
 #include "sextant/spec/model.hpp"
 #include "sextant/validate/row.hpp"
 
@@ -26,11 +28,13 @@ struct ModelColumns {
   bool complete() const { return layers > 0 && hidden > 0 && heads > 0 && vocab > 0; }
 };
 
-ModelColumns read_model_columns(RowReader& row);
+/// A row without a model's name must give enough of them.
+ModelColumns read_model_columns(RowReader& row, const std::string& name);
 
-/// The model of a row: its columns over the preset's fields, or built from the columns alone where
-/// `preset` is nullptr. Completed.
-Model model_of(const ModelColumns& given, const std::string& name, int context,
-               const Model* preset);
+/// The columns as --set has them, for a preset.
+std::vector<Setting> settings_of(const ModelColumns& given);
+
+/// A model from the columns alone. Completed.
+Model model_of(const ModelColumns& given, const std::string& name, int context);
 
 }  // namespace sextant

@@ -20,15 +20,15 @@ std::optional<Parts> find_parts(const PartNames& names, Catalogue& catalogue, st
   std::optional<Libraries> libraries = catalogue.libraries(*parts.system, *parts.runtime, reason);
   if (!libraries) return std::nullopt;
   parts.libraries = std::move(*libraries);
-  std::string unknown;
-  const Model* preset = names.model.empty() ? nullptr : catalogue.model(names.model, unknown);
-  if (preset == nullptr && !names.columns.complete()) {
-    reason = unknown;
-    return std::nullopt;
+  if (names.model.empty() || (!catalogue.has_model(names.model) && names.columns.complete())) {
+    parts.model = model_of(names.columns, names.model, names.context);
+    reason = joined(check(parts.model));
+    if (!reason.empty()) return std::nullopt;
+    return parts;
   }
-  parts.model = model_of(names.columns, names.model, names.context, preset);
-  reason = joined(check(parts.model));
-  if (!reason.empty()) return std::nullopt;
+  const Model* model = catalogue.model(names.model, reason, settings_of(names.columns));
+  if (model == nullptr) return std::nullopt;
+  parts.model = *model;
   return parts;
 }
 

@@ -69,7 +69,9 @@ std::vector<Ranking> rank_runs(const std::vector<Case>& cases,
     if (found == by_id.end() || !r.unsupported.empty() || !is_throughput(r)) continue;
     const auto* run = std::get_if<TrainCase>(&found->second->kernel);
     if (run == nullptr) continue;
-    const auto devices = static_cast<long long>(devices_of(run->strategy));
+    Strategy s = run->inputs.strategy;
+    s.dp = std::max(1, s.dp);
+    const auto devices = run->inputs.gpus > 0 ? run->inputs.gpus : static_cast<int>(devices_of(s));
     const std::string name = r.group + ": " + run->model + " on " + std::to_string(devices) + " " +
                              found->second->system;
     Runs& runs = groups[name];

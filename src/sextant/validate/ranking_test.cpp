@@ -25,7 +25,7 @@ TEST(Ranking, SaysWhatTheBestPredictedReallyGives) {
     c.system = "dgx-a100";
     TrainCase t;
     t.model = "m";
-    t.strategy = {.tp = tp, .dp = 8 / tp};
+    t.inputs.strategy = {.tp = tp, .dp = 8 / tp};
     c.kernel = t;
     cases.push_back(c);
     CaseResult r;

@@ -5,13 +5,10 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "sextant/spec/model.hpp"
-#include "sextant/spec/strategy.hpp"
-#include "sextant/spec/workload.hpp"
+#include "sextant/scenario/inputs.hpp"
 #include "sextant/validate/model_columns.hpp"
 #include "sextant/validate/row.hpp"
 
@@ -42,18 +39,12 @@ struct TrainCase {
   std::string runtime;  ///< preset name
   std::string model;    ///< preset name, or empty
   ModelColumns columns;
-  Training work;
-  Strategy strategy;
-  std::optional<bool> sp;  ///< nothing: the runtime's default
+  Inputs inputs;
   TrainMetric metric = TrainMetric::step_seconds;
   Bytes allocated;  ///< memory held between steps, where it was measured
 };
 
 /// Reads a row of kind train or memory; what it asks for that cannot be is put in `unsupported`.
 TrainCase read_train(RowReader& row, std::string& unsupported);
-
-inline Model model_of(const TrainCase& c, const Model* preset) {
-  return model_of(c.columns, c.model, c.work.seq, preset);
-}
 
 }  // namespace sextant

@@ -32,26 +32,26 @@ TEST(TrainCases, EmptyCellsAreDefaults) {
   const auto cases = cases_of(gpt + "," + dense + "16,2,2,,,,,,64,2048,,,,step_seconds,1,,me\n");
   const auto& c = std::get<TrainCase>(cases.at(0).kernel);
   EXPECT_EQ(cases[0].system, "dgx-a100");
-  EXPECT_EQ(c.strategy.dp, 4);  // of 16 devices
-  EXPECT_EQ(c.strategy.interleave, 1);
-  EXPECT_EQ(c.strategy.microbatch, 1);
-  EXPECT_EQ(c.strategy.zero, 0);
-  EXPECT_EQ(c.strategy.recompute, Recompute::none);
-  EXPECT_EQ(c.strategy.precision, Precision::bf16);
-  EXPECT_EQ(c.work.optimizer, Optimizer::adamw);
-  EXPECT_FALSE(c.sp.has_value());
+  EXPECT_EQ(c.inputs.gpus, 16);
+  EXPECT_EQ(c.inputs.strategy.dp, 0);  // derived
+  EXPECT_EQ(c.inputs.strategy.interleave, 1);
+  EXPECT_EQ(c.inputs.strategy.microbatch, 1);
+  EXPECT_EQ(c.inputs.strategy.zero, 0);
+  EXPECT_EQ(c.inputs.strategy.recompute, Recompute::none);
+  EXPECT_EQ(c.inputs.strategy.precision, Precision::bf16);
+  EXPECT_EQ(c.inputs.training.optimizer, Optimizer::adamw);
+  EXPECT_FALSE(c.inputs.sp_given);
 }
 
 TEST(TrainCases, AModelIsBuiltFromItsColumns) {
-  TrainCase c;
-  c.columns = {.layers = 24, .hidden = 2048, .heads = 16, .vocab = 51200};
-  const Model gelu = model_of(c, nullptr);
+  ModelColumns c{.layers = 24, .hidden = 2048, .heads = 16, .vocab = 51200, .mlp = {}, .tied = {}};
+  const Model gelu = model_of(c, "", 2048);
   EXPECT_EQ(gelu.ffn, 8192);
   EXPECT_EQ(gelu.norm, Norm::layernorm);
   EXPECT_TRUE(gelu.mlp_bias && gelu.attention.qkv_bias);
   EXPECT_TRUE(gelu.tied);
-  c.columns.mlp = Mlp::swiglu;
-  const Model swiglu = model_of(c, nullptr);
+  c.mlp = Mlp::swiglu;
+  const Model swiglu = model_of(c, "", 2048);
   EXPECT_EQ(swiglu.norm, Norm::rmsnorm);
   EXPECT_EQ(swiglu.position, Position::rope);
   EXPECT_FALSE(swiglu.mlp_bias || swiglu.tied);
@@ -59,15 +59,30 @@ TEST(TrainCases, AModelIsBuiltFromItsColumns) {
 
 TEST(TrainCases, ColumnsWinOverThePreset) {
   const Model preset = load_model("llama2-7b");
-  TrainCase c;
-  EXPECT_EQ(model_of(c, &preset).attention.head_dim, 128);
-  c.columns = {.layers = 16, .hidden = 2048, .vocab = 49152};
-  const Model m = model_of(c, &preset);
+  EXPECT_EQ(preset.attention.head_dim, 128);
+  const ModelColumns c{.layers = 16, .hidden = 2048, .vocab = 49152, .mlp = {}, .tied = {}};
+  const Model m = load_model("llama2-7b", settings_of(c));
   EXPECT_EQ(m.layers, 16);
   EXPECT_EQ(m.vocab, 49152);
   EXPECT_EQ(m.attention.heads, preset.attention.heads);
   EXPECT_EQ(m.attention.head_dim, 2048 / preset.attention.heads);
   EXPECT_EQ(m.mlp, Mlp::swiglu);
+}
+
+// Counts that follow from the layers follow the column, of plain models and of experts.
+TEST(TrainCases, FewerLayersThanThePreset) {
+  for (const char* model : {"llama2-7b", "mixtral-8x7b", "deepseek-v3"}) {
+    const auto r = results_of("a,train,dgx-h100,megatron-core," + std::string(model) +
+                              ",8,,,,,,,,8,1,1,,,,,,64,2048,,,,step_seconds,1,,me\n");
+    EXPECT_EQ(r.at(0).unsupported, "") << model;
+  }
+}
+
+TEST(TrainCases, SettingsAct) {
+  const auto cases = cases_of(gpt + "," + dense + "8,8,1,,,,1,,8,2048,,,,step_seconds,1,,me\n");
+  Catalogue plain;
+  Catalogue slow(std::vector<Setting>{{"device.memory.bandwidth", "100 GB/s"}});
+  EXPECT_GT(validate(cases, slow).at(0).predicted, 1.5 * validate(cases, plain).at(0).predicted);
 }
 
 TEST(TrainCases, EveryMetricIsPredicted) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sextant/predict/train.hpp"
+#include "sextant/scenario/derive.hpp"
 #include "sextant/validate/parts.hpp"
 
 namespace sextant {
@@ -69,13 +70,15 @@ CaseResult allocated_result(const Case& c, const TrainCase& t, const Problem& pr
 
 std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, std::string& reason) {
   const auto& t = std::get<TrainCase>(c.kernel);
-  const auto parts =
-      find_parts({c.system, t.runtime, t.model, t.columns, t.work.seq}, catalogue, reason);
+  const auto parts = find_parts({c.system, t.runtime, t.model, t.columns, t.inputs.training.seq},
+                                catalogue, reason);
   if (!parts) return std::nullopt;
-  TrainScenario x{prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, t.work),
-                  t.strategy};
-  // Sequence parallelism beside one tensor-parallel rank changes nothing; sources write it so.
-  x.strategy.sp = x.strategy.tp > 1 && t.sp.value_or(parts->runtime->sequence_parallel);
+  TrainScenario x;
+  x.problem = prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, Training{});
+  if (derive(Task::train, t.inputs, x.problem, x.strategy)) {
+    reason = "gpus is not tp x pp x cp x dp";
+    return std::nullopt;
+  }
   return x;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace sextant {
 
@@ -60,71 +61,6 @@ std::vector<Accuracy> summarize_groups(const std::vector<CaseResult>& results) {
   for (const std::string& name : names) all.push_back(summarize(name, groups[name]));
   if (names.size() > 1) all.push_back(summarize("all", results));
   return all;
-}
-
-bool Catalogue::known(PresetKind kind, const std::string& name) {
-  auto listed = names_.find(kind);
-  if (listed == names_.end()) {
-    const std::vector<std::string> names = preset_names(kind);
-    listed = names_.emplace(kind, std::set<std::string>(names.begin(), names.end())).first;
-  }
-  return listed->second.contains(name);
-}
-
-template <class T, class Load>
-const T* Catalogue::find(std::map<std::string, T>& cache, PresetKind kind, const std::string& name,
-                         const Load& load, std::string& reason) {
-  const auto found = cache.find(name);
-  if (found != cache.end()) return &found->second;
-  if (!known(kind, name)) {
-    const std::string noun = kind == PresetKind::kernel       ? "kernel library"
-                             : kind == PresetKind::collective ? "communication library"
-                             : kind == PresetKind::device     ? "device preset"
-                                                              : std::string(name_of(kind));
-    reason = "no " + noun + " is named '" + name + "'";
-    return nullptr;
-  }
-  return &cache.emplace(name, load(name)).first->second;
-}
-
-const Device* Catalogue::device(const std::string& name, std::string& reason) {
-  const auto load = [](const std::string& n) { return load_device(n, {}, Lookup::presets); };
-  return find(devices_, PresetKind::device, name, load, reason);
-}
-
-const Kernels* Catalogue::kernels(const std::string& library, const Device& device,
-                                  std::string& reason) {
-  const auto load = [](const std::string& n) { return load_kernels(n, {}, Lookup::presets); };
-  return find(kernels_, PresetKind::kernel, kernels_for(library, device), load, reason);
-}
-
-const CollectiveLibrary* Catalogue::collectives(const std::string& name, std::string& reason) {
-  const auto load = [](const std::string& n) { return load_collectives(n, {}, Lookup::presets); };
-  return find(collectives_, PresetKind::collective, name, load, reason);
-}
-
-std::optional<Libraries> Catalogue::libraries(const System& system, const Runtime& runtime,
-                                              std::string& reason) {
-  const Kernels* own = kernels(runtime.kernels, system.device, reason);
-  const CollectiveLibrary* all = collectives(collectives_for(system, runtime), reason);
-  const CollectiveLibrary* small = collectives(small_collectives_for(system, runtime), reason);
-  if (own == nullptr || all == nullptr || small == nullptr) return std::nullopt;
-  return Libraries{*own, *all, *small};
-}
-
-const System* Catalogue::system(const std::string& name, std::string& reason) {
-  const auto load = [](const std::string& n) { return load_system(n, {}, Lookup::presets); };
-  return find(systems_, PresetKind::system, name, load, reason);
-}
-
-const Runtime* Catalogue::runtime(const std::string& name, std::string& reason) {
-  const auto load = [](const std::string& n) { return load_runtime(n, {}, Lookup::presets); };
-  return find(runtimes_, PresetKind::runtime, name, load, reason);
-}
-
-const Model* Catalogue::model(const std::string& name, std::string& reason) {
-  const auto load = [](const std::string& n) { return load_model(n, {}, Lookup::presets); };
-  return find(models_, PresetKind::model, name, load, reason);
 }
 
 namespace {

@@ -3,14 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sextant/io/presets.hpp"
+#include "sextant/scenario/catalogue.hpp"
 #include "sextant/validate/cases.hpp"
 #include "sextant/validate/evaluate.hpp"
 
@@ -47,43 +44,6 @@ Accuracy summarize(std::string name, const std::vector<CaseResult>& results);
 
 /// By group, in order of first appearance, then all together as "all" when there are several.
 std::vector<Accuracy> summarize_groups(const std::vector<CaseResult>& results);
-
-/// Devices, systems, runtimes, models and kernel libraries, loaded once by name.
-class Catalogue {
- public:
-  /// A device, or nullptr and the reason when no preset has that name.
-  const Device* device(const std::string& name, std::string& reason);
-  /// The library for a device: one of another kind uses that kind's (kernel_variant()) where
-  /// there is one.
-  const Kernels* kernels(const std::string& library, const Device& device, std::string& reason);
-  /// A communication library.
-  const CollectiveLibrary* collectives(const std::string& name, std::string& reason);
-  /// All that a runtime calls on a system.
-  std::optional<Libraries> libraries(const System& system, const Runtime& runtime,
-                                     std::string& reason);
-  /// A system, a runtime or a model, or nullptr and the reason when no preset has that name.
-  const System* system(const std::string& name, std::string& reason);
-  const Runtime* runtime(const std::string& name, std::string& reason);
-  const Model* model(const std::string& name, std::string& reason);
-  void put(const Device& device) { devices_[device.name] = device; }
-  void put(const Kernels& kernels) { kernels_[kernels.name] = kernels; }
-  void put(const CollectiveLibrary& library) { collectives_[library.name] = library; }
-
- private:
-  /// From the cache, or loaded; nullptr and the reason when no preset of the kind has that name.
-  template <class T, class Load>
-  const T* find(std::map<std::string, T>& cache, PresetKind kind, const std::string& name,
-                const Load& load, std::string& reason);
-  bool known(PresetKind kind, const std::string& name);
-
-  std::map<PresetKind, std::set<std::string>> names_;  ///< listed once a kind
-  std::map<std::string, Device> devices_;
-  std::map<std::string, Kernels> kernels_;
-  std::map<std::string, CollectiveLibrary> collectives_;
-  std::map<std::string, System> systems_;
-  std::map<std::string, Runtime> runtimes_;
-  std::map<std::string, Model> models_;
-};
 
 using Progress = std::function<void(double share)>;
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that are fields of a scenario: names, types, ranges, choices and words are those of
+// scenario/inputs.hpp, and so of describe(Strategy).
+#pragma once
+
+#include "cli/options/option.hpp"
+#include "sextant/scenario/inputs.hpp"
+
+namespace sextant::cli {
+
+/// What `train`, `infer` and `search` are about.
+struct ScenarioOptions {
+  PresetRef model;
+  PresetRef system;
+  PresetRef runtime;  ///< empty: the task's usual one
+  Node given = Node::table();
+};
+
+/// Names of presets; `usual` is what stands for a runtime that is not given.
+template <class V>
+void describe_presets(V& v, ScenarioOptions& o, std::string_view runtime) {
+  v("model", o.model,
+    {.help = "model preset, file or Hugging Face config.json",
+     .required = true,
+     .preset = PresetKind::model});
+  v("system", o.system,
+    {.help = "system preset or file", .required = true, .preset = PresetKind::system});
+  v("runtime", o.runtime, {.help = runtime, .preset = PresetKind::runtime});
+}
+
+/// One field of a task's inputs as an option.
+template <class V>
+void describe_input(V& v, const InputField& field, Node& given) {
+  GivenRef ref{&given, &field.slot};
+  const Field& f = field.slot.field;
+  OptionInfo info{.help = f.help, .choices = field.choices};
+  const bool parts = std::holds_alternative<StructRef>(field.slot.target);
+  if (parts) info.commas = true;
+  if (std::holds_alternative<int*>(field.slot.target) ||
+      std::holds_alternative<double*>(field.slot.target)) {
+    info.min = f.min;
+    info.max = f.max;
+  }
+  if (field.slot.name == "sp") info.no = "no_sp";
+  // The cost of every token is summed.
+  if (field.slot.name == "output") info.max_remote = 100000;
+  v(field.slot.name, ref, info);
+}
+
+template <class V>
+void describe_inputs(V& v, Task task, Node& given) {
+  for (const InputField& field : input_fields(task)) describe_input(v, field, given);
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/scenario/derive.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+constexpr int usual_sequence = 2048;
+constexpr double most_sequences = 1e8;
+
+void derive_training(const Inputs& in, Problem& p, const Strategy& s) {
+  Training& work = p.work;
+  work = in.training;
+  if (work.batch == 0) {
+    const double least = static_cast<double>(s.dp) * s.microbatch * s.pp;
+    work.batch = static_cast<int>(std::min(least, most_sequences));
+  }
+  if (work.seq == 0) {
+    const int most = p.model.max_context;
+    work.seq = most > 0 ? std::min(usual_sequence, most) : usual_sequence;
+  }
+}
+
+}  // namespace
+
+std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy& s) noexcept {
+  s = in.strategy;
+  const bool trains = task == Task::train;
+  if (!in.sp_given) s.sp = trains && p.runtime.sequence_parallel && s.tp > 1;
+  const double others = static_cast<double>(s.tp) * s.pp * s.cp;
+  if (s.dp == 0) {
+    s.dp = in.gpus > 0 ? static_cast<int>(std::max(1.0, std::floor(in.gpus / others))) : 1;
+  }
+  if (trains) {
+    derive_training(in, p, s);
+  } else {
+    p.serving = in.serving;
+  }
+  if (in.gpus > 0 && others * s.dp != in.gpus) return Refusal::gpus_not_divisible;
+  const double longest = static_cast<double>(in.serving.input) + in.serving.output;
+  const int most = p.model.max_context;
+  if (!trains && most > 0 && longest > most && !in.allow_long) return Refusal::context_too_long;
+  return std::nullopt;
+}
+
+}  // namespace sextant

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/scenario/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sextant/io/settings.hpp"
+#include "sextant/io/text.hpp"
+
+namespace sextant {
+namespace {
+
+template <Task task>
+struct View {
+  Inputs* inputs;
+};
+
+/// Passes on the axes that the task has, by the names of its flags.
+template <class V>
+struct TaskAxes {
+  V& v;
+  Task task;
+  template <class T>
+  void operator()(std::string_view name, T& value, Field field = {}) {
+    if (task == Task::infer && !field.axis.serves) return;
+    v(name == "modules" ? "recompute_modules" : name, value, field);
+  }
+};
+
+template <class V, Task task>
+void describe(V& v, View<task>& view) {
+  Inputs& i = *view.inputs;
+  v("gpus", i.gpus, {.help = "devices; without, what the degrees take", .min = 1, .max = 1e7});
+  TaskAxes<V> axes{v, task};
+  describe(axes, i.strategy);
+  if constexpr (task == Task::train) {
+    describe(v, i.training);
+  } else {
+    describe(v, i.serving);
+    v("allow_long", i.allow_long, {.help = "go on with a context beyond the model's"});
+  }
+}
+
+/// Parts by name, each of them switched on.
+void read_parts(const Node& names, const StructRef& parts, const Document& document,
+                const std::string& path, std::vector<Diagnostic>& problems) {
+  std::vector<std::string> known;
+  for (const Slot& part : parts.fields) known.emplace_back(part.name);
+  for (const Node& name : names.items) {
+    const auto at = std::find_if(parts.fields.begin(), parts.fields.end(),
+                                 [&](const Slot& p) { return p.name == name.string; });
+    if (at != parts.fields.end()) {
+      *std::get<bool*>(at->target) = true;
+      continue;
+    }
+    const std::string hint = did_you_mean(name.string, known);
+    problems.push_back(
+        problem_at(document, name.place, path, "unknown value '" + printable(name.string) + "'",
+                   hint.empty() ? fmt::format("of {}", fmt::join(known, ", ")) : hint));
+  }
+}
+
+bool read_node(const Node& node, Slot& slot, const Document& document, const std::string& path,
+               std::vector<Diagnostic>& problems) {
+  const auto* parts = std::get_if<StructRef>(&slot.target);
+  if (parts == nullptr || node.kind != Node::Kind::array) {
+    return read_value(document, node, slot, path, problems);
+  }
+  const std::size_t before = problems.size();
+  read_parts(node, *parts, document, path, problems);
+  return problems.size() == before;
+}
+
+Node node_of(const std::string& text, const Target& target) {
+  if (std::holds_alternative<bool*>(target)) {
+    for (const auto& [word, value] :
+         {std::pair("1", true), std::pair("yes", true), std::pair("on", true),
+          std::pair("0", false), std::pair("no", false), std::pair("off", false)}) {
+      if (text == word) return Node::of(value);
+    }
+  }
+  if (!std::holds_alternative<StructRef>(target)) return value_of_text(text, target);
+  Node list = Node::array();
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    if (to > from) list.push(Node::of(text.substr(from, to - from)));
+    from = to + 1;
+  }
+  return list;
+}
+
+}  // namespace
+
+StructRef fields_of(Task task, Inputs& inputs) {
+  if (task == Task::train) {
+    View<Task::train> view{&inputs};
+    return reflect(view);
+  }
+  View<Task::infer> view{&inputs};
+  return reflect(view);
+}
+
+const std::vector<InputField>& input_fields(Task task) {
+  const auto list = [](Task t) {
+    static std::array<Inputs, 2> nobodys;
+    std::vector<InputField> all;
+    for (Slot& slot : fields_of(t, nobodys[static_cast<std::size_t>(t)]).fields) {
+      InputField& field = all.emplace_back(InputField{std::move(slot), {}});
+      if (const auto* e = std::get_if<EnumRef>(&field.slot.target)) {
+        field.choices.assign(e->names.begin(), e->names.end());
+      } else if (const auto* parts = std::get_if<StructRef>(&field.slot.target)) {
+        for (const Slot& part : parts->fields) field.choices.push_back(part.name);
+      }
+    }
+    return all;
+  };
+  static const std::array lists = {list(Task::train), list(Task::infer)};
+  return lists[static_cast<std::size_t>(task)];
+}
+
+const std::vector<InputField>& workload_fields() {
+  static const std::vector<InputField> all = [] {
+    const Strategy one;
+    std::vector<std::string_view> taken = {"gpus", "recompute_modules", "kv_precision"};
+    for (const Slot& axis : reflect(one).fields) taken.push_back(axis.name);
+    std::vector<InputField> fields;
+    for (const Task task : {Task::train, Task::infer}) {
+      for (const InputField& f : input_fields(task)) {
+        if (std::find(taken.begin(), taken.end(), f.slot.name) != taken.end()) continue;
+        taken.push_back(f.slot.name);
+        fields.push_back(f);
+      }
+    }
+    return fields;
+  }();
+  return all;
+}
+
+std::string canonical_input(std::string_view name) {
+  if (name.starts_with("strategy.")) name.remove_prefix(9);
+  const bool parts = name == "modules" || name.starts_with("modules.");
+  return (parts ? "recompute_" : "") + std::string(name);
+}
+
+std::string flag_of_field(std::string_view name) {
+  std::string flag = "--" + std::string(name);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+std::string_view usual_runtime(Task task) {
+  return task == Task::train ? "megatron-core" : "trtllm";
+}
+
+bool read_input(const std::string& text, Slot& slot, const Document& document,
+                const std::string& path, std::vector<Diagnostic>& problems) {
+  return read_node(node_of(text, slot.target), slot, document, path, problems);
+}
+
+void read_inputs(Task task, const Node& table, Inputs& inputs, GivenFields& given,
+                 std::vector<Diagnostic>& problems) {
+  StructRef fields = fields_of(task, inputs);
+  const Task other = task == Task::train ? Task::infer : Task::train;
+  for (const Node::Member& member : table.members) {
+    if (member.value.kind == Node::Kind::null) continue;
+    const Document flag{flag_of_field(member.key), "", {}};
+    const auto slot = std::find_if(fields.fields.begin(), fields.fields.end(),
+                                   [&](const Slot& s) { return s.name == member.key; });
+    if (slot == fields.fields.end()) {
+      problems.push_back(problem_at(flag, {}, "",
+                                    other == Task::train ? "is of training" : "is of serving",
+                                    other == Task::train ? "leave it out, or leave out --infer"
+                                                         : "add --infer, or leave it out"));
+      continue;
+    }
+    given.insert(member.key);
+    if (member.value.kind == Node::Kind::string) {
+      read_input(member.value.string, *slot, flag, "", problems);
+    } else {
+      Node value = member.value;
+      value.place = {};
+      read_node(value, *slot, flag, "", problems);
+    }
+  }
+  inputs.sp_given = given.contains("sp");
+}
+
+namespace {
+
+/// One word of a summary, or nothing.
+struct Word {
+  std::string_view name;
+  const AxisInfo& axis;
+  std::string operator()(bool* v) const { return *v ? std::string(name) : ""; }
+  std::string operator()(int* v) const { return fmt::format("{} {}", name, *v); }
+  std::string operator()(const EnumRef& e) const {
+    const std::string_view value = e.names[e.get(e.value)];
+    return axis.bare ? std::string(value) : fmt::format("{} {}", name, value);
+  }
+  std::string operator()(const StructRef& parts) const {
+    std::string names;
+    for (const Slot& part : parts.fields) {
+      if (*std::get<bool*>(part.target)) names += " " + std::string(part.name);
+    }
+    return names.empty() ? "" : "recompute" + names;
+  }
+  template <class T>
+  std::string operator()(const T&) const {
+    return "";
+  }
+};
+
+}  // namespace
+
+std::string summary_of(const Strategy& strategy, Task task) {
+  const Strategy one_device;
+  const StructRef fields = reflect(strategy);
+  const StructRef usual = reflect(one_device);
+  std::string text;
+  for (std::size_t i = 0; i < fields.fields.size(); ++i) {
+    const Slot& slot = fields.fields[i];
+    const AxisInfo& axis = slot.field.axis;
+    if (task == Task::infer && !axis.serves) continue;
+    const std::string word = std::visit(Word{slot.name, axis}, slot.target);
+    const std::string other = std::visit(Word{slot.name, axis}, usual.fields[i].target);
+    if (word.empty() || (word == other && !axis.always)) continue;
+    text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
+}
+
+}  // namespace sextant

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/scenario/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "sextant/predict/rules.hpp"
+
+namespace sextant {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(const Question& question) : q_(question) { x_.task = q_.task; }
+
+  Scenario run(bool with_strategy) {
+    check_roots(q_.settings, setting_roots());
+    load();
+    read_inputs(q_.task, q_.given, x_.inputs, x_.given, problems_);
+    read_settings();
+    check_inputs();
+    throw_if_any(std::move(problems_));
+    prepare_problem();
+    const std::optional<Refusal> outcome = derive(q_.task, x_.inputs, x_.problem, x_.strategy);
+    if (outcome) refuse(*outcome);
+    if (with_strategy) {
+      assume_strategy();
+      assume_replicas();
+    } else {
+      assume_unless("precision", "precision bf16");
+    }
+    assume_work(with_strategy);
+    throw_if_any(std::move(problems_));
+    check_rules(with_strategy);
+    say_device();
+    return std::move(x_);
+  }
+
+ private:
+  void load();
+  void read_settings();
+  void check_inputs();
+  void prepare_problem();
+  void refuse(Refusal outcome);
+  void assume_strategy();
+  void assume_replicas();
+  void assume_work(bool with_strategy);
+  void check_rules(bool with_strategy);
+  void say_device();
+
+  bool trains() const { return q_.task == Task::train; }
+  bool gives(std::string_view field) const { return x_.given.contains(field); }
+  void add(std::string file, std::string message, std::string hint = "") {
+    Diagnostic& d = problems_.emplace_back();
+    d.file = std::move(file);
+    d.message = std::move(message);
+    d.hint = std::move(hint);
+  }
+  template <class... Args>
+  void assume(fmt::format_string<Args...> text, Args&&... args) {
+    x_.assumptions.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+  std::string context_words() const {
+    const Serving& w = x_.inputs.serving;
+    return fmt::format("input {} and output {} are a context of {}, {} takes {} at most", w.input,
+                       w.output, static_cast<double>(w.input) + w.output, model_.name,
+                       model_.max_context);
+  }
+  void assume_unless(std::string_view field, std::string text) {
+    if (!gives(field)) x_.assumptions.push_back(std::move(text));
+  }
+
+  const Question& q_;
+  Runtime runtime_;
+  Model model_;
+  Scenario x_;
+  std::vector<Diagnostic> problems_;
+};
+
+void Reader::load() {
+  const auto named = [&](const char* flag, const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const InputError& e) {
+      for (Diagnostic d : e.diagnostics()) {
+        // A name that leads nowhere has no place but the flag that gave it.
+        if (d.file.empty() && d.field.empty()) d.file = flag;
+        problems_.push_back(std::move(d));
+      }
+    }
+  };
+  const PresetRef runtime =
+      q_.runtime.empty() ? PresetRef{std::string(usual_runtime(q_.task))} : q_.runtime;
+  named("--system", [&] { x_.system = load_system(q_.system, q_.settings, q_.lookup); });
+  named("--model", [&] { model_ = load_model(q_.model, q_.settings, q_.lookup); });
+  named("--runtime", [&] { runtime_ = load_runtime(runtime, q_.settings, q_.lookup); });
+  if (q_.runtime.empty()) assume("runtime {}", runtime.name);
+}
+
+// "--set strategy.tp=8" is "--tp 8".
+void Reader::read_settings() {
+  const StructRef axes = fields_of(q_.task, x_.inputs);
+  for (const Setting& setting : q_.settings) {
+    if (root_of(setting) != "strategy") continue;
+    const std::string field = canonical_input(setting.path);
+    apply_settings({{"strategy." + field, setting.value}}, axes, "strategy", problems_);
+    x_.given.insert(field);
+    x_.inputs.sp_given |= field == "sp";
+  }
+}
+
+void Reader::check_inputs() {
+  if (trains() || x_.inputs.serving.speculation.tokens > 0) return;
+  for (const char* field : {"acceptance", "draft_cost"}) {
+    if (!gives(field)) continue;
+    add(flag_of_field(field), "there is no speculation", "give --speculate, the tokens a step");
+  }
+}
+
+void Reader::prepare_problem() {
+  const Libraries libraries = load_libraries(x_.system, runtime_, q_.settings, q_.lookup);
+  x_.problem = prepare(x_.system, runtime_, libraries, model_, Training{});
+}
+
+void Reader::refuse(Refusal outcome) {
+  const Strategy& s = x_.strategy;
+  const Serving& w = x_.inputs.serving;
+  if (outcome == Refusal::context_too_long) {
+    return add(w.input >= model_.max_context ? "--input" : "--output", context_words(),
+               "--allow-long goes on all the same");
+  }
+  const int gpus = x_.inputs.gpus;
+  const double product = devices_of(s);
+  const double others = product / s.dp;
+  const double below = std::floor(gpus / others) * others;
+  const bool replicas = gives("dp");
+  add("--gpus",
+      fmt::format("{} is not tp {} x pp {}{} x {}", gpus, s.tp, s.pp,
+                  trains() ? fmt::format(" x cp {}", s.cp) : "",
+                  replicas ? fmt::format("dp {}", s.dp) : "a whole number"),
+      replicas    ? fmt::format("{} for these degrees", product)
+      : below > 0 ? fmt::format("{} or {} are the nearest", below, below + others)
+                  : fmt::format("{} is the nearest", others));
+}
+
+void Reader::assume_strategy() {
+  const Strategy& s = x_.strategy;
+  const bool experts = model_.experts.count > 0;
+  if (!trains()) {
+    assume_unless("tp", "tp 1");
+    if (experts) assume_unless("ep", "ep 1: every rank holds a slice of all experts");
+    return assume_unless("precision", "precision bf16");
+  }
+  assume_unless("microbatch", "microbatch 1");
+  assume_unless("zero", "zero 0: every replica holds all states");
+  if (experts) assume_unless("ep", "ep 1: every rank holds all experts");
+  if (s.tp > 1) {
+    assume_unless("sp",
+                  fmt::format("sp {}: the default of {}", s.sp ? "on" : "off", runtime_.name));
+  }
+  assume_unless("recompute", "recompute none");
+  if (s.pp > 1) assume_unless("schedule", "schedule 1f1b");
+  assume_unless("precision", "precision bf16");
+}
+
+void Reader::assume_replicas() {
+  const Strategy& s = x_.strategy;
+  if (gives("gpus") && !gives("dp")) {
+    assume("dp {}: {} devices / (tp {} x pp {}{})", s.dp, x_.inputs.gpus, s.tp, s.pp,
+           trains() ? fmt::format(" x cp {}", s.cp) : "");
+  } else if (trains() && !gives("gpus")) {
+    assume_unless("dp", fmt::format("dp 1, so gpus {}", devices_of(s)));
+    if (gives("dp")) assume("gpus {}: tp x pp x cp x dp", devices_of(s));
+  }
+}
+
+void Reader::assume_work(bool with_strategy) {
+  const Training& t = x_.problem.work;
+  const Serving& w = x_.problem.serving;
+  if (trains()) {
+    assume_unless("optimizer", "optimizer adamw: fp32 master weights and moments");
+    if (with_strategy)
+      assume_unless("batch", fmt::format("batch {}: dp x microbatch x pp", t.batch));
+    return assume_unless("seq", fmt::format("seq {}", t.seq));
+  }
+  if (with_strategy) assume_unless("batch", "batch 1");
+  assume_unless("input", fmt::format("input {}", w.input));
+  assume_unless("output", fmt::format("output {}", w.output));
+  assume_unless("batching", "batching static: all requests start and end together");
+  if (with_strategy) assume_unless("kv_precision", "cache in bf16");
+  if (w.speculation.tokens > 0) {
+    assume_unless("acceptance",
+                  fmt::format("acceptance {} of a proposed token", w.speculation.acceptance));
+    assume_unless("draft_cost", fmt::format("draft cost {} of a step", w.speculation.draft_cost));
+  }
+  const double longest = static_cast<double>(w.input) + w.output;
+  if (x_.inputs.allow_long && model_.max_context > 0 && longest > model_.max_context) {
+    assume("{}: gone on with, as asked", context_words());
+  }
+}
+
+void Reader::check_rules(bool with_strategy) {
+  std::vector<Diagnostic> broken =
+      trains() ? check(x_.problem, x_.strategy) : check_serving(x_.problem, x_.strategy);
+  if (!with_strategy) {
+    std::erase_if(broken, [](const Diagnostic& d) { return d.field != "runtime"; });
+  }
+  for (Diagnostic& d : broken) {
+    const bool devices = d.field == "dp" && !gives("dp") && gives("gpus");
+    d.file = flag_of_field(devices ? "gpus" : d.field);
+    d.field.clear();
+  }
+  throw_if_any(std::move(broken));
+}
+
+// What the device cannot do, and whether it was measured.
+void Reader::say_device() {
+  const Device& device = x_.system.device;
+  const Precision asked = x_.strategy.precision;
+  const Precision real = runs_as(device, asked);
+  if (real != asked) {
+    assume("{} has no {} matrix units: multiplies run as {}", device.name, name_of(asked),
+           name_of(real));
+  }
+  if (device.provenance.cases == 0) {
+    assume("constants of {} are the defaults: it was not measured", device.name);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> setting_roots() {
+  return {"system", "device", "model", "runtime", "strategy", "kernel", "collective"};
+}
+
+Scenario read_scenario(const Question& question) { return Reader(question).run(true); }
+Scenario read_workload(const Question& question) { return Reader(question).run(false); }
+
+}  // namespace sextant
