@@ -2,7 +2,7 @@
 // What the API answers, in SI base units. Written by sextant-manual from the answers
 // themselves: after a change, copy build/ui/answers.ts here.
 
-export interface CollectiveAnswer {
+export type CollectiveAnswer = {
   system: string;
   collective: string;
   library: string;
@@ -17,22 +17,22 @@ export interface CollectiveAnswer {
   protocol: string;
   bus_bytes_per_second: number;
   bound: string;
-}
+};
 
-export interface CompareAnswer {
+export type CompareAnswer = {
   answers: InferAnswer[];
   differences: Difference[];
-}
+};
 
-export interface CorePreset {
+export type CorePreset = {
   name: string;
   node: string;
   area_m2: number;
   clock_hz: number;
   confidence: string;
-}
+};
 
-export interface CurvePoint {
+export type CurvePoint = {
   batch: number;
   ttft_seconds: number;
   tpot_seconds: number;
@@ -44,9 +44,9 @@ export interface CurvePoint {
   total_bytes: number;
   fits: boolean;
   pareto: boolean;
-}
+};
 
-export interface DeviceFacts {
+export type DeviceFacts = {
   name: string;
   vendor: string;
   architecture: string;
@@ -64,20 +64,20 @@ export interface DeviceFacts {
   die: DeviceFactsDie;
   mechanism: DeviceFactsMechanism;
   provenance: DeviceFactsProvenance;
-}
+};
 
-export interface DeviceFactsDie {
+export type DeviceFactsDie = {
   process: string;
   area: number;
   transistors: number;
-}
+};
 
-export interface DeviceFactsL2 {
+export type DeviceFactsL2 = {
   capacity: number;
   per_clock: number;
-}
+};
 
-export interface DeviceFactsMatrix {
+export type DeviceFactsMatrix = {
   fp32: number;
   tf32: number;
   fp16: number;
@@ -87,9 +87,9 @@ export interface DeviceFactsMatrix {
   fp6: number;
   fp4: number;
   int4: number;
-}
+};
 
-export interface DeviceFactsMechanism {
+export type DeviceFactsMechanism = {
   asynchronous: boolean;
   start_cycles: number;
   memory_latency: number;
@@ -101,40 +101,40 @@ export interface DeviceFactsMechanism {
   feed: number;
   split_cycles: number;
   tail: number;
-}
+};
 
-export interface DeviceFactsMemory {
+export type DeviceFactsMemory = {
   kind: string;
   capacity: number;
   bandwidth: number;
-}
+};
 
-export interface DeviceFactsPower {
+export type DeviceFactsPower = {
   limit: number;
   idle: number;
   matrix_fp16: number;
   memory: number;
-}
+};
 
-export interface DeviceFactsProvenance {
+export type DeviceFactsProvenance = {
   method: string;
   data: string;
   cases: number;
   fit_error: number;
   left_out_error: number;
-}
+};
 
-export interface DeviceFactsShared {
+export type DeviceFactsShared = {
   capacity: number;
   per_clock: number;
-}
+};
 
-export interface DeviceFactsVector {
+export type DeviceFactsVector = {
   fp32: number;
   special_per_clock: number;
-}
+};
 
-export interface DevicePreset {
+export type DevicePreset = {
   name: string;
   architecture: string;
   cores: number;
@@ -144,55 +144,56 @@ export interface DevicePreset {
   l2_bytes: number;
   power_watts: number;
   fitted_cases: number;
-}
+};
 
-export interface Difference {
+export type Difference = {
   from: number;
   to: number;
   metric: string;
   ratio: number;
   factors: Factor[];
-}
+};
 
-export interface DramPreset {
+export type DramPreset = {
   name: string;
   kind: string;
   bytes_per_second: number;
   capacity_bytes: number;
   joules_per_byte: number;
   confidence: string;
-}
+};
 
-export interface Energy {
+export type Energy = {
   compute_joules: number;
   memory_joules: number;
   link_joules: number;
   idle_joules: number;
+  host_joules: number;
   total_joules: number;
   joules_per_token: number;
-}
+};
 
-export interface FabricFacts {
+export type FabricFacts = {
   name: string;
   reach: number;
   bytes_per_second: number;
-}
+};
 
-export interface Factor {
+export type Factor = {
   name: string;
   ratio: number;
   share: number;
-}
+};
 
-export interface Found {
+export type Found = {
   strategy: Strategy;
   summary: string;
   prediction: FoundPrediction;
   serving?: Serving;
   instances?: number;
-}
+};
 
-export interface FoundPrediction {
+export type FoundPrediction = {
   gpus: number;
   step_seconds?: number;
   tokens_per_second?: number;
@@ -212,9 +213,9 @@ export interface FoundPrediction {
   output_tokens_per_second_per_gpu?: number;
   decode_step_seconds?: number;
   active_requests?: number;
-}
+};
 
-export interface InferAnswer {
+export type InferAnswer = {
   model: string;
   system: string;
   runtime: string;
@@ -246,9 +247,9 @@ export interface InferAnswer {
   nearest_cases?: NearestCase[];
   passes?: Pass[];
   assumptions: string[];
-}
+};
 
-export interface InferFit {
+export type InferFit = {
   change: string;
   tp: number;
   pp: number;
@@ -257,9 +258,9 @@ export interface InferFit {
   batch: number;
   latency_seconds: number;
   total_bytes: number;
-}
+};
 
-export interface KernelAnswer {
+export type KernelAnswer = {
   device: string;
   seconds: number;
   flops: number;
@@ -271,24 +272,24 @@ export interface KernelAnswer {
   power_watts: number;
   tile?: Tile;
   assumptions: string[];
-}
+};
 
-export interface KernelBytes {
+export type KernelBytes = {
   dram: number;
   l2: number;
   shared: number;
-}
+};
 
-export interface LinkPreset {
+export type LinkPreset = {
   name: string;
   reach: string;
   bytes_per_second: number;
   latency_seconds: number;
   joules_per_byte: number;
   confidence: string;
-}
+};
 
-export interface Memory {
+export type Memory = {
   weights_bytes: number;
   gradients_bytes?: number;
   optimizer_bytes?: number;
@@ -303,9 +304,9 @@ export interface Memory {
   kv_cache_bytes?: number;
   max_batch?: number;
   kv_cache_bytes_per_token?: number;
-}
+};
 
-export interface ModelPreset {
+export type ModelPreset = {
   name: string;
   family: string;
   parameters: number;
@@ -317,18 +318,18 @@ export interface ModelPreset {
   vocab: number;
   experts: number;
   max_context: number;
-}
+};
 
-export interface NearestCase {
+export type NearestCase = {
   group: string;
   cases: number;
   median_ape: number;
   mape: number;
   device: boolean;
   runtime: boolean;
-}
+};
 
-export interface NodePreset {
+export type NodePreset = {
   name: string;
   process: string;
   logic: number;
@@ -338,9 +339,9 @@ export interface NodePreset {
   speed: number;
   wafer_dollars: number;
   confidence: string;
-}
+};
 
-export interface Operator {
+export type Operator = {
   part: string;
   name: string;
   pass: string;
@@ -356,9 +357,9 @@ export interface Operator {
   exposed_seconds: number;
   intensity?: number;
   bound: string;
-}
+};
 
-export interface OpsAnswer {
+export type OpsAnswer = {
   title: string;
   seconds: number;
   precision: string;
@@ -366,34 +367,34 @@ export interface OpsAnswer {
   l2_ridge: number;
   operators: Operator[];
   assumptions: string[];
-}
+};
 
-export interface Part {
+export type Part = {
   label: string;
   seconds: number;
   share: number;
   parts: Part[];
-}
+};
 
-export interface Pass {
+export type Pass = {
   title: string;
   seconds: number;
   precision: string;
   dram_ridge: number;
   l2_ridge: number;
   operators: Operator[];
-}
+};
 
-export interface PassCost {
+export type PassCost = {
   seconds: number;
   parts: Record<string, number>;
   flops: number;
   dram_bytes: number;
   clock_hz: number;
   power_watts: number;
-}
+};
 
-export interface Presets {
+export type Presets = {
   devices: DevicePreset[];
   systems: SystemPreset[];
   models: ModelPreset[];
@@ -402,25 +403,25 @@ export interface Presets {
   drams: DramPreset[];
   links: LinkPreset[];
   cores: CorePreset[];
-}
+};
 
-export interface RuntimePreset {
+export type RuntimePreset = {
   name: string;
-  attention: string;
+  kernels: string;
   graph: boolean;
   trains: boolean;
   serves: boolean;
   notes: string;
-}
+};
 
-export interface Sample {
+export type Sample = {
   step_seconds: number;
   total_bytes: number;
   gpus: number;
   summary: string;
-}
+};
 
-export interface SearchAnswer {
+export type SearchAnswer = {
   model: string;
   system: string;
   runtime: string;
@@ -442,9 +443,9 @@ export interface SearchAnswer {
   reasons: string[];
   rejected: Record<string, number>;
   assumptions: string[];
-}
+};
 
-export interface Sensitivity {
+export type Sensitivity = {
   parameter: string;
   change: number;
   step_seconds?: number;
@@ -452,9 +453,9 @@ export interface Sensitivity {
   ttft_seconds?: number;
   latency_seconds?: number;
   output_tokens_per_second?: number;
-}
+};
 
-export interface Serving {
+export type Serving = {
   batch: number;
   input: number;
   output: number;
@@ -462,24 +463,24 @@ export interface Serving {
   chunk: number;
   cache: string;
   speculation: ServingSpeculation;
-}
+};
 
-export interface ServingSpeculation {
+export type ServingSpeculation = {
   tokens: number;
   acceptance: number;
   draft_cost: number;
-}
+};
 
-export interface Span {
+export type Span = {
   stage: number;
   microbatch: number;
   chunk: number;
   kind: string;
   start: number;
   duration: number;
-}
+};
 
-export interface Strategy {
+export type Strategy = {
   tp: number;
   pp: number;
   dp: number;
@@ -499,25 +500,25 @@ export interface Strategy {
   recompute_layers: number;
   modules: StrategyModules;
   precision: string;
-}
+};
 
-export interface StrategyModules {
+export type StrategyModules = {
   norms: boolean;
   activation: boolean;
   mlp: boolean;
   experts: boolean;
   latent: boolean;
-}
+};
 
-export interface SystemPreset {
+export type SystemPreset = {
   name: string;
   device: string;
   devices_per_node: number;
   max_devices: number;
   fabrics: FabricFacts[];
-}
+};
 
-export interface TechAnswer {
+export type TechAnswer = {
   device: DeviceFacts;
   area_m2: Record<string, number>;
   power_watts: Record<string, number>;
@@ -536,23 +537,24 @@ export interface TechAnswer {
   memory_cost_dollars: number;
   package_cost_dollars: number;
   assumptions: string[];
-}
+};
 
-export interface Tile {
+export type Tile = {
   m: number;
   n: number;
   split: number;
   waves: number;
-}
+};
 
-export interface Timeline {
+export type Timeline = {
+  too_large?: boolean;
   stages: number;
   seconds: number;
   spans: Span[];
   perfetto: boolean;
-}
+};
 
-export interface TrainAnswer {
+export type TrainAnswer = {
   model: string;
   system: string;
   runtime: string;
@@ -584,21 +586,31 @@ export interface TrainAnswer {
   choices?: Record<string, number[]>;
   nearest_cases?: NearestCase[];
   assumptions: string[];
-}
+};
 
-export interface TrainFit {
+export type TrainFit = {
   change: string;
   step_seconds: number;
   total_bytes: number;
   strategy: Strategy;
-}
+};
 
-export interface ValidateAnswer {
+export type ValidateAnswer = {
   groups: ValidationGroup[];
   rows: ValidationRow[];
-}
+};
 
-export interface ValidationRow {
+export type ValidationGroup = {
+  name: string;
+  cases: number;
+  mape: number;
+  median_ape: number;
+  p90_ape: number;
+  bias: number;
+  unsupported: number;
+};
+
+export type ValidationRow = {
   id: string;
   group: string;
   device: string;
@@ -607,5 +619,5 @@ export interface ValidationRow {
   measured: number;
   error: number;
   bound: string;
-  unsupported?: unknown;
-}
+  unsupported?: string;
+};
