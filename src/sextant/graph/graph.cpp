@@ -379,7 +379,9 @@ Branch experts(const Model& m, int norms) {
                    .topk = double(e.topk),
                    .width = width,
                    .ffn = double(e.ffn),
-                   .halves = halves};
+                   .halves = halves,
+                   .most_nodes = double(e.most_nodes),
+                   .imbalance = e.imbalance};
   const double bias = e.bias ? halves * e.ffn + width : 0;
   routed.weights = cut(e.count * ((halves + 1) * width * e.ffn + bias));
   b.add(routed);

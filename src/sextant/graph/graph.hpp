@@ -97,7 +97,9 @@ struct Routed {
   double topk = 0;
   double width = 0;  ///< of the tokens they take
   double ffn = 0;
-  double halves = 1;  ///< of the first multiply: 2 when gated
+  double halves = 1;      ///< of the first multiply: 2 when gated
+  double most_nodes = 0;  ///< that a token reaches; 0: any
+  double imbalance = 1;   ///< tokens of the busiest rank over the mean
 };
 
 /// What is kept for the backward pass, in elements a token.

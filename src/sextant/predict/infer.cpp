@@ -10,18 +10,20 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/cost/token_exchange.hpp"
 #include "sextant/predict/record.hpp"
 
 namespace sextant {
 namespace {
 
-/// A pass with what a mixed batch adds: a piece of one prompt beside the decoding sequences.
+/// A pass with what a mixed batch adds: pieces of prompts beside the decoding sequences.
 struct Tokens {
   double sequences = 0;  ///< on this rank, decoding or prompting alike
   double queries = 1;    ///< tokens of each
   double context = 1;
-  double chunk = 0;          ///< tokens of the piece
-  double chunk_context = 0;  ///< and what it looks at, itself included
+  double chunk = 0;          ///< tokens of pieces of prompts
+  double chunk_context = 0;  ///< and what a piece looks at, itself included
+  double pieces = 1;
   double all() const { return sequences * queries + chunk; }
 };
 
@@ -129,7 +131,8 @@ class Pass {
 
   /// The last token of every sequence, or all that are being checked.
   double sampled() const {
-    return t_.sequences * (t_.queries <= most_decoded ? t_.queries : 1) + (t_.chunk > 0 ? 1 : 0);
+    return t_.sequences * (t_.queries <= most_decoded ? t_.queries : 1) +
+           (t_.chunk > 0 ? t_.pieces : 0);
   }
 
   double vocab() const { return std::ceil(static_cast<double>(p_.model.vocab) / s_.tp); }
@@ -165,8 +168,8 @@ class Pass {
     KernelCost c;
     if (t_.sequences > 0) c = mixer(p_.chip, p_.kernels, op, shape, clock);
     if (t_.chunk <= 0) return c;
-    shape.batch = 1;
-    shape.queries = t_.chunk;
+    shape.batch = t_.pieces;
+    shape.queries = t_.chunk / t_.pieces;
     shape.context = t_.chunk_context;
     return then(c, mixer(p_.chip, p_.kernels, op, shape, clock));
   }
@@ -184,7 +187,7 @@ class Pass {
     const graph::Routed& r = op.routed;
     ExpertLayer layer;
     const double replicas = std::max(1, s_.dp);
-    layer.tokens = tokens * replicas;
+    layer.tokens = r.imbalance * tokens * replicas;
     layer.own = tokens;
     layer.hidden = r.width;
     layer.ffn = r.ffn;
@@ -199,23 +202,33 @@ class Pass {
     const ExpertKernel& k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
                             : narrow(layer.type)       ? p_.kernels.experts_8bit
                                                        : p_.kernels.experts;
-    const Group group{s_.ep, std::min(s_.ep, p_.network.devices_per_node)};
-    const bool sends = replicas > 1 && s_.ep > 1;
-    if (sends) {
-      const double element = narrow(layer.type) ? 1 : 2;
-      exchange(Work::exchange, "dispatch", Collective::all_to_all, group,
-               Bytes(tokens * r.topk * r.width * element), 1);
-    }
+    send_tokens("dispatch", r, tokens, narrow(layer.type) ? element_bytes(layer.type) : 2);
     kernel(Work::experts, op.name, expert_layer(p_.chip, k, layer, matrix_clock_), 6);
     note([&] {
       return whole(layer.tokens) + " to " + whole(r.topk) + " of " + whole(r.count) + ", " +
              whole(r.width) + " x " + whole(r.ffn);
     });
-    if (sends) {
-      exchange(Work::exchange, "combine", Collective::all_to_all, group,
-               Bytes(tokens * r.topk * r.width * 2), 1);
-    }
+    send_tokens("combine", r, tokens, 2);
     all_reduce();
+  }
+
+  /// Between attention's replicas and the ranks of the experts. Ranks that share heads have the
+  /// same tokens, and send their share of them.
+  void send_tokens(const char* name, const graph::Routed& r, double tokens, double element) {
+    if (s_.dp <= 1 || s_.ep <= 1) return;
+    const Group group{s_.ep, std::min(s_.ep, p_.network.devices_per_node)};
+    const double own = tokens / s_.tp;
+    const Bytes bytes(own * r.topk * r.width * element);
+    if (!p_.runtime.communication.one_copy_a_node) {
+      return exchange(Work::exchange, name, Collective::all_to_all, group, bytes, 1);
+    }
+    place(Work::exchange, name, bytes, 1,
+          r.imbalance * token_exchange(p_.network, {.group = group,
+                                                    .tokens = own,
+                                                    .choices = r.topk,
+                                                    .token = Bytes(r.width * element),
+                                                    .most_nodes = r.most_nodes,
+                                                    .low_latency = t_.queries <= most_decoded}));
   }
 
   // -- kernels -----------------------------------------------------------------------------------
@@ -341,7 +354,13 @@ class Pass {
     const bool small = op == Collective::all_reduce && bytes <= c.small_limit;
     const CollectiveCost cost =
         collective(p_.network, small ? p_.small_collectives : p_.collectives, op, group, bytes);
-    const Seconds time = cost.time * (1 + c.skew) + c.extra_latency;
+    place(work, name, bytes, times, cost.time);
+  }
+
+  void place(Work work, const char* name, Bytes bytes, double times, Seconds alone) {
+    if (!p_.communicates) return;
+    const Communication& c = p_.runtime.communication;
+    const Seconds time = alone * (1 + c.skew) + c.extra_latency;
     sum_.parts[work] += (count_ * times) * time;
     sum_.launches += count_ * times;
     if constexpr (Trace::records) {
@@ -425,7 +444,8 @@ Tokens tokens_of(const Strategy& s, PassShape shape) {
           .queries = shape.queries,
           .context = shape.context,
           .chunk = shape.chunk,
-          .chunk_context = shape.chunk_context};
+          .chunk_context = shape.chunk_context,
+          .pieces = shape.pieces};
 }
 
 /// Decode steps from the first generated token to the last, averaged exactly: only attention
@@ -443,6 +463,62 @@ PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first
   mean.parts[Work::attention] += change;
   mean.time += change;
   return mean;
+}
+
+/// Tokens of prompts that one pass takes, on a replica.
+double budget_of(const Serving& w) { return w.chunk > 0 ? w.chunk : usual_budget; }
+
+/// The prompts of a batch: as many at a time as a pass takes; one that is longer in pieces.
+struct Prompts {
+  double passes = 1;
+  PassCost cost;  ///< of one pass, their mean
+};
+Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
+  const double input = p.serving.input;
+  const double sequences = std::ceil(batch / std::max(1, s.dp));
+  const double piece = std::min(input, budget_of(p.serving));
+  const double together = std::clamp(std::floor(budget_of(p.serving) / input), 1.0, sequences);
+  Prompts r;
+  r.passes = std::ceil(sequences / together) * std::ceil(input / piece);
+  Silent silent;
+  // Of the pieces of a prompt, the one in the middle.
+  const double context = input > piece ? (input + piece) / 2 : input;
+  const double each = sequences * std::ceil(input / piece) / r.passes;
+  r.cost = pass(p, s, Tokens{.sequences = each, .queries = piece, .context = context}, silent);
+  return r;
+}
+
+/// Time that one prompt adds to the steps it joins: engines put it, or a piece of it, into the pass
+/// of the decoding requests, and those that come together into one. At most its time alone.
+Seconds joining_time(const Problem& p, const Strategy& s, const Tokens& decode, Seconds alone) {
+  const Serving& w = p.serving;
+  const double input = w.input;
+  const double budget = budget_of(w);
+  const double piece = std::min(input, budget);
+  const double arriving = std::ceil(decode.sequences / w.output);
+  Tokens mixed = decode;
+  mixed.pieces = std::clamp(std::floor(budget / input), 1.0, arriving);
+  mixed.chunk = mixed.pieces * piece;
+  mixed.chunk_context = input > piece ? (input + piece) / 2 : input;
+  Silent silent;
+  const Seconds added =
+      (pass(p, s, mixed, silent).time - pass(p, s, decode, silent).time) / mixed.pieces;
+  return min(alone, std::ceil(input / piece) * added);
+}
+
+/// A step with drafts: a chain of guesses (arXiv 2211.17192, equation 1) gives
+/// (1 − α^(γ+1)) / (1 − α) tokens.
+Seconds speculated(const Problem& p, const Strategy& s, const Tokens& decode, Seconds step,
+                   double steps) {
+  const Speculation& x = p.serving.speculation;
+  const double asked = x.tokens;
+  if (asked == 0) return step;
+  const double a = std::min(x.acceptance, 0.9999);
+  const double gained = (1 - std::pow(a, asked + 1)) / (1 - a);
+  Tokens plain = decode;
+  plain.queries = 1;
+  const Seconds one = mean_decode(p, s, plain, p.serving.input + 1.0, steps).time;
+  return (step + asked * x.draft_cost * one) / gained;
 }
 
 /// Bytes that a sequence of so many tokens holds on a rank, in one layer of a branch.
@@ -501,8 +577,7 @@ ServingMemory memory_of(const Problem& p, const Strategy& s) {
   const double widest = std::max<double>(
       m.ffn, m.experts.count > 0 ? static_cast<double>(m.experts.topk) * m.experts.ffn : 0);
   const auto activations = [&](double requests) {
-    // Tokens of one pass; prompts beyond 8192 tokens are cut.
-    const double tokens = std::min(requests * w.input, w.chunk > 0 ? requests + w.chunk : 8192.0);
+    const double tokens = std::min(requests * w.input, budget_of(w) + (w.chunk > 0 ? requests : 0));
     return Bytes(tokens * (4.0 * m.hidden + 3 * widest / s.tp) * 2 +
                  requests * static_cast<double>(m.vocab) * 4);
   };
@@ -588,7 +663,6 @@ ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
   e.verdict = legal_serving(p, s);
   if (e.verdict != Verdict::fits) return e;
   const Serving& w = p.serving;
-  Silent silent;
   e.devices = static_cast<double>(s.tp) * s.pp * s.dp;
   const bool closed = w.batching == Batching::closed_loop;
   e.memory = memory_of(p, s);
@@ -597,48 +671,28 @@ ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
   const double waves = std::min<double>(s.pp, e.active);
   const double each = std::ceil(e.active / waves);
   const double steps = std::max(1, w.output - 1);
-  Tokens decode = tokens_of(s, {.batch = each, .queries = 1});
-  const double asked = w.speculation.tokens;
-  decode.queries = 1 + asked;
+  Tokens decode = tokens_of(s, {.batch = each, .queries = 1.0 + w.speculation.tokens});
   e.decode = mean_decode(p, s, decode, w.input + 1.0, steps);
   // Each of the waves passes every stage once a step.
-  Seconds step = e.decode.time * std::max(1.0, waves / s.pp);
-  const Tokens prompt = tokens_of(
-      s, {.batch = closed ? 1 : each, .queries = double(w.input), .context = double(w.input)});
-  e.prefill = pass(p, s, prompt, silent);
-  e.first_token =
-      e.prefill.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) + p.runtime.host_per_request;
-  if (asked > 0) {
-    // A chain of guesses (arXiv 2211.17192, equation 1): (1 − α^(γ+1)) / (1 − α) tokens a step.
-    const double a = std::min(w.speculation.acceptance, 0.9999);
-    const double gained = (1 - std::pow(a, asked + 1)) / (1 - a);
-    Tokens plain = decode;
-    plain.queries = 1;
-    const Seconds one = mean_decode(p, s, plain, w.input + 1.0, steps).time;
-    step = (step + asked * w.speculation.draft_cost * one) / gained;
-  }
+  const Seconds step = speculated(p, s, decode, e.decode.time * std::max(1.0, waves / s.pp), steps);
+  const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each);
+  e.prefill = prompts.cost;
+  e.first_token = prompts.passes * prompts.cost.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) +
+                  p.runtime.host_per_request;
+  e.step = step;
+  e.tpot = step;
+  e.ttft = e.first_token;
   if (closed) {
-    // Every request in flight waits for the prompts of the others, once in `output` tokens.
-    Seconds joining = e.first_token;
-    if (w.chunk > 0 && w.chunk < w.input) {
-      Tokens mixed = decode;
-      mixed.context = w.input + w.output / 2.0;
-      const Seconds alone = pass(p, s, mixed, silent).time;
-      mixed.chunk = w.chunk;
-      mixed.chunk_context = (w.input + w.chunk) / 2.0;
-      const Seconds added = pass(p, s, mixed, silent).time - alone;
-      joining = min(joining, std::ceil(double(w.input) / w.chunk) * added);
-    }
-    e.tpot = step + (e.active - 1) / w.output * joining;
+    // Every request in flight waits for the prompts of the others of its replica, once in `output`
+    // tokens. All replicas take prompts at the same time.
+    const double others = std::max(0.0, e.active / std::max(1, s.dp) - 1);
+    decode.context = w.input + w.output / 2.0;
+    e.tpot = step + others / w.output * joining_time(p, s, decode, e.first_token);
     // A prompt waits for the step under way, and those that memory does not hold for their turn.
     const Seconds joined = e.first_token + (e.active > 1 ? 0.5 : 0) * step;
     const Seconds service = joined + (w.output - 1.0) * e.tpot;
     e.ttft = joined + (w.batch / e.active - 1) * service;
-  } else {
-    e.tpot = step;
-    e.ttft = e.first_token;
   }
-  e.step = step;
   e.latency = e.ttft + (w.output - 1.0) * e.tpot;
   e.tokens_per_second = static_cast<double>(w.batch) * w.output / e.latency.value;
   if (!e.memory.fits()) {

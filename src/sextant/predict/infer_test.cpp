@@ -319,6 +319,39 @@ TEST(Serving, AnIndexerPaysWhereContextsAreLong) {
   EXPECT_LT(time("deepseek-v3.2", 131072), 0.7 * time("deepseek-v3", 131072));
 }
 
+// Replicas take prompts at the same time, and short prompts share a pass: a closed loop gives
+// nearly what a static batch does, counted over its prompts too.
+TEST(Serving, AClosedLoopKeepsReplicasBusy) {
+  Problem p = problem_of({.system = "dgx-h200", .model = "qwen3-235b-a22b"});
+  p.serving = {.batch = 256, .input = 1000, .output = 1000};
+  const Strategy s{.dp = 8, .ep = 8, .precision = Precision::fp8};
+  const double fixed = serve(p, s).tokens_per_second;
+  p.serving.batching = Batching::closed_loop;
+  EXPECT_GT(serve(p, s).tokens_per_second, 0.7 * fixed);
+  Problem dense = problem_of(
+      {.work = {.batch = 512, .input = 128, .output = 128, .batching = Batching::closed_loop}});
+  const double together = serve(dense, {}).tokens_per_second;
+  dense.serving.chunk = 128;  // one prompt at a time
+  EXPECT_GT(together, 1.05 * serve(dense, {}).tokens_per_second);
+}
+
+// A rank of many works on its share of the tokens; what it sends crosses nodes once where kernels
+// are made for it.
+TEST(Serving, ExpertRanksShareTokens) {
+  Problem p = problem_of({.system = "dgx-h200", .model = "deepseek-v3"});
+  const auto part = [&](int ranks, Work work) {
+    const Strategy s{.dp = ranks, .ep = ranks, .precision = Precision::fp8};
+    return serving_pass(p, s, {ranks * 4.0, 2048, 2048}).parts[work].value;
+  };
+  EXPECT_LT(part(64, Work::experts), 1.1 * part(8, Work::experts));
+  const double plain = part(64, Work::exchange);
+  p.runtime.communication.one_copy_a_node = true;
+  EXPECT_LT(part(64, Work::exchange), plain);
+  p.model.experts.imbalance = 1.3;
+  p.graph = graph::build(p.model);
+  EXPECT_GT(part(64, Work::experts), 1.1 * part(8, Work::experts) / 1.3);
+}
+
 // Training and serving call the same kernels: experts of a prompt cost what they cost forward.
 TEST(Serving, ExpertsCostTheSameWhoeverAsks) {
   Problem p = problem_of({.system = "dgx-h100", .runtime = "ideal", .model = "mixtral-8x7b"});

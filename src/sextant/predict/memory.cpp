@@ -206,7 +206,12 @@ void add_states(const Problem& p, const Strategy& s, const Held& h, double eleme
     to.optimizer += Bytes(h.all() * each * shared(1));
   }
   if (s.zero >= 3) to.buffers += Bytes(std::min(h.all(), h.ends + 2 * h.layer) * element * rest);
-  if (s.zero >= 2) to.buffers += Bytes(std::min(h.all(), h.layer) * gradient * rest);
+  if (s.zero >= 2) {
+    // Of a layer; in a pipeline of the chunk whose microbatches are under way (arXiv 2407.21783,
+    // section 3.3.2).
+    const double whole = s.pp > 1 ? h.all() / s.interleave : std::min(h.all(), h.layer);
+    to.buffers += Bytes(whole * gradient * rest);
+  }
   if (s.zero == 1 && f.update_copy && h.shard > 1) {
     to.update_copy += Bytes(h.all() * element * (1 + 1 / h.shard));
   }
@@ -239,6 +244,12 @@ States states_of(const Problem& p, const Strategy& s, const Groups& g, const Ran
   States states;
   add_states(p, s, dense_part(s, g, r, layers), stored_bytes(s), states);
   add_states(p, s, expert_part(s, g, r, layers), stored_bytes(s), states);
+  if (s.schedule == Schedule::dual_pipe) {
+    // Two copies of the model, each shared by half of the pipeline's ranks.
+    states.weights *= 2;
+    states.gradients *= 2;
+    if (s.zero == 0) states.optimizer *= 2;
+  }
   const double first = (r.dense + r.experts) / std::max(1.0, layers) + r.embedding;
   states.unmade = r.total() > 0 ? std::min(1.0, first / r.total()) : 0;
   return states;
@@ -286,6 +297,9 @@ Bytes StageMemory::total() const {
 double in_flight(const Problem& p, const Strategy& s, int stage) noexcept {
   const double microbatches = microbatches_of(p, s);
   if (s.schedule == Schedule::gpipe) return microbatches;
+  // DualPipe holds one more than there are stages everywhere, ZB-V as many.
+  if (s.schedule == Schedule::dual_pipe) return std::min(microbatches, s.pp + 1.0);
+  if (s.schedule == Schedule::zero_bubble_v) return std::min<double>(microbatches, s.pp);
   const double behind = s.pp - stage;
   if (s.interleave <= 1) return std::min(microbatches, behind);
   const double chunks = 2 * (behind - 1) + (s.interleave - 1.0) * s.pp + 1;

@@ -10,6 +10,7 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/cost/token_exchange.hpp"
 
 namespace sextant::training {
 
@@ -43,17 +44,6 @@ void Part::add(const Part& o, double times) {
 }
 
 namespace {
-
-/// Ranks of a group that meet without leaving the innermost network between nodes.
-int group_inside(const Network& net, Group group) {
-  int reach = 1;
-  for (int i = 0; i < net.count; ++i) {
-    const NetworkLevel& level = net.levels[static_cast<std::size_t>(i)];
-    if (level.network && i > 0) break;
-    reach = static_cast<int>(level.reach * group.per_node / net.devices_per_node);
-  }
-  return std::clamp(reach, 1, group.ranks);
-}
 
 using graph::Cut;
 using graph::Kind;
@@ -321,7 +311,7 @@ class Composer {
   void experts(const graph::Operator& op) {
     const graph::Routed& r = op.routed;
     ExpertLayer layer;
-    layer.tokens = l_.expert_tokens / r.topk * s_.ep;
+    layer.tokens = r.imbalance * l_.expert_tokens / r.topk * s_.ep;
     layer.own = l_.norm_tokens;
     layer.hidden = r.width;
     layer.ffn = r.ffn;
@@ -333,7 +323,7 @@ class Composer {
     layer.type = type_of(false);
     const bool small = narrow(layer.type);
     const ExpertKernel& k = small ? p_.kernels.experts_8bit : p_.kernels.experts;
-    send_tokens("dispatch", r);
+    send_tokens("dispatch", r, true);
     sort_tokens("sort by expert", r);
     const double ffn = r.ffn / s_.etp;
     if (small) {
@@ -349,7 +339,7 @@ class Composer {
              true);
     accumulate(op.name, l_.local_experts * (r.halves + 1) * ffn, r.width, 2 * l_.local_experts);
     sort_tokens("unsort", r);
-    send_tokens("combine", r);
+    send_tokens("combine", r, false);
   }
 
   /// What arrives from other ranks is put in order by expert.
@@ -357,21 +347,35 @@ class Composer {
     if (s_.ep > 1) elementwise(name, StreamOp::copy, l_.expert_tokens, r.width, 4, 4);
   }
 
-  /// Tokens to the ranks of their experts, or back. A stack that sends a token once to a node and
-  /// hands it on inside (DeepEP, arXiv 2412.19437, section 3.2.2) needs fewer bytes between nodes:
-  /// of n nodes, k choices reach n (1 − (1 − 1/n)^k).
-  void send_tokens(const char* name, const graph::Routed& r) {
-    double copies = r.topk;
+  /// Tokens to the ranks of their experts, or back; in the backward pass the other way. A stack
+  /// that sends a token once to a node and hands it on inside (DeepEP, arXiv 2412.19437,
+  /// section 3.2.2) needs fewer bytes between nodes: of n nodes, k choices reach n (1 − (1 −
+  /// 1/n)^k).
+  void send_tokens(const char* name, const graph::Routed& r, bool to_experts) {
+    if (l_.expert.ranks <= 1) return;
     const int inside = group_inside(p_.network, l_.expert);
     const double nodes = static_cast<double>(l_.expert.ranks) / inside;
-    if (p_.runtime.communication.one_copy_a_node && nodes > 1) {
-      const double reached = nodes * (1 - std::pow(1 - 1 / nodes, r.topk));
-      copies = reached;
-      exchange(Exchange::expert, name, Collective::all_to_all, {inside, l_.expert.per_node},
-               Bytes(l_.norm_tokens * r.topk * r.width * 2), Seconds(0));
-    }
-    exchange(Exchange::expert, name, Collective::all_to_all, l_.expert,
-             Bytes(l_.norm_tokens * copies * r.width * 2), Seconds(0));
+    const bool once = p_.runtime.communication.one_copy_a_node && nodes > 1;
+    double copies = once ? nodes * (1 - std::pow(1 - 1 / nodes, r.topk)) : r.topk;
+    if (once && r.most_nodes > 0) copies = std::min(copies, r.most_nodes);
+    const auto place = [&](Phase& phase, bool forward, bool again) {
+      const bool small = p_.runtime.communication.narrow_tokens && forward == to_experts;
+      const double element = small ? std::min(2.0, element_bytes(s_.precision)) : 2;
+      const auto send = [&](Group group, double times) {
+        const Bytes bytes(l_.norm_tokens * times * r.width * element);
+        if (group.ranks <= 1) return;
+        const Seconds time =
+            collective(p_.network, p_.collectives, Collective::all_to_all, group, bytes).time;
+        const Span s =
+            hidden(phase, Exchange::expert, r.imbalance * time, group, bytes, Seconds(0), false);
+        record(Exchange::expert, name, group, bytes, s, again);
+      };
+      if (once) send({inside, l_.expert.per_node}, r.topk);
+      send(l_.expert, copies);
+    };
+    place(part_.forward, true, false);
+    if (again_) place(part_.recompute, true, true);
+    place(part_.backward, false, false);
   }
 
   // Vocabulary-parallel cross-entropy in fp32 (Megatron-LM, arXiv 1909.08053, section 3).
@@ -588,15 +592,20 @@ class Composer {
     record(kind, name, group, bytes, s);
   }
 
-  /// A collective beside kernels of `beside`: what sticks out shows, and so do the cores it takes.
-  /// In steps, a multiply waits for the first part of its input (or ends after the last of its
-  /// output), so one of the ranks' parts shows.
   Span send(Phase& phase, Exchange kind, Collective op, Group group, Bytes bytes, Seconds beside,
             bool in_steps) {
     if (group.ranks <= 1) return {};
+    const Seconds time = collective(p_.network, p_.collectives, op, group, bytes).time;
+    return hidden(phase, kind, time, group, bytes, beside, in_steps);
+  }
+
+  /// A collective beside kernels of `beside`: what sticks out shows, and so do the cores it takes.
+  /// In steps, a multiply waits for the first part of its input (or ends after the last of its
+  /// output), so one of the ranks' parts shows.
+  Span hidden(Phase& phase, Exchange kind, Seconds time, Group group, Bytes bytes, Seconds beside,
+              bool in_steps) {
     const Communication& c = p_.runtime.communication;
-    const CollectiveCost cost = collective(p_.network, p_.collectives, op, group, bytes);
-    const Seconds busy = cost.time * (1 + c.skew) + c.extra_latency;
+    const Seconds busy = time * (1 + c.skew) + c.extra_latency;
     Span s{busy, busy};
     if (beside.value > 0) {
       const Seconds first = in_steps ? busy / group.ranks : Seconds(0);

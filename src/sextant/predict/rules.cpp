@@ -95,7 +95,8 @@ constexpr Rule ffn_rule{
 constexpr Rule layer_rule{
     Verdict::layers_too_few, "pp",
     [](const Problem& p, const Strategy& s) {
-      return Count{s.pp} * s.interleave <= p.model.layers;
+      // With several chunks a stage, embedding and loss may have one each to themselves.
+      return Count{s.pp} * s.interleave <= p.model.layers + (s.interleave > 1 ? 2 : 0);
     },
     [](const Problem& p, const Strategy& s) -> Words {
       const int layers = p.model.layers;
@@ -229,11 +230,12 @@ constexpr std::tuple training_rules{
          }},
     Rule{Verdict::zero_bubble_interleaved, "schedule",
          [](const Problem&, const Strategy& s) {
-           return s.interleave == 1 || s.schedule != Schedule::zero_bubble;
+           return s.interleave == 1 || s.schedule == Schedule::one_f_one_b ||
+                  s.schedule == Schedule::gpipe;
          },
          [](const Problem&, const Strategy& s) -> Words {
-           return {fmt::format("zero-bubble (ZB-H1) has one chunk a stage, and interleave is {}",
-                               s.interleave),
+           return {fmt::format("{} deals the model to stages in its own way, and interleave is {}",
+                               name_of(s.schedule), s.interleave),
                    "leave interleave out, or schedule 1f1b"};
          }},
     no_experts_rule,
@@ -255,12 +257,12 @@ constexpr std::tuple training_rules{
                    nearest(s.shard, s.dp, [&](Count n) { return divides(n, s.dp); })};
          }},
     Rule{Verdict::zero_with_pipeline, "zero",
-         [](const Problem&, const Strategy& s) { return s.zero < 2 || s.pp == 1; },
+         [](const Problem&, const Strategy& s) { return s.zero < 3 || s.pp == 1; },
          [](const Problem&, const Strategy& s) -> Words {
-           return {fmt::format("zero {} shards gradients, which a pipeline (pp {}) must keep whole "
-                               "until its last microbatch",
+           return {fmt::format("zero {} shards weights, which a pipeline (pp {}) would gather for "
+                               "every microbatch",
                                s.zero, s.pp),
-                   "zero 1, or pp 1"};
+                   "zero 2 or less, or pp 1"};
          }},
 };
 

@@ -30,7 +30,7 @@ enum class Verdict : std::uint8_t {
   expert_ranks,             ///< ep x etp must divide tp x cp x dp
   shard_not_divisible,      ///< the sharding group must divide dp
   needs_tensor_parallel,    ///< sp without tp
-  zero_with_pipeline,       ///< gradients cannot be sharded while a pipeline accumulates them
+  zero_with_pipeline,       ///< weights cannot be gathered for every microbatch of a pipeline
   zero_bubble_interleaved,  ///< ZB-H1 has one chunk a stage
   runtime_task,             ///< the software stack does not train, or does not serve
   precision_of_weights,     ///< int8 and int4 are for weights that do not change

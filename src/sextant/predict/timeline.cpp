@@ -95,6 +95,8 @@ Tasks tasks_of(const Strategy& s, const Shape& n, int stage) {
   switch (s.schedule) {
     case Schedule::gpipe:
       return gpipe(n);
+    case Schedule::zero_bubble_v:  // drawn with one piece a stage
+    case Schedule::dual_pipe:
     case Schedule::zero_bubble:
       if (n.chunks == 1) return zero_bubble(n, stage);
       break;

@@ -82,6 +82,7 @@ class Step {
     }
     if (kind.first) add_end(b_.parts.embedding, st.part);
     if (kind.last) add_end(b_.parts.head, st.part);
+    hide_experts(st.part);
     const Seconds ahead = st.part.forward.time();
     const Seconds back = st.part.recompute.time() + st.part.backward.time();
     const Phase& f = st.part.forward;
@@ -95,6 +96,42 @@ class Step {
     st.backward = pace(back, r.launches + g.launches, r.collectives + g.collectives);
     st.host = st.forward + st.backward - ahead - back;
     return st;
+  }
+
+  /// DualPipe gives a device a stage from either end, and each half of the microbatches: those with
+  /// the embedding have the head too.
+  Stage paired(const StageKind& kind) const {
+    if (!kind.first && !kind.last) return stage(kind);
+    const Stage first = stage(map_.stages.kinds[0]);
+    const Stage last = stage(map_.stages.kinds[static_cast<std::size_t>(map_.stages.count - 1)]);
+    Stage both;
+    both.part.add(first.part, 0.5);
+    both.part.add(last.part, 0.5);
+    both.forward = 0.5 * (first.forward + last.forward);
+    both.backward = 0.5 * (first.backward + last.backward);
+    both.host = 0.5 * (first.host + last.host);
+    return both;
+  }
+
+  /// Exchange between experts beside the compute of another microbatch: what sticks out shows, and
+  /// the cores it takes.
+  void hide_experts(Part& part) const {
+    const bool beside = p_.runtime.overlap.experts || s_.schedule == Schedule::dual_pipe;
+    if (!beside || microbatches_ <= 1) return;
+    Seconds busy;
+    Seconds exposed;
+    Seconds window;
+    for (const Phase* phase : {&part.forward, &part.recompute, &part.backward}) {
+      busy += phase->exchange[Exchange::expert].busy;
+      exposed += phase->exchange[Exchange::expert].exposed;
+      window += phase->compute;
+    }
+    if (exposed.value <= 0) return;
+    const Seconds left = max(p_.runtime.communication.cores * busy, busy - window);
+    const double share = min(left, exposed) / exposed;
+    for (Phase* phase : {&part.forward, &part.recompute, &part.backward}) {
+      phase->exchange[Exchange::expert].exposed *= share;
+    }
   }
 
   void add_end(const Part& end, Part& to) const {
@@ -142,7 +179,7 @@ class Step {
     Seconds weights;
     for (int i = 0; i < map_.stages.count; ++i) {
       const StageKind& kind = map_.stages.kinds[static_cast<std::size_t>(i)];
-      const Stage st = stage(kind);
+      const Stage st = s_.schedule == Schedule::dual_pipe ? paired(kind) : stage(kind);
       others += kind.count * st.time();
       weights += kind.count * st.part.backward.weights;
       if (i == 0 || st.time() > slowest_.time()) {
@@ -155,8 +192,6 @@ class Step {
     }
     others -= slowest_.time();
     weights -= slowest_.part.backward.weights;
-    // ZB-H1 fills the drain with weight gradients (arXiv 2401.10241): (p − 1)(t_F + t_B − t_W).
-    if (s_.schedule == Schedule::zero_bubble) others = max(others - 2 * weights, Seconds(0));
     const double m = microbatches_;
     const Part& part = slowest_.part;
     set(Time::forward, m * part.forward.compute);
@@ -167,7 +202,7 @@ class Step {
     exchange(Time::expert, Exchange::expert);
     set(Time::host, m * slowest_.host + p_.runtime.host_per_step);
     if (s_.pp == 1) return;
-    set(Time::bubble, others / s_.interleave);
+    set(Time::bubble, bubble(others, weights));
     const Seconds hop = transfer();
     // Every microbatch of every chunk is sent on, and its gradient back; the first and the last
     // one pass every boundary in the open.
@@ -175,6 +210,28 @@ class Step {
     const double open = 2.0 * (s_.pp - 1);
     const double shown = p_.runtime.overlap.pipeline ? open : open + sends;
     e_.time[Time::pipeline] = {sends * hop, shown * hop};
+  }
+
+  /// Waiting for the first and last microbatch, where all other stages take `others` and of that
+  /// `weights` for weight gradients, which later stages can put off.
+  Seconds bubble(Seconds others, Seconds weights) const {
+    const Seconds none(0);
+    switch (s_.schedule) {
+      case Schedule::zero_bubble:  // (p − 1)(t_F + t_B − t_W)
+        return max(others - 2 * weights, none);
+      case Schedule::zero_bubble_v:  // none where t_F = t_B = t_W; pieces of half a stage
+        return max(others - 3 * weights, none) / 2;
+      case Schedule::dual_pipe: {
+        // (p/2 − 1)(F&B + B − 3W), table 2: F&B is a forward beside a backward pass.
+        const Seconds w = slowest_.part.backward.weights;
+        const Seconds each = slowest_.forward + 2 * slowest_.backward - 3 * w;
+        return max((s_.pp / 2.0 - 1) * each, none);
+      }
+      case Schedule::one_f_one_b:
+      case Schedule::gpipe:
+        break;
+    }
+    return others / s_.interleave;
   }
 
   void exchange(Time t, Exchange x) {
@@ -199,8 +256,13 @@ class Step {
     const Overlap& o = p_.runtime.overlap;
     const double chunks = s_.interleave;
     const double ahead = chunks > 1 ? (chunks - 1) / chunks * s_.pp : 1;
-    e_.time[Time::gradients] = {map_.reduce,
-                                beside(map_.reduce, ahead * first_backward_, o.gradients)};
+    // Sharded gradients leave after every run of a chunk: of pp microbatches where several chunks
+    // take turns.
+    const double run = chunks > 1 ? s_.pp : 1;
+    const double rounds = s_.zero >= 2 ? std::max(1.0, microbatches_ / run) : 1;
+    const Seconds reduce = rounds * map_.reduce;
+    e_.time[Time::gradients] = {reduce,
+                                beside(reduce, rounds * ahead * first_backward_, o.gradients)};
     e_.time[Time::parameters] = {map_.gather,
                                  beside(map_.gather, ahead * first_forward_, o.parameters)};
   }

@@ -56,7 +56,8 @@ class Strategies {
     s.offload = pick(false, false, false, true);
     s.context = pick(ContextKind::ring, ContextKind::all_to_all);
     s.order = pick(Order::tp_cp_ep_dp_pp, Order::tp_cp_ep_pp_dp);
-    s.schedule = pick(Schedule::one_f_one_b, Schedule::gpipe, Schedule::zero_bubble);
+    s.schedule = pick(Schedule::one_f_one_b, Schedule::gpipe, Schedule::zero_bubble,
+                      Schedule::zero_bubble_v, Schedule::dual_pipe);
     s.recompute = pick(Recompute::none, Recompute::selective, Recompute::full);
     s.recompute_layers = pick(0, 0, 3);
     s.modules.norms = pick(false, true);
@@ -251,6 +252,41 @@ TEST(Step, ExplainedIsEvaluatedBitForBit) {
     EXPECT_TRUE(same(x.estimate, evaluate(p, s)));
     EXPECT_FALSE(x.operators.empty());
   });
+}
+
+// Exchange beside another microbatch's compute hides all but the cores it takes.
+TEST(Step, ExpertExchangeHidesBesideAnotherMicrobatch) {
+  Problem p = problem_of(
+      {.system = "h800-node", .model = "deepseek-v3", .work = {.batch = 15360, .seq = 4096}});
+  Strategy s{.pp = 16, .dp = 128, .ep = 64, .zero = 1, .precision = Precision::fp8};
+  const Estimate open = evaluate(p, s);
+  p.runtime.overlap.experts = true;
+  const Estimate beside = evaluate(p, s);
+  EXPECT_LT(beside.time[Time::expert].exposed, 0.3 * open.time[Time::expert].exposed);
+  EXPECT_EQ(beside.time[Time::expert].busy, open.time[Time::expert].busy);
+  s.schedule = Schedule::dual_pipe;
+  const Estimate dual = evaluate(p, s);
+  EXPECT_LT(dual.time[Time::bubble].exposed, 0.6 * beside.time[Time::bubble].exposed);
+  EXPECT_GT(dual.memory.parts[Space::weights], 1.9 * beside.memory.parts[Space::weights]);
+  s.schedule = Schedule::zero_bubble_v;
+  EXPECT_LT(evaluate(p, s).time[Time::bubble].exposed, beside.time[Time::bubble].exposed);
+}
+
+// 126 layers with their embedding and loss as 128 chunks (arXiv 2407.21783, section 3.3.2).
+TEST(Step, EmbeddingAndLossMayBeChunks) {
+  const Problem p = problem_of(
+      {.system = "dgx-h100", .model = "llama3.1-405b", .work = {.batch = 2048, .seq = 8192}});
+  Strategy s{.tp = 8, .pp = 16, .dp = 64, .interleave = 8, .zero = 2, .sp = true};
+  EXPECT_EQ(legal(p, s), Verdict::fits);
+  EXPECT_EQ(stage_of(p, s, 0).layers, 7);
+  EXPECT_EQ(stage_of(p, s, 1).layers, 8);
+  EXPECT_EQ(stage_of(p, s, 15).layers, 7);
+  s.zero = 1;
+  const Estimate whole = evaluate(p, s);
+  s.zero = 2;
+  const Estimate shared = evaluate(p, s);
+  EXPECT_LT(shared.memory.total(), whole.memory.total());
+  EXPECT_GT(shared.time[Time::gradients].busy, whole.time[Time::gradients].busy);
 }
 
 TEST(Step, AnIllegalStrategyHasAVerdictAndNoNumbers) {

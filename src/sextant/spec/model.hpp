@@ -115,6 +115,8 @@ struct Experts {
   bool bias = false;     ///< biases in the experts (gpt-oss)
   bool router_bias = false;
   bool shared_gate = false;  ///< a sigmoid gate on the shared experts (Qwen2-MoE)
+  int most_nodes = 0;        ///< that a token's experts lie on (DeepSeek-V3); 0: any
+  double imbalance = 1;      ///< tokens of the busiest rank over the mean
 };
 template <class V>
 void describe(V& v, Experts& e) {
@@ -130,6 +132,10 @@ void describe(V& v, Experts& e) {
   v("bias", e.bias, {.help = "biases in the experts"});
   v("router_bias", e.router_bias, {.help = "a bias per expert in the router"});
   v("shared_gate", e.shared_gate, {.help = "a gate on the shared experts"});
+  v("most_nodes", e.most_nodes,
+    {.help = "nodes that a token's experts may lie on; 0: any", .max = 1e6});
+  v("imbalance", e.imbalance,
+    {.help = "tokens of the busiest rank over the mean", .min = 1, .max = 1e3});
 }
 
 /// What mixes tokens in the layers of a hybrid that have no attention.

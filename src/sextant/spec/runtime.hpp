@@ -83,6 +83,7 @@ struct Communication {
   /// In which gradients are summed over replicas and parameters gathered; 0: one for all layers.
   int messages_per_layer = 0;
   bool one_copy_a_node = false;   ///< tokens for several experts of a node are sent there once
+  bool narrow_tokens = false;     ///< and to the experts in the type their multiplies take
   bool scatter_transfers = true;  ///< tensor-parallel ranks send a stage's output in parts
 };
 template <class V>
@@ -102,6 +103,8 @@ void describe(V& v, Communication& c) {
     {.help = "in which gradients are summed and parameters gathered; 0: one for all", .max = 1e4});
   v("one_copy_a_node", c.one_copy_a_node,
     {.help = "tokens for several experts of a node are sent there once"});
+  v("narrow_tokens", c.narrow_tokens,
+    {.help = "tokens go to their experts in the type that multiplies take"});
   v("scatter_transfers", c.scatter_transfers,
     {.help = "tensor-parallel ranks send a stage's output in parts"});
 }
@@ -113,6 +116,7 @@ struct Overlap {
   bool gradients = false;   ///< data-parallel reduction beside the backward pass
   bool parameters = false;  ///< parameter gathering beside the forward pass
   bool pipeline = false;    ///< stage-to-stage transfers beside compute
+  bool experts = false;     ///< tokens to experts and back beside another microbatch's compute
 };
 template <class V>
 void describe(V& v, Overlap& o) {
@@ -121,6 +125,7 @@ void describe(V& v, Overlap& o) {
   v("gradients", o.gradients, {.help = "gradients are reduced beside the backward pass"});
   v("parameters", o.parameters, {.help = "parameters are gathered beside the forward pass"});
   v("pipeline", o.pipeline, {.help = "stage-to-stage transfers run beside compute"});
+  v("experts", o.experts, {.help = "expert exchange runs beside another microbatch's compute"});
 }
 
 /// What a stack holds in memory beyond the tensors a model needs, and which of those it keeps.

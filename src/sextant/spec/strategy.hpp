@@ -10,10 +10,14 @@
 
 namespace sextant {
 
-/// Order of forward and backward passes. `zero_bubble` is ZB-H1 (arXiv 2401.10241).
-enum class Schedule : std::uint8_t { one_f_one_b, gpipe, zero_bubble };
+/// Order of forward and backward passes. `zero_bubble` is ZB-H1 (arXiv 2401.10241), `zero_bubble_v`
+/// ZB-V (arXiv 2405.15362), whose stages hold the n-th piece of the model from either end;
+/// `dual_pipe` runs microbatches from both ends over two copies of the model (arXiv 2412.19437,
+/// section 3.2.1), each one's exchange beside the other's compute.
+enum class Schedule : std::uint8_t { one_f_one_b, gpipe, zero_bubble, zero_bubble_v, dual_pipe };
 constexpr auto names_of(Schedule) {
-  return std::array<std::string_view, 3>{"1f1b", "gpipe", "zero-bubble"};
+  return std::array<std::string_view, 5>{"1f1b", "gpipe", "zero-bubble", "zero-bubble-v",
+                                         "dualpipe"};
 }
 
 enum class Recompute : std::uint8_t { none, selective, full };
