@@ -203,7 +203,8 @@ class Choice {
     c.time = c.start + c.latency + c.transfer;
     if (best_.algorithm == CollectiveAlgorithm::none || c.time < best_.time) best_ = c;
   }
-  void offer(const CollectiveLines& lines, const Way& way, double share = 1) {
+  template <class Line>
+  void offer(const Protocols<Line>& lines, const Way& way, double share = 1) {
     offer(lines.low_latency, CollectiveProtocol::low_latency, way, share);
     offer(lines.ll128, CollectiveProtocol::ll128, way, share);
     offer(lines.simple, CollectiveProtocol::simple, way, share);

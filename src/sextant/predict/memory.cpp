@@ -199,12 +199,10 @@ void add_states(const Problem& p, const Strategy& s, const Held& h, double eleme
   const bool bucket = f.gradient_bucket && gradient > element && s.zero < 2;
   if (bucket && h.replicas > 1) to.gradients += Bytes(h.all() * element);
   if (bucket && h.replicas <= 1) to.autograd += Bytes(h.all() * element);
-  if (!s.offload) {
-    // Two moments, and master weights where the weights are narrower than fp32.
-    const bool full = p.work.optimizer == Optimizer::adamw;
-    const double each = full ? (element < 4 ? 12 : 8) : 2 * element;
-    to.optimizer += Bytes(h.all() * each * shared(1));
-  }
+  // Two moments, and master weights where the weights are narrower than fp32.
+  const bool full = p.work.optimizer == Optimizer::adamw;
+  const double each = full ? (element < 4 ? 12 : 8) : 2 * element;
+  (s.offload ? to.offloaded : to.optimizer) += Bytes(h.all() * each * shared(1));
   if (s.zero >= 3) to.buffers += Bytes(std::min(h.all(), h.ends + 2 * h.layer) * element * rest);
   if (s.zero >= 2) {
     // Of a layer; in a pipeline of the chunk whose microbatches are under way (arXiv 2407.21783,
@@ -360,6 +358,7 @@ StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
   m.parts[Space::weights] = states.weights;
   m.parts[Space::gradients] = most.gradients;
   m.parts[Space::optimizer] = states.optimizer;
+  m.offloaded = states.offloaded;
   m.parts[Space::activations] = most.activations;
   m.parts[Space::working] = most.working + f.workspace;
   m.parts[Space::buffers] = buffers;

@@ -32,6 +32,7 @@ struct StageMemory {
   Bytes after_forward;          ///< activations kept after the forward pass of one microbatch
   Bytes peak_forward_backward;  ///< what an allocator's peak counter shows over forward+backward
   Bytes optimizer_step;         ///< what it shows over the optimizer step: no activations
+  Bytes offloaded;              ///< in the host's memory
   Bytes total() const;
 };
 
@@ -56,6 +57,7 @@ struct States {
   Bytes weights;
   Bytes gradients;
   Bytes optimizer;
+  Bytes offloaded;    ///< optimizer states in host memory
   Bytes buffers;      ///< gathered weights, gradients not yet scattered
   Bytes update_copy;  ///< weights on their way between replicas in the optimizer step
   Bytes autograd;     ///< gradients as the backward pass makes them, where they are then added up

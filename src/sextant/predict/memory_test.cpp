@@ -7,6 +7,7 @@
 #include <random>
 
 #include "sextant/io/presets.hpp"
+#include "sextant/predict/train.hpp"
 
 namespace sextant {
 namespace {
@@ -144,8 +145,18 @@ TEST(Memory, ZeroSharesStates) {
   EXPECT_DOUBLE_EQ(bytes(1), 6 + 12.0 / 64);
   EXPECT_DOUBLE_EQ(bytes(2), 2 + 16.0 / 64);
   EXPECT_DOUBLE_EQ(bytes(3), 18.0 / 64);
-  const auto parts = stage_memory(p, {.dp = 64, .offload = true}, 0).parts;
-  EXPECT_EQ(parts[Space::optimizer].value, 0);
+  const StageMemory away = stage_memory(p, {.dp = 64, .offload = true}, 0);
+  EXPECT_EQ(away.parts[Space::optimizer].value, 0);
+  EXPECT_DOUBLE_EQ(away.offloaded.value, 12 * n);
+}
+
+// States that the device does not hold must find room in the host.
+TEST(Memory, AHostHoldsNoMoreThanItHas) {
+  Problem p = problem_of("megatron-core", "llama2-7b", {64, 2048});
+  const Strategy s{.tp = 8, .offload = true};
+  EXPECT_EQ(evaluate(p, s).verdict, Verdict::fits);
+  p.host_memory = Bytes(1e9);
+  EXPECT_EQ(evaluate(p, s).verdict, Verdict::out_of_memory);
 }
 
 TEST(Memory, MicrobatchesInFlight) {

@@ -30,6 +30,7 @@ struct Problem {
   MatrixRates peak;          ///< of the datasheet, by the type a multiply really runs in
   Bytes capacity;            ///< memory of one device
   BytesPerSecond host_link;  ///< device to host
+  Bytes host_memory;         ///< of a node, a device's share
   Watts host_power;          ///< of a node beside its devices, a device's share
   int max_devices = 1;
   bool communicates = true;  ///< false: one rank's compute alone, as some measurements are taken

@@ -319,7 +319,9 @@ class Step {
       e_.memory = m;
       e_.fullest_stage = kind.index;
     }
-    if (e_.memory.total() > p_.capacity) e_.verdict = Verdict::out_of_memory;
+    if (e_.memory.total() > p_.capacity || e_.memory.offloaded > p_.host_memory) {
+      e_.verdict = Verdict::out_of_memory;
+    }
   }
 
   /// Adam streams states at the rate that memory gives; gradients are summed over replicas once.

@@ -47,14 +47,36 @@ void describe(V& v, CollectiveLine& l) {
   v("fill", l.fill, {.help = "chunks of one rank that are not overlapped", .max = 100});
 }
 
-/// The protocols that a library chooses from: flags in every 8 bytes, in every 128, and none.
-struct CollectiveLines {
-  CollectiveLine low_latency;
-  CollectiveLine ll128;
-  CollectiveLine simple;
-};
+/// Inside a node only.
+struct PeerLine : CollectiveLine {};
 template <class V>
-void describe(V& v, CollectiveLines& l) {
+void describe(V& v, PeerLine& l) {
+  v("start", l.start, {.help = "launch and end, in latencies of the first fabric", .max = 1e6});
+  v("hop", l.hop, {.help = "latencies of a fabric a step takes", .max = 1e4});
+  v("share", l.share, {.help = "of the fabric's payload rate", .min = 1e-4, .max = 1});
+  v("fill", l.fill, {.help = "chunks of one rank that are not overlapped", .max = 100});
+}
+
+/// Between two ranks, or from rank to rank: nothing is cut into chunks.
+struct PairLine : CollectiveLine {};
+template <class V>
+void describe(V& v, PairLine& l) {
+  v("start", l.start, {.help = "launch and end, in latencies of the first fabric", .max = 1e6});
+  v("hop", l.hop, {.help = "latencies of a fabric a step takes, inside a node", .max = 1e4});
+  v("network_hop", l.network_hop, {.help = "and between nodes", .max = 1e4});
+  v("share", l.share, {.help = "of the fabric's payload rate", .min = 1e-4, .max = 1});
+}
+
+/// The protocols that a library chooses from: flags in every 8 bytes, in every 128, and none.
+template <class Line>
+struct Protocols {
+  Line low_latency;
+  Line ll128;
+  Line simple;
+};
+using CollectiveLines = Protocols<CollectiveLine>;
+template <class V, class Line>
+void describe(V& v, Protocols<Line>& l) {
   v("low_latency", l.low_latency, {.help = "a flag in every 8 bytes"});
   v("ll128", l.ll128, {.help = "a flag in every 128 bytes"});
   v("simple", l.simple, {.help = "no flags: full rate, slow start"});
@@ -63,8 +85,8 @@ void describe(V& v, CollectiveLines& l) {
 /// Kernels that send tokens to the ranks of their experts and back; without, an all-to-all does.
 struct ExpertExchangeKernels {
   bool offered = false;
-  CollectiveLine decode;         ///< few tokens: every copy of a token goes to its rank by itself
-  CollectiveLine prompt;         ///< many tokens
+  PairLine decode;               ///< few tokens: every copy of a token goes to its rank by itself
+  PairLine prompt;               ///< many tokens
   bool one_copy_a_node = false;  ///< of many tokens: one for several experts of a node, handed on
   double network_share = 1;      ///< of the network's payload rate; a line's share is the node's
   double overlap = 1;            ///< share of the shorter of the two that the longer one hides
@@ -86,14 +108,14 @@ void describe(V& v, ExpertExchangeKernels& k) {
 struct CollectiveLibrary {
   std::string name;
   std::string notes;
-  CollectiveLines ring;             ///< all-reduce, all-gather, reduce-scatter by rings and trees
-  CollectiveLines direct;           ///< all-to-all
-  CollectiveLines send;             ///< send/receive of one pair
-  CollectiveLine in_network;        ///< the switch adds (NVLS)
-  bool peer_reads = false;          ///< small all-reduces by ranks that read each other's buffers:
-  CollectiveLine one_shot;          ///< every rank reads all others, flags in the data
-  CollectiveLine one_shot_barrier;  ///< the same between two barriers
-  CollectiveLine two_shot;          ///< reduce-scatter and all-gather by direct reads
+  CollectiveLines ring;       ///< all-reduce, all-gather, reduce-scatter by rings and trees
+  CollectiveLines direct;     ///< all-to-all
+  Protocols<PairLine> send;   ///< send/receive of one pair
+  CollectiveLine in_network;  ///< the switch adds (NVLS)
+  bool peer_reads = false;    ///< small all-reduces by ranks that read each other's buffers:
+  PeerLine one_shot;          ///< every rank reads all others, flags in the data
+  PeerLine one_shot_barrier;  ///< the same between two barriers
+  PeerLine two_shot;          ///< reduce-scatter and all-gather by direct reads
   ExpertExchangeKernels experts;
   double tree_share = 1;            ///< of the ring's rate
   double direct_network_share = 1;  ///< one stream through one adapter

@@ -212,7 +212,8 @@ void describe(V& v, Runtime& r) {
   v("host_per_recompute", r.host_per_recompute,
     {.help = "host work for each layer that is recomputed", .max = 1});
   v("host_per_layer", r.host_per_layer, {.help = "overhead a layer beyond its kernels", .max = 1});
-  v("sequence_parallel", r.sequence_parallel, {.help = "default when tp > 1"});
+  v("sequence_parallel", r.sequence_parallel,
+    {.help = "default when tp > 1", .inert = "what a strategy leaves out"});
   v("dropout", r.dropout, {.help = "dropout on scores and before each residual sum"});
   v("balanced_stages", r.balanced_stages, {.help = "layers are dealt by cost, the head included"});
   v("gradients", r.gradients, {.help = "type gradients are accumulated in"});

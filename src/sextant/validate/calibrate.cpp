@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <nlopt.hpp>
 #include <set>
 
@@ -535,16 +536,19 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
 
 namespace {
 
-void add_line(std::vector<Parameter>& p, const std::string& name, CollectiveLine& l) {
+void add_line(std::vector<Parameter>& p, const std::string& name, CollectiveLine& l,
+              bool chunks = true) {
   p.push_back({name + ".start", &l.start, 0.05, 300});
   p.push_back({name + ".hop", &l.hop, 0.01, 20});
   p.push_back({name + ".share", &l.share, 0.003, 1});
-  p.push_back({name + ".fill", &l.fill, 0.01, 10});
+  if (chunks) p.push_back({name + ".fill", &l.fill, 0.01, 10});
 }
-void add_lines(std::vector<Parameter>& p, const std::string& name, CollectiveLines& l) {
-  add_line(p, name + ".low_latency", l.low_latency);
-  add_line(p, name + ".ll128", l.ll128);
-  add_line(p, name + ".simple", l.simple);
+template <class Line>
+void add_lines(std::vector<Parameter>& p, const std::string& name, Protocols<Line>& l) {
+  constexpr bool chunks = std::same_as<Line, CollectiveLine>;
+  add_line(p, name + ".low_latency", l.low_latency, chunks);
+  add_line(p, name + ".ll128", l.ll128, chunks);
+  add_line(p, name + ".simple", l.simple, chunks);
 }
 
 // What the library adds to one that it extends.
