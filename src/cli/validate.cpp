@@ -41,7 +41,7 @@ Node fitted_tables(const std::string& base, const Kernels& kernels,
 
 }  // namespace
 
-Answer run_validate(const ValidateOptions& options, const Common&) {
+Answer run_validate(const ValidateOptions& options, const Common& common) {
   check_figure_path(options.plot);
   std::vector<Case> cases = load_cases(options.cases);
   Catalogue catalogue(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
 
@@ -27,8 +28,16 @@ Records group_records(const std::vector<Accuracy>& groups) {
   return records_of(groups, say, [](const Accuracy& x) { return x.name == "all"; });
 }
 
+/// What tools/intervals.py groups rows by.
+std::string alike_of(const CaseResult& x) {
+  const Likeness& l = x.likeness;
+  return fmt::format("{} {} {} {} {} {} {}", name_of(l.question), l.experts, l.narrow, l.many_nodes,
+                     l.device, l.runtime.empty() ? "-" : l.runtime, x.time ? "time" : "rate");
+}
+
 Records row_records(const std::vector<CaseResult>& results) {
-  return records_of(results, [](Record& r, const CaseResult& x) {
+  const Errors& errors = measured_errors();
+  return records_of(results, [&errors](Record& r, const CaseResult& x) {
     const bool ok = x.unsupported.empty();
     r("id", x.id);
     r("group", x.group);
@@ -38,6 +47,12 @@ Records row_records(const std::vector<CaseResult>& results) {
     r("measured", x.measured);
     r("error", only_if(ok, x.error));
     r("bound", only_if(ok, x.bound));
+    const bool known = ok && !x.likeness.device.empty() && x.predicted > 0;
+    const Interval time = interval_of(errors, x.likeness);
+    const Interval i = x.time ? time : inverse(time);
+    r("low", only_if(known, i.low * x.predicted));
+    r("high", only_if(known, i.high * x.predicted));
+    r("alike", only_if(known, alike_of(x)));
     r("unsupported", only_if(!ok, x.unsupported));
   });
 }

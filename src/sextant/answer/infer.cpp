@@ -85,6 +85,7 @@ void say_head(Answer& a, const InferResult& x) {
                     format(e.latency, 4), rate_text(e.tokens_per_second),
                     rate_text(e.tokens_per_second / e.devices), format(e.decode.power),
                     format(e.decode.clock)));
+  add(a, likeness_of(Asked::infer, s.system.device.name, s.problem, s.strategy), {e.latency.value});
   // Of a batch of requests from their prompts to their last tokens.
   add(a, EnergyAnswer{request_energy(s.problem, s.strategy), e.devices,
                       static_cast<double>(w.batch) * w.output});

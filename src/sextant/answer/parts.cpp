@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sextant/io/errors.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -61,6 +62,21 @@ void add(Answer& a, const EnergyAnswer& x) {
       "energy {} a device, {} a token: compute {}, memory {}, links {}, idle {}, host {}",
       format(whole), format(of_token(x)), share(e.compute), share(e.memory), share(e.links),
       share(e.idle), share(e.host)));
+}
+
+void add(Answer& a, const Likeness& likeness, const Headline& headline) {
+  const Interval i = interval_of(measured_errors(), likeness);
+  const double low = i.low * headline.value;
+  const double high = i.high * headline.value;
+  Record r;
+  r("level", Interval::level);
+  r("low", low);
+  r("high", high);
+  r("basis", i.basis);
+  r("cases", i.cases);
+  a.object("uncertainty", "Uncertainty", r);
+  a.say(fmt::format("{} to {} nine times in ten: {}", format_quantity(low, headline.unit),
+                    format_quantity(high, headline.unit), i.basis));
 }
 
 }  // namespace sextant

@@ -7,6 +7,7 @@
 
 #include "sextant/answer/answer.hpp"
 #include "sextant/predict/energy.hpp"
+#include "sextant/predict/uncertainty.hpp"
 #include "sextant/scenario/scenario.hpp"
 
 namespace sextant {
@@ -36,5 +37,12 @@ struct EnergyAnswer {
 /// "energy": joules of one device by what draws them, and of a token on all devices; and the line
 /// "energy 401 J a device, 24.5 mJ a token: compute 60 %, memory 10 %, links 2 %, idle 28 %".
 void add(Answer& answer, const EnergyAnswer& energy);
+
+/// A headline number: "uncertainty", and a line for people.
+struct Headline {
+  double value = 0;  ///< in base units
+  Dimension unit = Seconds::dimension;
+};
+void add(Answer& answer, const Likeness& likeness, const Headline& headline);
 
 }  // namespace sextant

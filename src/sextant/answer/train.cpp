@@ -113,6 +113,8 @@ void say_head(Answer& a, const TrainResult& x) {
                     format(rates.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
                     for_people(rate(rates.tokens)), for_people(rate(rates.tokens_each)),
                     format(e.power), format(e.clock)));
+  add(a, likeness_of(Asked::train, x.scenario.system.device.name, p, x.scenario.strategy),
+      {e.step.value});
   add(a, EnergyAnswer{e.energy, e.devices, e.tokens});
   a.say(fmt::format("{}; batch {}, seq {}; {}\n", describe_strategy(x.scenario.strategy),
                     p.work.batch, p.work.seq, p.runtime.name));

@@ -5,10 +5,12 @@
 #include <array>
 #include <cmath>
 
+#include "sextant/predict/layout.hpp"
+
 namespace sextant {
 namespace {
 
-bool among(const std::vector<std::string>& names, std::string_view name) {
+bool among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -33,6 +35,15 @@ constexpr double nothing_near = 0.7;
 
 }  // namespace
 
+Likeness likeness_of(Asked question, std::string device, const Problem& p, const Strategy& s) {
+  return {.question = question,
+          .device = std::move(device),
+          .runtime = p.runtime.name,
+          .experts = p.model.experts.count > 0,
+          .narrow = element_bytes(s.precision) < 2,
+          .many_nodes = devices_of(s) > p.network.devices_per_node};
+}
+
 Interval interval_of(const Errors& errors, const Likeness& asked) {
   ErrorGroup wanted;
   wanted.question = asked.question;
@@ -52,11 +63,10 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
     wider = factor;
   }
   Interval i;
-  const std::string device = std::string(asked.device);
-  i.basis = device + (wanted.device_measured ? " measured" : " never measured");
+  i.basis = asked.device + (wanted.device_measured ? " measured" : " never measured");
   if (!asked.runtime.empty()) {
-    i.basis += ", runtime " + std::string(asked.runtime) +
-               (wanted.runtime_measured ? " measured" : " never measured");
+    i.basis +=
+        ", runtime " + asked.runtime + (wanted.runtime_measured ? " measured" : " never measured");
   }
   if (nearest == nullptr) {
     i.low = std::exp(-nothing_near);

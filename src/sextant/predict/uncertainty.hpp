@@ -5,21 +5,25 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+#include <utility>
 
+#include "sextant/predict/problem.hpp"
 #include "sextant/spec/errors.hpp"
 
 namespace sextant {
 
 /// What makes questions alike.
 struct Likeness {
-  Question question = Question::train;
-  std::string_view device = {};
-  std::string_view runtime = {};
+  Asked question = Asked::train;
+  std::string device = {};
+  std::string runtime = {};
   bool experts = false;
   bool narrow = false;
   bool many_nodes = false;
 };
+
+Likeness likeness_of(Asked question, std::string device, const Problem& problem,
+                     const Strategy& strategy);
 
 struct Interval {
   static constexpr double level = 0.9;

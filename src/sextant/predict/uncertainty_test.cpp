@@ -63,7 +63,7 @@ TEST(Uncertainty, WidensWithEveryDifference) {
 }
 
 TEST(Uncertainty, SaysWhereNothingIsNear) {
-  const Interval i = interval_of({}, {.question = Question::traffic, .device = "tpu-v7"});
+  const Interval i = interval_of({}, {.question = Asked::traffic, .device = "tpu-v7"});
   EXPECT_NEAR(i.high, std::exp(0.7), 1e-12);
   EXPECT_NE(i.basis.find("no measurement of this kind"), std::string::npos);
   EXPECT_EQ(i.cases, 0);

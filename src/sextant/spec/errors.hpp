@@ -13,15 +13,15 @@
 
 namespace sextant {
 
-enum class Question : std::uint8_t { kernel, collective, train, infer, traffic };
-constexpr auto names_of(Question) {
+enum class Asked : std::uint8_t { kernel, collective, train, infer, traffic };
+constexpr auto names_of(Asked) {
   return std::array<std::string_view, 5>{"kernel", "collective", "train", "infer", "traffic"};
 }
 
 /// Cases that are alike, and the middle 90 % of the logarithm of measured over predicted among
 /// them.
 struct ErrorGroup {
-  Question question = Question::train;
+  Asked question = Asked::train;
   bool experts = false;          ///< mixtures of experts
   bool narrow = false;           ///< weights or multiplies in 8 bits or fewer
   bool many_nodes = false;       ///< communication leaves the node

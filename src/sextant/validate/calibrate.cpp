@@ -28,7 +28,7 @@ struct Widths {
 };
 
 // What a fit needs to know: the constants, how they become predictions, and the cases.
-struct Problem {
+struct FitProblem {
   std::vector<Parameter> parameters;
   std::function<void()> apply;  // after the constants changed
   std::function<KernelCost(const Case&)> predict;
@@ -37,7 +37,7 @@ struct Problem {
 
 using CaseList = std::vector<const Case*>;
 
-double relative_error(const Problem& p, const CaseList& cases) {
+double relative_error(const FitProblem& p, const CaseList& cases) {
   // Every source weighs by the root of its size, so that a small careful set is heard.
   std::map<std::string, std::pair<double, int>> sums;
   for (const Case* c : cases) {
@@ -57,7 +57,7 @@ double relative_error(const Problem& p, const CaseList& cases) {
 
 // A run that moved its bytes faster than the memory can did not move them (shared pages, aliased
 // operands): nothing can be learned from it. It still counts in every error that is stated.
-CaseList possible(const Problem& p, const CaseList& cases) {
+CaseList possible(const FitProblem& p, const CaseList& cases) {
   CaseList list;
   for (const Case* c : cases) {
     const Seconds least = p.predict(*c).dram / p.bandwidth(*c);
@@ -77,12 +77,12 @@ CaseList thin(const CaseList& cases, int most) {
 
 // Minimises the mean of |log(predicted / measured)| over the logarithms of the constants (Subplex:
 // no derivatives, robust to the kinks that tiles and waves make).
-void fit(const Problem& p, const CaseList& all, const CalibrationOptions& options,
+void fit(const FitProblem& p, const CaseList& all, const CalibrationOptions& options,
          const Progress& progress) {
   const CaseList cases = thin(possible(p, all), options.most_cases);
   if (cases.empty()) return;
   struct Context {
-    const Problem& problem;
+    const FitProblem& problem;
     const CaseList& cases;
     const Progress& progress;
     int evaluations;
@@ -133,20 +133,20 @@ std::map<std::string, int> deal(const CaseList& cases, int folds) {
   return fold_of;
 }
 
-std::vector<double> values_of(const Problem& p) {
+std::vector<double> values_of(const FitProblem& p) {
   std::vector<double> values;
   for (const Parameter& q : p.parameters) values.push_back(*q.value);
   return values;
 }
 
-void restore(const Problem& p, const std::vector<double>& values) {
+void restore(const FitProblem& p, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) *p.parameters[i].value = values[i];
   p.apply();
 }
 
 // Enough cases, enough families, and shapes that differ enough to tell the constants apart. Returns
 // how many families there are.
-int require_enough(const std::string& what, const Problem& p, const CaseList& cases) {
+int require_enough(const std::string& what, const FitProblem& p, const CaseList& cases) {
   const std::size_t least = 2 * p.parameters.size() + 3;
   if (cases.size() < least) {
     throw InputError(what + ": " + std::to_string(cases.size()) + " cases cannot determine " +
@@ -176,7 +176,7 @@ int require_enough(const std::string& what, const Problem& p, const CaseList& ca
   return static_cast<int>(families.size());
 }
 
-Calibration calibrate(std::string what, const Problem& p, const CaseList& cases,
+Calibration calibrate(std::string what, const FitProblem& p, const CaseList& cases,
                       const CalibrationOptions& options) {
   const int folds = std::min(options.folds, require_enough(what, p, cases));
   const std::map<std::string, int> fold_of = deal(cases, folds);
@@ -414,9 +414,9 @@ Kernels gemm_library(const std::vector<Device>& devices, Catalogue& catalogue) {
 }
 
 // One mechanism for all devices; everything given must outlive the problem.
-Problem gemm_problem(SharedMechanism& shared, const Kernels& kernels, Mechanism& mechanism,
+FitProblem gemm_problem(SharedMechanism& shared, const Kernels& kernels, Mechanism& mechanism,
                      const CaseList& cases) {
-  Problem p;
+  FitProblem p;
   p.parameters = parameters_of(mechanism, widths_of(cases));
   p.apply = [&] { shared.apply(); };
   p.predict = [&](const Case& c) { return evaluate_case(c, shared.chip(c.device), kernels); };
@@ -429,7 +429,7 @@ Calibration calibrate_shared(const std::string& what, const CaseList& cases,
                              Catalogue& catalogue, const CalibrationOptions& options) {
   SharedMechanism shared(devices, mechanism);
   const Kernels kernels = gemm_library(devices, catalogue);
-  const Problem p = gemm_problem(shared, kernels, mechanism, cases);
+  const FitProblem p = gemm_problem(shared, kernels, mechanism, cases);
   return calibrate(what, p, cases, options);
 }
 
@@ -506,7 +506,7 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
     own.progress = [&](double share) {
       if (options.progress) options.progress((done + share) / static_cast<double>(slots.size()));
     };
-    Problem p;
+    FitProblem p;
     std::string name;
     p.parameters = kernel_of(*list.front(), kernels, name);
     p.apply = [] {};
@@ -631,7 +631,7 @@ Calibration calibrate_collectives(const std::vector<Case>& cases, CollectiveLibr
   }
   const auto most = std::max_element(
       count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  Problem p;
+  FitProblem p;
   p.parameters = parameters_of(library);
   if (!library.peer_reads) {
     for (Fabric& f : fabrics) {
@@ -743,7 +743,7 @@ std::vector<CaseResult> leave_devices_out(const std::vector<Case>& cases, Catalo
     for (const Case* c : list) (c->device == left.name ? out : in).push_back(c);
     Mechanism mechanism;
     SharedMechanism shared(devices, mechanism);
-    const Problem p = gemm_problem(shared, kernels, mechanism, in);
+    const FitProblem p = gemm_problem(shared, kernels, mechanism, in);
     fit(p, in, options, [&](double share) {
       if (options.progress) options.progress((done + share) / static_cast<double>(devices.size()));
     });

@@ -50,6 +50,7 @@ std::optional<InferScenario> serving_of(const Case& c, Catalogue& catalogue, std
       find_parts({c.system, t.runtime, t.model, t.columns, context}, catalogue, reason);
   if (!parts) return std::nullopt;
   InferScenario x;
+  x.device = parts->system->device.name;
   x.problem = prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, work);
   if (derive(Task::infer, t.inputs, x.problem, x.strategy)) {
     reason = "gpus is not tp x pp x dp";
@@ -76,6 +77,8 @@ void predict_infer(const Case& c, Catalogue& catalogue, std::vector<CaseResult>&
     return;
   }
   CaseResult r = unpredicted(c, "");
+  r.likeness = likeness_of(Asked::infer, x->device, x->problem, x->strategy);
+  r.time = c.metric.ends_with("_seconds");
   if (t.metric == InferMetric::phase_seconds) {
     const bool prefill = t.phase == InferPhase::prefill;
     const PassShape shape{static_cast<double>(t.inputs.serving.batch),

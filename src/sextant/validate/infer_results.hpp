@@ -11,6 +11,7 @@
 namespace sextant {
 
 struct InferScenario {
+  std::string device;
   Problem problem;
   Strategy strategy;
 };

@@ -74,6 +74,7 @@ std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, st
                                 catalogue, reason);
   if (!parts) return std::nullopt;
   TrainScenario x;
+  x.device = parts->system->device.name;
   x.problem = prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, Training{});
   if (derive(Task::train, t.inputs, x.problem, x.strategy)) {
     reason = "gpus is not tp x pp x cp x dp";
@@ -96,6 +97,9 @@ void predict_train(const Case& c, Catalogue& catalogue, std::vector<CaseResult>&
     return;
   }
   out.push_back(result_of(c, t, e));
+  CaseResult& r = out.back();
+  r.likeness = likeness_of(Asked::train, x->device, x->problem, x->strategy);
+  r.time = c.metric.ends_with("_seconds");
   if (t.allocated.value > 0) out.push_back(allocated_result(c, t, x->problem, x->strategy));
 }
 

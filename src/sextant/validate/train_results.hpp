@@ -11,6 +11,7 @@
 namespace sextant {
 
 struct TrainScenario {
+  std::string device;
   Problem problem;
   Strategy strategy;
 };

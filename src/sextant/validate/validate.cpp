@@ -21,6 +21,9 @@ CaseResult result_of(const Case& c, const KernelCost& cost) {
   r.predicted = cost.time.value;
   r.error = r.predicted / r.measured - 1;
   r.bound = name_of(cost.bound);
+  const bool collective = std::holds_alternative<CollectiveCase>(c.kernel);
+  r.likeness = {.question = collective ? Asked::collective : Asked::kernel,
+                .device = collective ? c.system : c.device};
   return r;
 }
 

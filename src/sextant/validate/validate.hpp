@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sextant/predict/uncertainty.hpp"
 #include "sextant/scenario/catalogue.hpp"
 #include "sextant/validate/cases.hpp"
 #include "sextant/validate/evaluate.hpp"
@@ -24,6 +25,8 @@ struct CaseResult {
   double error = 0;              ///< predicted / measured − 1; of a yes or no, 0 or 1
   std::string_view bound = {};   ///< what most of the time goes to
   std::string unsupported = {};  ///< the reason there is no prediction, or empty
+  Likeness likeness = {};        ///< what makes it like other questions
+  bool time = true;              ///< false: work over time, or no time at all
 };
 
 /// A case with its prediction, and one without for the reason given.
