@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/validate/infer_cases.hpp"
 
+#include <algorithm>
+
 #include "sextant/validate/input_columns.hpp"
 
 namespace sextant {
 namespace {
+
+// One step of an engine: one token of some requests, and a piece of a prompt whose tokens look at so
+// many in the mean.
+void read_mixed(RowReader& row, InferCase& c) {
+  c.mixed = true;
+  PassShape& s = c.shape;
+  s.batch = row.number_or("decode_requests", 0, 0, 1e8);
+  s.context = row.number_or("decode_context", 1, 1, 1e8);
+  s.chunk = row.number_or("prefill_tokens", 0, 0, 1e8);
+  if (s.chunk > 0) s.chunk_context = row.number("prefill_context", 1, 1e8) + s.chunk / 2;
+  c.context = static_cast<int>(std::max(s.context, s.chunk_context));
+  c.inputs.serving.batch = std::max(1, static_cast<int>(s.batch));
+}
 
 // One pass: which, over how many tokens, of which rank.
 void read_pass(RowReader& row, InferCase& c) {
@@ -27,8 +42,12 @@ InferCase read_infer(RowReader& row, std::string& unsupported) {
   const std::string metric = row.text("metric");
   if (!parse_enum(metric, c.metric)) unsupported = "metric '" + metric + "' is not modelled";
   if (c.metric == InferMetric::phase_seconds) {
-    c.inputs = read_input_columns(row, Task::infer, {"batch"}, {"input", "output"});
-    read_pass(row, c);
+    const bool mixed = row.text("phase") == "mixed";
+    c.inputs = read_input_columns(row, Task::infer,
+                                  mixed ? std::vector<std::string_view>{}
+                                        : std::vector<std::string_view>{"batch"},
+                                  {"input", "output"});
+    mixed ? read_mixed(row, c) : read_pass(row, c);
   } else {
     c.inputs = read_input_columns(row, Task::infer, {"batch", "input", "output"});
   }

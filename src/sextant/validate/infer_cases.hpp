@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "sextant/predict/infer.hpp"
 #include "sextant/scenario/inputs.hpp"
 #include "sextant/validate/model_columns.hpp"
 #include "sextant/validate/row.hpp"
@@ -38,6 +39,8 @@ struct InferCase {
   InferMetric metric = InferMetric::latency_seconds;
   InferPhase phase = InferPhase::prefill;  ///< of one pass
   int context = 0;                         ///< of one pass, its own tokens included
+  bool mixed = false;                      ///< tokens of requests and a piece of a prompt together:
+  PassShape shape;                         ///< this pass
   bool shard = false;                      ///< compute of one tensor-parallel rank alone
 };
 

@@ -81,9 +81,10 @@ void predict_infer(const Case& c, Catalogue& catalogue, std::vector<CaseResult>&
   r.time = c.metric.ends_with("_seconds");
   if (t.metric == InferMetric::phase_seconds) {
     const bool prefill = t.phase == InferPhase::prefill;
-    const PassShape shape{static_cast<double>(t.inputs.serving.batch),
-                          prefill ? static_cast<double>(t.inputs.serving.input) : 1.0,
-                          static_cast<double>(t.context)};
+    const PassShape one{static_cast<double>(t.inputs.serving.batch),
+                        prefill ? static_cast<double>(t.inputs.serving.input) : 1.0,
+                        static_cast<double>(t.context)};
+    const PassShape& shape = t.mixed ? t.shape : one;
     const PassCost pass = serving_pass(x->problem, x->strategy, shape);
     fill(r, pass.time.value, pass);
   } else {
