@@ -28,6 +28,9 @@ Cluster engine(const char* name) {
 TEST(Traffic, AtNoLoadIsInfer) {
   for (const char* name : {"vllm", "trtllm", "pytorch-engine"}) {
     Cluster c = engine(name);
+    // What the scheduler adds is not the model's.
+    Engine& host = c.pool.problem.runtime.engine;
+    host.schedule = host.sequence = host.prompt = host.request = Seconds(0);
     Traffic t;
     t.rate = 0.01;
     t.requests = 5;
