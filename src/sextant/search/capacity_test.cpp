@@ -17,7 +17,7 @@ Problem problem_of(const char* model) {
 CapacityAim aim_at(double rate) {
   CapacityAim a;
   a.traffic.rate = rate;
-  a.traffic.requests = 600;
+  a.traffic.requests = 300;
   a.traffic.input = 1000;
   a.traffic.output = 100;
   a.limits = {Seconds(1), Seconds(0.05)};

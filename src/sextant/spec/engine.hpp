@@ -94,7 +94,7 @@ struct Engine {
   /// To launch a layer of a step of prompts and tokens together, where no graph holds all of it;
   /// hidden where the device takes longer.
   Seconds layer{0};
-  Seconds request{0};  ///< from the client to the scheduler and back: no step waits for it
+  Seconds request{0};  ///< at the front end, one after the other, beside the steps
 };
 template <class V>
 void describe(V& v, Engine& e) {
@@ -116,7 +116,7 @@ void describe(V& v, Engine& e) {
   v("sequence", e.sequence, {.help = "host time a request of a step", .max = 10});
   v("prompt", e.prompt, {.help = "host time a prompt of a step", .max = 10});
   v("layer", e.layer, {.help = "host time a layer of a step of prompts and tokens", .max = 10});
-  v("request", e.request, {.help = "from the client to the scheduler and back", .max = 10});
+  v("request", e.request, {.help = "host time of the front end a request", .max = 10});
 }
 
 /// The batch that a graph was captured for: 1, 2, 4, then by 8, from 256 by 16 (vLLM's list; others

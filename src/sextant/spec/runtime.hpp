@@ -222,7 +222,8 @@ void describe(V& v, Runtime& r) {
   v("reduction", r.reduction, {.help = "type gradients are summed over replicas in"});
   v("spread", r.spread, {.help = "standard deviation of devices' step times", .max = 1});
   v("footprint", r.footprint, {.help = "memory beyond the model's tensors"});
-  v("engine", r.engine, {.help = "how requests are scheduled"});
+  v("engine", r.engine,
+    {.help = "how requests are scheduled", .inert = "of requests over time: serving/ tests it"});
 }
 
 }  // namespace sextant
