@@ -106,6 +106,10 @@ std::vector<Command>& table() {
           "infer", "requests served: latency, throughput, memory, and why",
           "sextant infer --model llama2-13b --system dgx-h100 --tp 2 --batch 1 "
           "--input 200 --output 200"),
+      command<TrafficOptions, run_traffic>(
+          "traffic", "requests over time: latencies by percentile, goodput, cost, the limit",
+          "sextant traffic --model llama3.1-70b --system dgx-h100 --tp 4 --rate 2 --input 2000 "
+          "--output 500 --max-ttft-p99 '1 s' --max-tpot-p99 '40 ms'"),
       command<SearchOptions, run_search>(
           "search", "the best strategies, the Pareto front, and why the rest fail",
           "sextant search --model gpt3-175b --system dgx-a100 --gpus 512 --batch 512 "

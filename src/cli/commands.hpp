@@ -14,6 +14,7 @@
 #include "cli/options/study.hpp"
 #include "cli/options/sweep.hpp"
 #include "cli/options/tech.hpp"
+#include "cli/options/traffic.hpp"
 #include "cli/options/train.hpp"
 #include "cli/options/validate.hpp"
 #include "sextant/answer/answer.hpp"
@@ -28,6 +29,7 @@ Answer run_train(const TrainOptions& options, const Common& common);
 Answer run_ops_train(const OpsTrainOptions& options, const Common& common);
 Answer run_infer(const InferOptions& options, const Common& common);
 Answer run_ops_infer(const OpsInferOptions& options, const Common& common);
+std::string run_traffic(const TrafficOptions& options, const Common& common);
 Answer run_search(const SearchOptions& options, const Common& common);
 Answer run_tech(const TechOptions& options, const Common& common);
 std::string run_sweep(const SweepOptions& options, const Common& common);

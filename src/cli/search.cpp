@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/figure.hpp"
 #include "cli/interruption.hpp"
+#include "cli/search_capacity.hpp"
 #include "cli/search_space.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/answer/search.hpp"
@@ -102,6 +103,7 @@ class Watcher {
 
 Answer search_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                      const Announce& announce) {
+  if (!options.traffic.empty()) return capacity_answer(options, common, progress, announce);
   return options.infer ? serve_answer(options, common, progress, announce)
                        : train_answer(options, common, progress, announce);
 }

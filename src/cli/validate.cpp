@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // `sextant validate` and `sextant calibrate`: predicted against measured, and fitting to it.
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "cli/figure.hpp"
 #include "cli/flags.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/answer/accuracy.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/units/format.hpp"
+#include "sextant/validate/engine_fit.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -65,13 +71,52 @@ Answer run_validate(const ValidateOptions& options, const Common& common) {
   return with_figure(accuracy_answer(results), options.plot);
 }
 
+namespace {
+
+/// The [engine] of a runtime, fitted to what clients saw.
+Answer calibrate_runtime(const CalibrateOptions& options, const Common& common) {
+  Runtime runtime = load_runtime(options.runtime, settings_of(common, {"runtime"}));
+  const std::vector<Case> cases = load_cases(options.cases);
+  Catalogue catalogue;
+  EngineFitResult fit;
+  {
+    Progress bar("fitting", 1000);
+    fit = fit_engine_host(cases, runtime, catalogue, progress_of(bar));
+  }
+  if (fit.cases == 0) {
+    throw InputError("calibrate: no case of kind serving is of the runtime " + runtime.name);
+  }
+  Node root = Node::table();
+  root.set("name", Node::of(runtime.name));
+  root.set("extends", Node::of(options.runtime));
+  Node& engine = root.set("engine", Node::table());
+  for (const auto& [name, value] : fit.fitted) engine.set(name, Node::of(format(value, 4)));
+  if (common.format == Format::json) {
+    root.set("cases", Node::of(fit.cases));
+    root.set("error_before", Node::of(fit.before));
+    root.set("error_after", Node::of(fit.after));
+    return Answer::verbatim(to_json(root) + "\n");
+  }
+  const std::string report =
+      fmt::format("{} cases: mean error {} before, {} after\n\n", fit.cases,
+                  format_percent(std::expm1(fit.before)), format_percent(std::expm1(fit.after)));
+  if (common.output.empty()) return Answer::verbatim(report + to_toml(root));
+  std::fputs(report.c_str(), stderr);
+  return Answer::verbatim(to_toml(root));
+}
+
+}  // namespace
+
 Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
-  const int chosen = (options.device.empty() ? 0 : 1) + (options.kernels.empty() ? 0 : 1) +
-                     (options.collectives.empty() ? 0 : 1) + (options.defaults ? 1 : 0);
+  const int chosen = (options.runtime.empty() ? 0 : 1) + (options.device.empty() ? 0 : 1) +
+                     (options.kernels.empty() ? 0 : 1) + (options.collectives.empty() ? 0 : 1) +
+                     (options.defaults ? 1 : 0);
   if (chosen != 1) {
     throw InputError("calibrate: say what to fit",
-                     "one of --device NAME, --kernels NAME, --collectives NAME or --defaults");
+                     "one of --device NAME, --kernels NAME, --collectives NAME, --runtime NAME or "
+                     "--defaults");
   }
+  if (!options.runtime.empty()) return calibrate_runtime(options, common);
   const std::vector<Setting> settings = settings_of(common, {"device", "kernel", "collective"});
   const std::vector<Case> cases = load_cases(options.cases);
   Catalogue catalogue;

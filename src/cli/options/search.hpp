@@ -28,6 +28,11 @@ struct SearchOptions : ScenarioOptions {
   std::string max_ttft;
   std::string max_tpot;
   std::optional<double> min_throughput;
+  // Capacity planning.
+  std::string traffic;  ///< arrivals: as `traffic` takes them
+  std::optional<double> rate;
+  std::string max_ttft_p99;
+  std::string max_tpot_p99;
 };
 
 /// Axes that a search holds unless told to explore them; and what the runtime hides.
@@ -62,6 +67,13 @@ void describe(V& v, SearchOptions& o) {
   v("max_tpot", o.max_tpot, {.help = "time of a token at most, such as '30 ms'"});
   v("min_throughput", o.min_throughput,
     {.help = "tokens a second at least, to serve", .min = 0, .max = 1e12});
+  v("traffic", o.traffic,
+    {.help = "plan capacity for requests over time: poisson, …, or the file of a trace",
+     .placeholder = "KIND|FILE"});
+  v("rate", o.rate, {.help = "requests a second, of --traffic"});
+  v("max_ttft_p99", o.max_ttft_p99,
+    {.help = "first token of 99 in 100 requests of --traffic within, such as '1 s'"});
+  v("max_tpot_p99", o.max_tpot_p99, {.help = "time a token of 99 in 100, such as '40 ms'"});
 }
 
 }  // namespace sextant::cli

@@ -37,9 +37,10 @@ void describe(V& v, ValidateOptions& o) {
 
 struct CalibrateOptions {
   std::vector<std::string> cases;
-  std::string device;  ///< one of these four
+  std::string device;  ///< one of these five
   std::string kernels;
   std::string collectives;
+  std::string runtime;
   bool defaults = false;
   int folds = 5;
   int evaluations = 2000;
@@ -57,6 +58,9 @@ void describe(V& v, CalibrateOptions& o) {
   v("collectives", o.collectives,
     {.help = "fit this communication library, and the fabrics inside nodes",
      .preset = PresetKind::collective});
+  v("runtime", o.runtime,
+    {.help = "fit this engine's host costs to cases of kind serving",
+     .preset = PresetKind::runtime});
   v("defaults", o.defaults, {.help = "fit one mechanism to all devices at once"});
   v("folds", o.folds, {.help = "parts of which one at a time is left out", .min = 2, .max = 100});
   v("evaluations", o.evaluations,

@@ -38,9 +38,10 @@ struct Protocol {
   Seconds busy;       ///< or that long, however short a run is; 0: the runs count
   Operands data = Operands::random;
   Statistic statistic = Statistic::mean;  ///< the median token is one that no prompt delays
-  Seconds host_backward;    ///< host time of a backward pass that was not captured in a graph
-  Seconds eager;            ///< added to a collective that was not captured in a graph
-  bool per_device = false;  ///< a rate is of one device, though the column says of all
+  Seconds host_backward;      ///< host time of a backward pass that was not captured in a graph
+  Seconds eager;              ///< added to a collective that was not captured in a graph
+  bool per_device = false;    ///< a rate is of one device, though the column says of all
+  bool mean_latency = false;  ///< a latency is a mean over requests, though it is called a median
 };
 template <class V>
 void describe(V& v, Protocol& p) {
@@ -54,6 +55,7 @@ void describe(V& v, Protocol& p) {
     {.help = "host time of a backward pass that is not in a graph", .max = 1e3});
   v("eager", p.eager, {.help = "added to a collective that is not in a graph", .max = 1e3});
   v("per_device", p.per_device, {.help = "a rate is of one device, not of all"});
+  v("mean_latency", p.mean_latency, {.help = "a latency is a mean, though called a median"});
 }
 
 /// What a source calls by one name and is another preset.

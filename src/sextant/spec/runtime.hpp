@@ -6,6 +6,7 @@
 
 #include "sextant/spec/describe.hpp"
 #include "sextant/spec/device.hpp"
+#include "sextant/spec/engine.hpp"
 #include "sextant/units/units.hpp"
 
 namespace sextant {
@@ -189,6 +190,7 @@ struct Runtime {
   /// synchronous job waits for the slowest of its members.
   double spread = 0;
   Footprint footprint;
+  Engine engine;  ///< how requests are scheduled, of a stack that serves
 };
 template <class V>
 void describe(V& v, Runtime& r) {
@@ -220,6 +222,8 @@ void describe(V& v, Runtime& r) {
   v("reduction", r.reduction, {.help = "type gradients are summed over replicas in"});
   v("spread", r.spread, {.help = "standard deviation of devices' step times", .max = 1});
   v("footprint", r.footprint, {.help = "memory beyond the model's tensors"});
+  v("engine", r.engine,
+    {.help = "how requests are scheduled", .inert = "of requests over time: serving/ tests it"});
 }
 
 }  // namespace sextant

@@ -184,7 +184,18 @@ void read_serving(RowReader& row, Case& c) {
   c.kernel = t;
 }
 
-Case read_case(RowReader& row, const std::string& group) {
+void read_load(RowReader& row, Case& c, const std::string& file) {
+  c.system = row.text("system");
+  ServingCase t = read_serving_case(row, file, c.unsupported);
+  t.mean = c.protocol.mean_latency;
+  c.family = join({c.system, t.runtime, t.model});
+  if (c.unsupported.empty() && c.measured <= 0) {
+    row.problem("measured", "expected a positive number");
+  }
+  c.kernel = std::move(t);
+}
+
+Case read_case(RowReader& row, const std::string& group, const std::string& file) {
   Case c;
   c.group = group;
   c.id = row.text("id");
@@ -207,6 +218,8 @@ Case read_case(RowReader& row, const std::string& group) {
     return read_step(row, c), c;
   } else if (c.kind == "infer") {
     return read_serving(row, c), c;
+  } else if (c.kind == "serving") {
+    return read_load(row, c, file), c;
   } else {
     c.unsupported = "cases of kind '" + c.kind + "' are not modelled";
     return c;
@@ -239,7 +252,7 @@ std::vector<Case> read_cases(const CsvTable& table) {
   cases.reserve(table.rows());
   for (std::size_t i = 0; i < table.rows(); ++i) {
     RowReader row(table, i, problems);
-    cases.push_back(read_case(row, group));
+    cases.push_back(read_case(row, group, table.file()));
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   return cases;

@@ -15,6 +15,7 @@
 #include "sextant/io/csv.hpp"
 #include "sextant/validate/infer_cases.hpp"
 #include "sextant/validate/protocol.hpp"
+#include "sextant/validate/serving_cases.hpp"
 #include "sextant/validate/train_cases.hpp"
 
 namespace sextant {
@@ -67,7 +68,7 @@ struct Case {
   Protocol protocol;
   Adapters adapters;  ///< of a collective
   std::variant<std::monostate, GemmCase, AttentionCase, LatentCase, ExpertsCase, StreamCase,
-               CollectiveCase, TrainCase, InferCase>
+               CollectiveCase, TrainCase, InferCase, ServingCase>
       kernel;
   std::string unsupported;
 };

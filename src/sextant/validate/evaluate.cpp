@@ -88,7 +88,8 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
       [&](const auto& kernel) -> KernelCost {
         using T = std::decay_t<decltype(kernel)>;
         if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, CollectiveCase> ||
-                      std::is_same_v<T, TrainCase> || std::is_same_v<T, InferCase>) {
+                      std::is_same_v<T, TrainCase> || std::is_same_v<T, InferCase> ||
+                      std::is_same_v<T, ServingCase>) {
           return {};
         } else if constexpr (std::is_same_v<T, GemmCase>) {
           GemmCase g = kernel;

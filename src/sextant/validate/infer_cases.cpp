@@ -43,10 +43,8 @@ InferCase read_infer(RowReader& row, std::string& unsupported) {
   if (!parse_enum(metric, c.metric)) unsupported = "metric '" + metric + "' is not modelled";
   if (c.metric == InferMetric::phase_seconds) {
     const bool mixed = row.text("phase") == "mixed";
-    c.inputs = read_input_columns(row, Task::infer,
-                                  mixed ? std::vector<std::string_view>{}
-                                        : std::vector<std::string_view>{"batch"},
-                                  {"input", "output"});
+    c.inputs = mixed ? read_input_columns(row, Task::infer, {}, {"batch", "input", "output"})
+                     : read_input_columns(row, Task::infer, {"batch"}, {"input", "output"});
     mixed ? read_mixed(row, c) : read_pass(row, c);
   } else {
     c.inputs = read_input_columns(row, Task::infer, {"batch", "input", "output"});

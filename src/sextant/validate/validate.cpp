@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "sextant/validate/serving_results.hpp"
+
 namespace sextant {
 
 CaseResult unpredicted(const Case& c, std::string reason) {
@@ -83,6 +85,7 @@ std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& cata
   results.reserve(cases.size());
   std::map<const Device*, Chip> chips;
   std::map<const System*, Network> networks;
+  ServingRuns serving(catalogue);
   const auto predict = [&](const Case& c) {
     std::string reason = c.unsupported;
     if (!reason.empty()) return unpredicted(c, reason);
@@ -105,6 +108,8 @@ std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& cata
       predict_train(cases[i], catalogue, results);
     } else if (std::holds_alternative<InferCase>(cases[i].kernel)) {
       predict_infer(cases[i], catalogue, results);
+    } else if (std::holds_alternative<ServingCase>(cases[i].kernel)) {
+      results.push_back(serving.predict(cases[i]));
     } else {
       results.push_back(predict(cases[i]));
     }

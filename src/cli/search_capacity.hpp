@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sextant search --traffic`: the fewest devices that hold users' limits at a rate.
+#pragma once
+
+#include <string>
+
+#include "cli/search.hpp"
+#include "sextant/answer/answer.hpp"
+
+namespace sextant::cli {
+
+Answer capacity_answer(const SearchOptions& options, const Common& common,
+                       SearchProgress& progress, const Announce& announce);
+
+}  // namespace sextant::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sextant traffic`: requests over time on engines, what their users see, and how far the limit is.
+#include "sextant/serving/traffic.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "cli/commands.hpp"
+#include "cli/figure.hpp"
+#include "cli/traffic_report.hpp"
+#include "sextant/io/files.hpp"
+#include "sextant/report/serving_trace.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// From a tenth of what the cluster can serve to a little more than all.
+std::vector<RatePoint> curve_of(const TrafficScenario& x, double capacity) {
+  std::vector<RatePoint> points;
+  Traffic t = x.traffic;
+  if (t.arrivals == Arrivals::closed || t.arrivals == Arrivals::burst) {
+    t.arrivals = Arrivals::poisson;
+  }
+  t.requests = std::min(t.requests, 10000.0);
+  PricedCluster cluster(x.cluster, means_of(t));
+  for (const double share :
+       {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1}) {
+    t.rate = share * capacity;
+    points.push_back({t.rate, simulate(cluster, t, x.limits)});
+  }
+  return points;
+}
+
+std::vector<SplitPoint> splits_of(const TrafficScenario& x) {
+  std::vector<SplitPoint> points;
+  const int workers = x.cluster.pool.replicas + x.cluster.decode->replicas;
+  PricedCluster priced(x.cluster, means_of(x.traffic));
+  Cluster& c = priced.cluster;
+  for (int prefill = 1; prefill < workers; ++prefill) {
+    c.pool.replicas = prefill;
+    c.decode->replicas = workers - prefill;
+    points.push_back({prefill, workers - prefill, simulate(priced, x.traffic, x.limits)});
+  }
+  return points;
+}
+
+void write_figures(const std::string& path, const TrafficAnswer& a) {
+  const std::vector<plot::Figure> figures = traffic_figures(a);
+  if (!path.ends_with(".html")) {
+    return write_file_atomically(path, plot::to_svg(figures.back()));
+  }
+  std::string all;
+  for (const plot::Figure& f : figures) all += plot::to_svg(f);
+  write_file_atomically(path, plot::to_html(all, figures.front().title));
+}
+
+std::string no_cache(const TrafficScenario& x) {
+  const ServingMemory& m = x.memory;
+  return fmt::format("no room for a cache: weights take {}, activations {}, other {} of {}",
+                     format_binary_bytes(m.weights.value), format_binary_bytes(m.activations.value),
+                     format_binary_bytes(m.other.value), format_binary_bytes(m.capacity.value));
+}
+
+}  // namespace
+
+std::string run_traffic(const TrafficOptions& options, const Common& common) {
+  check_figure_path(options.plot);
+  if (!options.trace.empty()) check_writable(options.trace);
+  const TrafficScenario x = read_traffic(options, common);
+  if (!x.fits) throw InputError(no_cache(x), "a larger --tp, fewer bits, or fewer --max-requests");
+  SpanObserver spans;
+  const auto start = Clock::now();
+  TrafficAnswer a{
+      .asked = x,
+      .result = simulate(x.cluster, x.traffic, x.limits, options.trace.empty() ? nullptr : &spans),
+      .curve = {},
+      .splits = {}};
+  a.wall_seconds = seconds_since(start);
+  if (options.curve || !options.plot.empty()) a.curve = curve_of(x, a.result.capacity);
+  if (options.sweep_ratio) {
+    if (!x.cluster.decode) {
+      throw InputError("--sweep-ratio: there is nothing to split",
+                       "give --prefill-workers and --decode-workers");
+    }
+    a.splits = splits_of(x);
+  }
+  if (!options.trace.empty()) write_file_atomically(options.trace, to_trace(spans));
+  if (!options.plot.empty()) write_figures(options.plot, a);
+  switch (common.format) {
+    case Format::json:
+      return traffic_json(a);
+    case Format::csv:
+      return traffic_csv(a);
+    case Format::text:
+    case Format::html:
+      break;
+  }
+  return traffic_text(a);
+}
+
+}  // namespace sextant::cli

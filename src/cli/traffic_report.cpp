@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/traffic_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sextant/report/table.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant::cli {
+namespace {
+
+void set_assumptions(Node& root, const std::vector<std::string>& assumptions) {
+  Node& list = root.set("assumptions", Node::array());
+  for (const std::string& a : assumptions) list.push(Node::of(a));
+}
+
+std::string assumptions_text(const std::vector<std::string>& assumptions) {
+  std::string out = assumptions.empty() ? "" : "\nassumed:\n";
+  for (const std::string& a : assumptions) out += "  " + a + "\n";
+  return out;
+}
+
+/// Everything that is one number, once: its JSON name and its value.
+struct Number {
+  const char* name;
+  double value;
+};
+
+double price_of(const TrafficAnswer& a) {
+  return a.asked.price.value_or(0) * a.asked.cluster.devices() / 3600;  // dollars a second
+}
+
+double per_million(const TrafficAnswer& a, double tokens) {
+  return tokens > 0 ? price_of(a) * a.result.seconds / tokens * 1e6 : 0;
+}
+
+double hit_rate(const TrafficResult& r) {
+  return r.counts.prompt_tokens > 0 ? r.counts.hit_tokens / r.counts.prompt_tokens : 0;
+}
+
+std::vector<Number> numbers_of(const TrafficResult& r) {
+  return {{"requests", r.sent},
+          {"completed", r.completed},
+          {"output_tokens_per_second", r.output_tokens_per_second()},
+          {"requests_per_second", r.requests_per_second()},
+          {"goodput_requests_per_second", r.goodput()},
+          {"saturation", r.saturation()},
+          {"capacity_requests_per_second", r.capacity},
+          {"offered_requests_per_second", r.offered},
+          {"queue_growth_per_second", r.queue_growth},
+          {"seconds", r.seconds},
+          {"mean_requests_present", r.mean_present},
+          {"preemptions", r.counts.preemptions},
+          {"recomputed_tokens", r.counts.recomputed_tokens},
+          {"prefix_hit_rate", hit_rate(r)},
+          {"prefill_share", r.prefill_share},
+          {"decode_share", r.decode_share},
+          {"mixed_share", r.mixed_share},
+          {"idle_share", r.idle_share},
+          {"cache_transfer_seconds", r.transfer_seconds},
+          {"joules_per_token", r.output_tokens > 0 ? r.joules / r.output_tokens : 0}};
+}
+
+struct Latency {
+  const char* name;
+  const char* text;
+  const Percentiles& values;
+};
+std::vector<Latency> latencies_of(const TrafficResult& r) {
+  return {{"ttft_seconds", "first token", r.ttft},
+          {"tpot_seconds", "a token, mean of a request", r.tpot},
+          {"gap_seconds", "between two tokens", r.gap},
+          {"latency_seconds", "whole request", r.latency}};
+}
+
+void set_result(Node& root, const TrafficResult& r) {
+  for (const Number& n : numbers_of(r)) root.set(n.name, Node::of(n.value));
+  for (const Latency& l : latencies_of(r)) {
+    Node& t = root.set(l.name, Node::table());
+    const Percentiles& p = l.values;
+    for (const auto& [name, value] :
+         {std::pair("mean", p.mean), std::pair("p50", p.p50), std::pair("p90", p.p90),
+          std::pair("p95", p.p95), std::pair("p99", p.p99)}) {
+      t.set(name, Node::of(value));
+    }
+  }
+}
+
+/// Percentiles that rest on fewer than ten requests beyond them are chance.
+std::string short_run(const TrafficResult& r) {
+  if (r.completed >= 1000) return "";
+  const int sure = r.completed >= 200 ? 95 : r.completed >= 100 ? 90 : 50;
+  return fmt::format("{:.0f} requests are too few for percentiles beyond p{}", r.completed, sure);
+}
+
+/// What a user must hear before the numbers.
+std::vector<std::string> warnings_of(const TrafficAnswer& a) {
+  std::vector<std::string> all;
+  const TrafficResult& r = a.result;
+  if (r.offered > 0 && r.saturation() > 1) {
+    all.push_back(fmt::format(
+        "offered {:.2g} of what it can serve; the queue grows {:.2g} requests a second: latencies "
+        "are those of this run's length",
+        r.saturation(), std::max(0.0, r.queue_growth)));
+  }
+  if (std::string s = short_run(r); !s.empty()) all.push_back(std::move(s));
+  return all;
+}
+
+std::string requests_text(const TrafficScenario& x) {
+  const Traffic& t = x.traffic;
+  std::string what = fmt::format("{:.0f} requests", t.requests);
+  switch (t.arrivals) {
+    case Arrivals::closed:
+      what += fmt::format(" of {} users", t.concurrency);
+      break;
+    case Arrivals::burst:
+      what += " at once";
+      break;
+    case Arrivals::trace:
+      what += t.rate > 0 ? fmt::format(" of a trace at {} a second", t.rate) : " of a trace";
+      break;
+    case Arrivals::poisson:
+    case Arrivals::gamma:
+    case Arrivals::uniform:
+      what += fmt::format(" at {} a second ({})", t.rate, name_of(t.arrivals));
+  }
+  if (t.lengths != Lengths::trace) {
+    what += fmt::format(", {} in, {} out", t.input, t.output);
+    if (t.lengths != Lengths::fixed) what += fmt::format(" ({})", name_of(t.lengths));
+  }
+  return what;
+}
+
+std::string cluster_text(const TrafficScenario& x) {
+  const Cluster& c = x.cluster;
+  std::string what = describe_serving(c.pool.strategy);
+  if (c.decode) {
+    return fmt::format("{} for prompts ({}), {} for tokens ({})", c.pool.replicas, what,
+                       c.decode->replicas, describe_serving(c.decode->strategy));
+  }
+  if (c.pool.replicas > 1) {
+    what += fmt::format(", {} replicas, {}", c.pool.replicas, name_of(c.router));
+  }
+  return what;
+}
+
+std::string percentile_text(const TrafficResult& r) {
+  using enum Align;
+  TextTable t;
+  t.columns = {{""},           {"mean", right}, {"p50", right},
+               {"p90", right}, {"p95", right},  {"p99", right}};
+  for (const Latency& l : latencies_of(r)) {
+    const Percentiles& p = l.values;
+    t.rows.push_back({l.text, format(Seconds(p.mean)), format(Seconds(p.p50)),
+                      format(Seconds(p.p90)), format(Seconds(p.p95)), format(Seconds(p.p99))});
+  }
+  return render_text(t, {.indent = 2});
+}
+
+std::string slow_text(const TrafficResult& r) {
+  using enum Align;
+  TextTable t;
+  t.columns = {{"slowest", right}, {"in", right},     {"out", right},    {"took", right},
+               {"queued", right},  {"prompt", right}, {"tokens", right}, {"waited for"}};
+  for (const SlowRequest& s : r.slowest) {
+    const Request& q = s.answer.request;
+    std::string why(name_of(s.answer.wait));
+    if (s.answer.preemptions > 0) why += fmt::format("; preempted {} times", s.answer.preemptions);
+    t.rows.push_back({fmt::format("{}", q.number + 1), std::to_string(q.input),
+                      std::to_string(q.output), format(Seconds(s.latency)),
+                      format(Seconds(s.queued)), format(Seconds(s.prompt)),
+                      format(Seconds(s.decode)), why});
+  }
+  return "\n" + render_text(t, {.indent = 2});
+}
+
+TextTable curve_table(const TrafficAnswer& a, bool people) {
+  using enum Align;
+  TextTable t;
+  const auto time = [&](double s) { return people ? format(Seconds(s)) : write_number(s); };
+  t.columns = {{people ? "rate" : "rate", right},
+               {people ? "load" : "saturation", right},
+               {people ? "TTFT p50" : "ttft_p50_seconds", right},
+               {people ? "p99" : "ttft_p99_seconds", right},
+               {people ? "TPOT p50" : "tpot_p50_seconds", right},
+               {people ? "p99" : "tpot_p99_seconds", right},
+               {people ? "tokens/s" : "output_tokens_per_second", right},
+               {people ? "good/s" : "goodput_requests_per_second", right}};
+  for (const RatePoint& p : a.curve) {
+    const TrafficResult& r = p.result;
+    const auto number = [&](double n) {
+      return people ? fmt::format("{:.3g}", n) : write_number(n);
+    };
+    t.rows.push_back({number(p.rate), number(r.saturation()), time(r.ttft.p50), time(r.ttft.p99),
+                      time(r.tpot.p50), time(r.tpot.p99), number(r.output_tokens_per_second()),
+                      number(r.goodput())});
+  }
+  return t;
+}
+
+/// The largest rate of the curve whose users are served: within the limits, or where none are given
+/// within twice the first token's time of an idle engine for half of them.
+const RatePoint* knee_of(const TrafficAnswer& a) {
+  const RatePoint* knee = nullptr;
+  for (const RatePoint& p : a.curve) {
+    const TrafficResult& r = p.result;
+    const ServiceLimits& l = a.asked.limits;
+    const bool good = a.asked.limited ? r.ttft.p99 <= l.ttft.value && r.tpot.p99 <= l.tpot.value
+                                      : r.ttft.p50 <= 2 * a.curve.front().result.ttft.p50;
+    if (!good) break;
+    knee = &p;
+  }
+  return knee;
+}
+
+const SplitPoint* best_split(const TrafficAnswer& a) {
+  const SplitPoint* best = nullptr;
+  for (const SplitPoint& s : a.splits) {
+    if (best == nullptr || s.result.goodput() > best->result.goodput()) best = &s;
+  }
+  return best;
+}
+
+std::string splits_text(const TrafficAnswer& a) {
+  using enum Align;
+  TextTable t;
+  t.columns = {{"prompts", right},  {"tokens", right},   {"TTFT p50", right}, {"p99", right},
+               {"TPOT p50", right}, {"tokens/s", right}, {"good/s", right},   {""}};
+  for (const SplitPoint& s : a.splits) {
+    const TrafficResult& r = s.result;
+    t.rows.push_back({std::to_string(s.prefill), std::to_string(s.decode),
+                      format(Seconds(r.ttft.p50)), format(Seconds(r.ttft.p99)),
+                      format(Seconds(r.tpot.p50)),
+                      fmt::format("{:.4g}", r.output_tokens_per_second()),
+                      fmt::format("{:.3g}", r.goodput()), &s == best_split(a) ? "best" : ""});
+  }
+  return "\nworkers for\n" + render_text(t, {.indent = 2});
+}
+
+plot::Axis axis(std::string label, bool seconds, bool log) {
+  plot::Axis a;
+  a.label = std::move(label);
+  if (seconds) a.dimension = Seconds::dimension;
+  a.log = log;
+  return a;
+}
+
+}  // namespace
+
+std::string traffic_text(const TrafficAnswer& a) {
+  const TrafficScenario& x = a.asked;
+  const TrafficResult& r = a.result;
+  std::string out =
+      fmt::format("{} on {:.0f} x {} of {}, {}: {}\n", x.scenario.problem.model.name,
+                  x.cluster.devices(), x.scenario.system.device.name, x.scenario.system.name,
+                  x.scenario.problem.runtime.name, requests_text(x));
+  out += cluster_text(x) + "\n";
+  for (const std::string& w : warnings_of(a)) out += "note: " + w + "\n";
+  out += "\n" + percentile_text(r) + "\n";
+  out += fmt::format(
+      "{:.4g} output tokens/s, {:.3g} requests/s{}; {} of {:.3g} requests/s that it "
+      "can serve\n",
+      r.output_tokens_per_second(), r.requests_per_second(),
+      x.limited ? fmt::format(", {:.3g} within the limits", r.goodput()) : "",
+      format_percent(r.saturation(), 0), r.capacity);
+  out += fmt::format("time: {} prompts alone, {} tokens alone, {} both, {} idle\n",
+                     format_percent(r.prefill_share, 0), format_percent(r.decode_share, 0),
+                     format_percent(r.mixed_share, 0), format_percent(r.idle_share, 0));
+  if (r.counts.preemptions > 0) {
+    out += fmt::format("{:.0f} preemptions, {:.3g} tokens computed again\n", r.counts.preemptions,
+                       r.counts.recomputed_tokens);
+  }
+  if (hit_rate(r) > 0) {
+    out +=
+        fmt::format("{} of prompt tokens found in the prefix cache\n", format_percent(hit_rate(r)));
+  }
+  if (x.cluster.decode)
+    out += fmt::format("a cache takes {} to move\n", format(Seconds(r.transfer_seconds)));
+  out +=
+      fmt::format("energy {} a token", format(Joules(r.joules / std::max(1.0, r.output_tokens))));
+  if (x.price) {
+    out += fmt::format("; ${:.3g} a million output tokens, ${:.3g} of all tokens",
+                       per_million(a, r.output_tokens),
+                       per_million(a, r.output_tokens + r.input_tokens));
+  }
+  out += "\n" + slow_text(r);
+  if (!a.curve.empty()) {
+    out += "\nby rate\n" + render_text(curve_table(a, true), {.indent = 2});
+    if (const RatePoint* k = knee_of(a))
+      out += fmt::format("  the knee: {:.3g} a second\n", k->rate);
+  }
+  if (!a.splits.empty()) out += splits_text(a);
+  return out + assumptions_text(x.scenario.assumptions);
+}
+
+std::string traffic_json(const TrafficAnswer& a) {
+  const TrafficScenario& x = a.asked;
+  const TrafficResult& r = a.result;
+  Node root = Node::table();
+  root.set("model", Node::of(x.scenario.problem.model.name));
+  root.set("system", Node::of(x.scenario.system.name));
+  root.set("runtime", Node::of(x.scenario.problem.runtime.name));
+  root.set("gpus", Node::of(x.cluster.devices()));
+  set_result(root, r);
+  root.set("dollars_per_million_tokens", Node::of(per_million(a, r.output_tokens)));
+  root.set("dollars_per_million_tokens_in_and_out",
+           Node::of(per_million(a, r.output_tokens + r.input_tokens)));
+  root.set("simulated_requests_per_second",
+           Node::of(a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0));
+  Node& memory = root.set("memory", Node::table());
+  const ServingMemory& m = x.memory;
+  memory.set("weights_bytes", Node::of(m.weights.value));
+  memory.set("kv_cache_bytes", Node::of(m.cache.value));
+  memory.set("activation_bytes", Node::of(m.activations.value));
+  memory.set("other_bytes", Node::of(m.other.value));
+  memory.set("total_bytes", Node::of(m.total().value));
+  memory.set("capacity_bytes", Node::of(m.capacity.value));
+  memory.set("fits", Node::of(x.fits));
+  memory.set("cache_tokens", Node::of(x.cluster.pool.limits.cache_tokens));
+  Node& slow = root.set("slowest", Node::array());
+  for (const SlowRequest& s : r.slowest) {
+    Node& n = slow.push(Node::table());
+    n.set("request", Node::of(s.answer.request.number + 1));
+    n.set("input", Node::of(s.answer.request.input));
+    n.set("output", Node::of(s.answer.request.output));
+    n.set("latency_seconds", Node::of(s.latency));
+    n.set("queued_seconds", Node::of(s.queued));
+    n.set("prompt_seconds", Node::of(s.prompt));
+    n.set("decode_seconds", Node::of(s.decode));
+    n.set("preemptions", Node::of(s.answer.preemptions));
+    n.set("waited_for", Node::of(name_of(s.answer.wait)));
+  }
+  if (!a.curve.empty()) {
+    Node& curve = root.set("curve", Node::array());
+    for (const RatePoint& p : a.curve) {
+      Node& n = curve.push(Node::table());
+      n.set("rate", Node::of(p.rate));
+      set_result(n, p.result);
+    }
+    if (const RatePoint* k = knee_of(a)) root.set("knee_requests_per_second", Node::of(k->rate));
+  }
+  if (!a.splits.empty()) {
+    Node& splits = root.set("splits", Node::array());
+    for (const SplitPoint& s : a.splits) {
+      Node& n = splits.push(Node::table());
+      n.set("prefill_workers", Node::of(s.prefill));
+      n.set("decode_workers", Node::of(s.decode));
+      n.set("best", Node::of(&s == best_split(a)));
+      set_result(n, s.result);
+    }
+  }
+  Node& warnings = root.set("warnings", Node::array());
+  for (const std::string& w : warnings_of(a)) warnings.push(Node::of(w));
+  set_assumptions(root, x.scenario.assumptions);
+  return to_json(root) + "\n";
+}
+
+std::string traffic_csv(const TrafficAnswer& a) {
+  if (!a.curve.empty()) return render_csv(curve_table(a, false));
+  TextTable t;
+  const auto add = [&](std::vector<std::string>& row, bool first, std::string name, double value) {
+    if (first) t.columns.push_back({std::move(name)});
+    row.push_back(write_number(value));
+  };
+  const auto add_row = [&](const TrafficResult& r, const SplitPoint* split) {
+    const bool first = t.rows.empty();
+    std::vector<std::string> row;
+    if (split != nullptr) add(row, first, "prefill_workers", split->prefill);
+    if (split != nullptr) add(row, first, "decode_workers", split->decode);
+    for (const Number& n : numbers_of(r)) add(row, first, n.name, n.value);
+    for (const Latency& l : latencies_of(r)) {
+      const std::string name(l.name);
+      const std::string stem = name.substr(0, name.find('_'));
+      for (const auto& [which, value] :
+           {std::pair("p50", l.values.p50), std::pair("p90", l.values.p90),
+            std::pair("p99", l.values.p99), std::pair("mean", l.values.mean)}) {
+        add(row, first, stem + "_" + which + "_seconds", value);
+      }
+    }
+    t.rows.push_back(std::move(row));
+  };
+  if (a.splits.empty()) add_row(a.result, nullptr);
+  for (const SplitPoint& s : a.splits) add_row(s.result, &s);
+  return render_csv(t);
+}
+
+std::vector<plot::Figure> traffic_figures(const TrafficAnswer& a) {
+  const TrafficResult& r = a.result;
+  const std::string title =
+      fmt::format("{} on {:.0f} x {}", a.asked.scenario.problem.model.name,
+                  a.asked.cluster.devices(), a.asked.scenario.system.device.name);
+  plot::Figure load;
+  load.title = title + ": load over time";
+  load.x = axis("time", true, false);
+  load.y = axis("requests; cache in percent", false, false);
+  plot::Series waiting{.name = "waiting", .mark = plot::Mark::line, .points = {}};
+  plot::Series running{.name = "running", .mark = plot::Mark::line, .points = {}};
+  plot::Series cache{.name = "cache, %", .mark = plot::Mark::dashed_line, .points = {}};
+  const auto& bins = r.timeline.bins();
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const double t = (static_cast<double>(i) + 0.5) * r.timeline.width();
+    const double s = std::max(1e-12, bins[i].seconds);
+    waiting.points.push_back({t, bins[i].waiting / s, ""});
+    running.points.push_back({t, bins[i].running / s, ""});
+    cache.points.push_back({t, bins[i].cache / s * 100, ""});
+  }
+  load.series = {std::move(waiting), std::move(running), std::move(cache)};
+
+  plot::Figure shares;
+  shares.title = title + ": latencies";
+  shares.x = axis("time", true, true);
+  shares.y = axis("share of requests", false, false);
+  for (const auto& [name, q] : {std::pair("first token", &r.ttfts), std::pair("a token", &r.tpots),
+                                std::pair("whole request", &r.latencies)}) {
+    plot::Series s{.name = name, .mark = plot::Mark::line, .points = {}};
+    for (const auto& [value, share] : q->curve(200)) s.points.push_back({value, share, ""});
+    shares.series.push_back(std::move(s));
+  }
+
+  std::vector<plot::Figure> all = {std::move(load), std::move(shares)};
+  if (a.curve.empty()) return all;
+  plot::Figure curve;
+  curve.title = title + ": latencies by rate";
+  curve.x = axis("requests a second", false, false);
+  curve.y = axis("time", true, true);
+  const auto add = [&](const char* name, auto value, plot::Mark mark) {
+    plot::Series s{.name = name, .mark = mark, .points = {}};
+    for (const RatePoint& p : a.curve) s.points.push_back({p.rate, value(p.result), ""});
+    curve.series.push_back(std::move(s));
+  };
+  add(
+      "TTFT p50", [](const TrafficResult& x) { return x.ttft.p50; }, plot::Mark::line_and_dots);
+  add(
+      "TTFT p99", [](const TrafficResult& x) { return x.ttft.p99; }, plot::Mark::dashed_line);
+  add(
+      "TPOT p50", [](const TrafficResult& x) { return x.tpot.p50; }, plot::Mark::line_and_dots);
+  add(
+      "TPOT p99", [](const TrafficResult& x) { return x.tpot.p99; }, plot::Mark::dashed_line);
+  if (const RatePoint* k = knee_of(a)) {
+    curve.notes.push_back({k->rate, k->result.ttft.p50, "knee"});
+  }
+  all.push_back(std::move(curve));
+  return all;
+}
+
+}  // namespace sextant::cli

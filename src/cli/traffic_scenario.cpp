@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/traffic_scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/flags.hpp"
+#include "cli/prices.hpp"
+#include "sextant/io/traces.hpp"
+#include "sextant/units/parse.hpp"
+
+namespace sextant::cli {
+namespace {
+
+/// Degrees of one pool's engines.
+struct Degrees {
+  std::optional<int> tp, pp, dp, ep;
+};
+
+class Reader {
+ public:
+  Reader(const TrafficOptions& options, const Common& common) : o_(options), common_(common) {}
+
+  TrafficScenario run() {
+    split_ = o_.prefill_workers || o_.decode_workers;
+    read_requests();
+    read_limits();
+    throw_if_any(std::move(flags_.problems));
+    x_.scenario =
+        engine(split_ ? Degrees{o_.prefill_tp, o_.prefill_pp, o_.prefill_dp, o_.prefill_ep}
+                      : Degrees{o_.tp, o_.pp, o_.dp, o_.ep});
+    read_cluster();
+    say_requests();
+    check_longest();
+    throw_if_any(std::move(flags_.problems));
+    return std::move(x_);
+  }
+
+ private:
+  Scenario engine(const Degrees& d) const {
+    Question q{.task = Task::infer,
+               .model = o_.model,
+               .system = o_.system,
+               .runtime = o_.runtime.empty() ? PresetRef{"vllm"} : o_.runtime,
+               .settings = settings_of(common_, setting_roots()),
+               .lookup = common_.lookup};
+    for (const auto& [name, value] : {std::pair("tp", d.tp), std::pair("pp", d.pp),
+                                      std::pair("dp", d.dp), std::pair("ep", d.ep)}) {
+      if (value) q.given.set(name, Node::of(*value));
+    }
+    if (!o_.precision.empty()) q.given.set("precision", Node::of(o_.precision));
+    if (!o_.kv_precision.empty()) q.given.set("kv_precision", Node::of(o_.kv_precision));
+    // What the traffic says instead; here only so that nothing is assumed of it.
+    for (const char* name : {"batch", "input", "output"}) q.given.set(name, Node::of(1));
+    q.given.set("batching", Node::of("closed-loop"));
+    return read_scenario(q);
+  }
+
+  double positive(const char* flag, std::optional<double> given, double otherwise) {
+    if (!given) return otherwise;
+    if (*given > 0 && *given <= 1e9) return *given;
+    flags_.add(flag, fmt::format("expected a number above 0, got {}", *given));
+    return otherwise;
+  }
+  int count(const char* flag, std::optional<int> given, int otherwise) {
+    if (!given) return otherwise;
+    if (*given >= 1) return *given;
+    flags_.add(flag, fmt::format("expected 1 or more, got {}", *given));
+    return otherwise;
+  }
+  void only_with(bool needed, bool given, const char* flag, const char* what) {
+    if (given && !needed) flags_.add(flag, fmt::format("it is for {}", what));
+  }
+
+  void read_requests();
+  void read_limits();
+  void read_cluster();
+  Pool pool_of(const Scenario& s, int replicas);
+  void say_requests();
+  void check_longest();
+  void assume(std::string text) { x_.scenario.assumptions.push_back(std::move(text)); }
+
+  const TrafficOptions& o_;
+  const Common& common_;
+  Flags flags_;
+  TrafficScenario x_;
+  bool split_ = false;
+};
+
+void Reader::read_requests() {
+  Traffic& t = x_.traffic;
+  if (!parse_enum(o_.arrivals, t.arrivals) || t.arrivals == Arrivals::trace) {
+    if (common_.lookup == Lookup::presets) {
+      return flags_.add("--arrivals", "a trace is a file of this machine");
+    }
+    x_.trace = std::make_shared<const Trace>(read_trace(o_.arrivals));
+    t.trace = x_.trace.get();
+    const bool timed = x_.trace->requests.back().arrival > 0;
+    t.arrivals = timed ? Arrivals::trace : Arrivals::poisson;
+    t.lengths = Lengths::trace;
+  }
+  const bool traced = t.trace != nullptr;
+  const bool closed = t.arrivals == Arrivals::closed;
+  const bool timed = !closed && t.arrivals != Arrivals::burst;
+  t.rate = positive("--rate", o_.rate, t.arrivals == Arrivals::trace ? 0 : 1);
+  only_with(timed, o_.rate.has_value(), "--rate", "requests that come at their own time");
+  t.burstiness = positive("--burstiness", o_.burstiness, 1);
+  only_with(t.arrivals == Arrivals::gamma, o_.burstiness.has_value(), "--burstiness",
+            "--arrivals gamma");
+  t.concurrency = count("--concurrency", o_.concurrency, 1);
+  only_with(closed, o_.concurrency.has_value(), "--concurrency", "--arrivals closed");
+  t.requests = count("--requests", o_.requests,
+                     traced   ? static_cast<int>(x_.trace->requests.size())
+                     : closed ? std::min(10 * t.concurrency, 1000000)
+                              : 10000);
+  t.input = count("--input", o_.input, t.input);
+  t.output = count("--output", o_.output, t.output);
+  if (!o_.lengths.empty()) {
+    t.lengths = flags_.choice<Lengths>("--lengths", o_.lengths);
+    if (t.lengths == Lengths::trace && !traced) {
+      flags_.add("--lengths", "there is no trace", "give its file as --arrivals");
+    }
+  } else if (o_.length_ratio && !traced) {
+    t.lengths = Lengths::uniform;
+  } else if (o_.spread && !traced) {
+    t.lengths = Lengths::lognormal;
+  }
+  t.length_ratio = positive("--length-ratio", o_.length_ratio, 1);
+  if (t.length_ratio > 1) flags_.add("--length-ratio", "expected 1 at most");
+  t.spread = positive("--spread", o_.spread, 1);
+  t.seed = static_cast<std::uint64_t>(o_.seed);
+}
+
+void Reader::read_limits() {
+  const auto quantity = [&](const char* flag, const std::string& text, Seconds& value) {
+    if (text.empty()) return;
+    const ParseResult r = parse_quantity(text);
+    if (!r.quantity || r.quantity->dimension != Seconds::dimension || r.quantity->value <= 0) {
+      return flags_.add(flag, fmt::format("expected a time such as '500 ms', got '{}'", text));
+    }
+    value = Seconds(r.quantity->value);
+    x_.limited = true;
+  };
+  quantity("--max-ttft-p99", o_.max_ttft_p99, x_.limits.ttft);
+  quantity("--max-tpot-p99", o_.max_tpot_p99, x_.limits.tpot);
+}
+
+Pool Reader::pool_of(const Scenario& s, int replicas) {
+  const EngineChoices choices{o_.token_budget,    o_.max_requests, o_.block,
+                              o_.memory_fraction, std::nullopt,    o_.prefix_cache};
+  const EngineFit fit = fit_engine(s.problem, s.strategy, choices);
+  x_.fits = x_.fits && fit.fits;
+  x_.memory = fit.memory;
+  return {s.problem, s.strategy, fit.limits, replicas};
+}
+
+void Reader::read_cluster() {
+  Cluster& c = x_.cluster;
+  const Scenario& s = x_.scenario;
+  if (!o_.router.empty()) c.router = flags_.choice<Router>("--router", o_.router);
+  if (split_) {
+    const Scenario decode = engine({o_.decode_tp, o_.decode_pp, o_.decode_dp, o_.decode_ep});
+    c.decode = pool_of(decode, count("--decode-workers", o_.decode_workers, 1));
+  }
+  c.pool = pool_of(s, count(split_ ? "--prefill-workers" : "--replicas",
+                            split_ ? o_.prefill_workers : o_.replicas, 1));
+  connect(c);
+  if (!o_.price.empty()) x_.price = read_price(o_.price, s.system.device.name, flags_);
+  const EngineLimits& l = c.pool.limits;
+  if (!o_.token_budget) assume(fmt::format("token budget {} a step", l.token_budget));
+  if (!o_.max_requests) assume(fmt::format("{} requests at a time at most", l.max_requests));
+  assume(fmt::format("cache of {:.0f} tokens an engine{}", l.cache_tokens,
+                     s.strategy.dp > 1 ? " and rank" : ""));
+}
+
+void Reader::say_requests() {
+  const Traffic& t = x_.traffic;
+  if (o_.runtime.empty()) assume("runtime vllm");
+  if (t.trace == nullptr) {
+    if (!o_.input) assume(fmt::format("input {}", t.input));
+    if (!o_.output) assume(fmt::format("output {}", t.output));
+  }
+  if (!o_.rate && t.arrivals != Arrivals::closed && t.arrivals != Arrivals::burst &&
+      t.arrivals != Arrivals::trace) {
+    assume("rate 1 a second");
+  }
+  if (!o_.requests && t.trace == nullptr) assume(fmt::format("{:.0f} requests", t.requests));
+}
+
+void Reader::check_longest() {
+  const Traffic& t = x_.traffic;
+  const Model& m = x_.scenario.problem.model;
+  double longest = static_cast<double>(t.input) + t.output;
+  std::string whose = "--input and --output";
+  if (t.lengths == Lengths::trace) {
+    longest = 0;
+    for (const Request& r : t.trace->requests) {
+      const double own = static_cast<double>(r.input) + r.output;
+      if (own <= longest) continue;
+      longest = own;
+      whose = fmt::format("request {} of {}", r.number + 1, o_.arrivals);
+    }
+  }
+  if (m.max_context <= 0 || longest <= m.max_context) return;
+  const std::string what = fmt::format("{} make a context of {:.0f}, {} takes {} at most", whose,
+                                       longest, m.name, m.max_context);
+  if (o_.allow_long) return assume(what + ": gone on with, as asked");
+  flags_.add("--arrivals", what, "--allow-long goes on all the same");
+}
+
+}  // namespace
+
+TrafficScenario read_traffic(const TrafficOptions& options, const Common& common) {
+  return Reader(options, common).run();
+}
+
+}  // namespace sextant::cli

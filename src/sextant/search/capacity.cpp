@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/search/capacity.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/predict/rules.hpp"
+#include "sextant/search/parallel.hpp"
+
+namespace sextant {
+namespace {
+
+/// One way to build an engine, or a pair of them.
+struct Layout {
+  Strategy strategy;
+  Precision cache = Precision::bf16;
+  int max_requests = 0;
+  bool split = false;
+};
+
+std::vector<int> powers(int most) {
+  std::vector<int> all;
+  for (int n = 1; n <= most; n *= 2) all.push_back(n);
+  return all;
+}
+
+std::vector<Layout> layouts_of(const Problem& p, const CapacitySpace& space) {
+  const bool experts = p.model.experts.count > 0;
+  const auto given = [](const std::vector<int>& list, std::vector<int> otherwise) {
+    return list.empty() ? otherwise : list;
+  };
+  std::vector<Layout> all;
+  const auto add = [&](const Strategy& s) {
+    for (const Precision cache : space.cache) {
+      for (const int most : space.max_requests) {
+        all.push_back({s, cache, most, false});
+        if (space.disaggregated) all.push_back({s, cache, most, true});
+      }
+    }
+  };
+  for (const int tp : given(space.tp, powers(space.devices))) {
+    for (const int pp : given(space.pp, powers(space.devices / tp))) {
+      const int rest = space.devices / std::max(1, tp * pp);
+      for (const int dp : given(space.dp, experts ? powers(rest) : std::vector<int>{1})) {
+        for (const int ep : given(space.ep, experts ? powers(tp * dp) : std::vector<int>{1})) {
+          for (const Precision precision : space.precision) {
+            add({.tp = tp, .pp = pp, .dp = dp, .ep = ep, .precision = precision});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+class Planner {
+ public:
+  Planner(const Problem& p, const CapacitySpace& space, const CapacityAim& aim)
+      : p_(p), space_(space), aim_(aim), means_(means_of(aim.traffic)) {}
+
+  void run(const Layout& layout, std::uint64_t order) {
+    ++result.evaluated;
+    const Shortfall why = attempt(layout, order);
+    if (why != Shortfall::count) ++result.rejected[why];
+  }
+
+  void add(const Planner& other) {
+    result.evaluated += other.result.evaluated;
+    result.simulations += other.result.simulations;
+    for (std::size_t i = 0; i < result.rejected.size; ++i) {
+      result.rejected.values[i] += other.result.rejected.values[i];
+    }
+    result.best.insert(result.best.end(), other.result.best.begin(), other.result.best.end());
+  }
+
+  CapacityResult take() {
+    std::sort(result.best.begin(), result.best.end(),
+              [](const CapacityFound& a, const CapacityFound& b) {
+                if (a.devices != b.devices) return a.devices < b.devices;
+                if (a.most != b.most) return a.most > b.most;
+                return a.order < b.order;
+              });
+    if (result.best.size() > static_cast<std::size_t>(aim_.top)) {
+      result.best.resize(static_cast<std::size_t>(aim_.top));
+    }
+    return std::move(result);
+  }
+
+  CapacityResult result;
+
+ private:
+  /// count: it serves, and is among those found.
+  Shortfall attempt(const Layout& layout, std::uint64_t order) {
+    const Strategy& s = layout.strategy;
+    p_.serving.cache = layout.cache;
+    if (legal_serving(p_, s) != Verdict::fits) return Shortfall::illegal;
+    EngineChoices choices;
+    if (layout.max_requests > 0) choices.max_requests = layout.max_requests;
+    const EngineFit fit = fit_engine(p_, s, choices);
+    if (!fit.fits || fit.limits.cache_tokens < means_.input + means_.output) {
+      return Shortfall::no_memory;
+    }
+    Cluster c;
+    c.pool = {p_, s, fit.limits, 1};
+    if (layout.split) c.decode = c.pool;
+    PricedCluster cluster(std::move(c), means_);
+    if (const Shortfall why = alone(cluster); why != Shortfall::count) return why;
+    if (layout.split) balance(cluster);
+    connect(cluster.cluster);
+    return scale(cluster, layout, order);
+  }
+
+  /// The bounds first: what one request on an idle engine takes.
+  Shortfall alone(PricedCluster& c) const {
+    const double budget = c.cluster.pool.limits.token_budget;
+    const double piece = std::min(budget, means_.input);
+    const StepShape prompt{.prompt_tokens = piece, .reach = piece * piece / 2, .prompts = 1};
+    const double prompts = std::ceil(means_.input / piece) * c.price.step(prompt).seconds;
+    if (prompts > aim_.limits.ttft.value) return Shortfall::first_token;
+    const StepShape token{.decoding = 1, .contexts = means_.context, .mean_decoding = 1};
+    if (c.price.step(token).seconds > aim_.limits.tpot.value) return Shortfall::token;
+    return Shortfall::count;
+  }
+
+  /// As many engines for prompts as those for tokens need, in small numbers.
+  void balance(PricedCluster& c) const {
+    const double prompts = capacity_of(c.cluster.pool, c.price, means_, Role::prefill);
+    const double tokens = capacity_of(*c.cluster.decode, *c.decode_price, means_, Role::decode);
+    const double ratio = tokens / prompts;  // engines for prompts to one for tokens
+    double best = 1e30;
+    for (int prefill = 1; prefill <= 4; ++prefill) {
+      const int decode = std::clamp(static_cast<int>(std::round(prefill / ratio)), 1, 8);
+      const double miss = std::abs(std::log(prefill / ratio / decode));
+      if (miss >= best - 0.05) continue;
+      best = miss;
+      c.cluster.pool.replicas = prefill;
+      c.cluster.decode->replicas = decode;
+    }
+  }
+
+  bool holds(PricedCluster& c, double rate, TrafficResult& r) {
+    Traffic t = aim_.traffic;
+    t.rate = rate;
+    t.requests = std::min(t.requests, 1500.0);  // 15 beyond the 99th percentile
+    ++result.simulations;
+    r = simulate(c, t, aim_.limits);
+    return r.ttft.p99 <= aim_.limits.ttft.value && r.tpot.p99 <= aim_.limits.tpot.value;
+  }
+
+  /// The most that one unit serves within the limits, and how many units the rate takes.
+  Shortfall scale(PricedCluster& c, const Layout& layout, std::uint64_t order) {
+    const double bound = c.capacity(means_);
+    const double unit = c.cluster.devices();
+    const double rate = aim_.traffic.rate;
+    if (std::ceil(rate / bound) * unit > space_.devices) return Shortfall::devices;
+    TrafficResult r;
+    double low = 0;
+    double high = std::min(bound, rate);
+    if (holds(c, high, r)) {
+      low = high;
+    } else {
+      for (int i = 0; i < 6 && high / std::max(low, 1e-9) > 1.04; ++i) {
+        const double middle = (low + high) / 2;
+        (holds(c, middle, r) ? low : high) = middle;
+      }
+    }
+    if (low <= 0) return Shortfall::load;
+    const double units = std::ceil(rate / low);
+    if (units * unit > space_.devices) return Shortfall::devices;
+    CapacityFound f;
+    f.strategy = layout.strategy;
+    f.replicas = static_cast<int>(units) * c.cluster.pool.replicas;
+    if (c.cluster.decode) {
+      f.decode = layout.strategy;
+      f.decode_replicas = static_cast<int>(units) * c.cluster.decode->replicas;
+    }
+    f.cache = layout.cache;
+    f.max_requests = c.cluster.pool.limits.max_requests;
+    f.devices = units * unit;
+    f.most = units * low;
+    f.order = order;
+    holds(c, rate / units, f.result);
+    result.best.push_back(std::move(f));
+    return Shortfall::count;
+  }
+
+  Problem p_;  // its own: the cache changes
+  const CapacitySpace& space_;
+  const CapacityAim& aim_;
+  const TrafficMeans means_;
+};
+
+}  // namespace
+
+CapacityResult plan_capacity(const Problem& problem, const CapacitySpace& space,
+                             const CapacityAim& aim, SearchProgress& progress) {
+  const std::vector<Layout> layouts = layouts_of(problem, space);
+  const int threads = std::max(1, aim.threads);
+  std::vector<Planner> planners;
+  planners.reserve(static_cast<std::size_t>(threads));
+  for (int i = 0; i < threads; ++i) planners.emplace_back(problem, space, aim);
+  for_each_unit(threads, layouts.size(), progress.stop, [&](int thread, std::size_t i) {
+    planners[static_cast<std::size_t>(thread)].run(layouts[i], i);
+    ++progress.done;
+  });
+  for (std::size_t i = 1; i < planners.size(); ++i) planners[0].add(planners[i]);
+  CapacityResult result = planners[0].take();
+  result.stopped = progress.stop;
+  return result;
+}
+
+}  // namespace sextant

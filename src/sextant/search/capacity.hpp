@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Capacity planning: which engines, how many of them, hold users' limits at a rate.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sextant/search/search.hpp"
+#include "sextant/serving/traffic.hpp"
+
+namespace sextant {
+
+/// Layouts of one engine, up to so many devices.
+struct CapacitySpace {
+  int devices = 8;                  ///< of the whole cluster, at most
+  std::vector<int> tp, pp, dp, ep;  ///< empty: all that are legal
+  std::vector<Precision> precision = {Precision::bf16};
+  std::vector<Precision> cache = {Precision::bf16};
+  std::vector<int> max_requests = {0};  ///< 0: the engine's default
+  bool disaggregated = true;            ///< pools of prompts and tokens, too
+};
+
+struct CapacityAim {
+  Traffic traffic;  ///< its rate is what all engines together must serve
+  ServiceLimits limits;
+  double price = 0;  ///< dollars a device and hour
+  int top = 10;
+  int threads = 1;
+};
+
+/// Why a layout does not serve.
+enum class Shortfall : std::uint8_t {
+  illegal,
+  no_memory,
+  first_token,  ///< a prompt alone takes longer than users accept
+  token,        ///< a token of one request alone does
+  load,         ///< at any rate worth the name
+  devices,      ///< it would take more of them than there are
+  count
+};
+constexpr auto names_of(Shortfall) {
+  return std::array<std::string_view, 6>{"not legal",
+                                         "no room for a cache",
+                                         "a prompt alone is too slow",
+                                         "a token alone is too slow",
+                                         "too slow under load",
+                                         "too many devices"};
+}
+
+/// A cluster that serves.
+struct CapacityFound {
+  Strategy strategy;
+  Strategy decode;          ///< of the engines that generate, where they are others
+  int decode_replicas = 0;  ///< 0: one pool
+  int replicas = 1;
+  Precision cache = Precision::bf16;
+  int max_requests = 0;
+  double devices = 1;
+  double most = 0;       ///< requests a second that it serves within the limits
+  TrafficResult result;  ///< at the rate asked for
+  std::uint64_t order = 0;
+};
+
+struct CapacityResult {
+  std::vector<CapacityFound> best;  ///< fewest devices first, then most headroom
+  Table<std::uint64_t, Shortfall> rejected;
+  std::uint64_t evaluated = 0;
+  std::uint64_t simulations = 0;
+  bool stopped = false;
+};
+
+CapacityResult plan_capacity(const Problem& problem, const CapacitySpace& space,
+                             const CapacityAim& aim, SearchProgress& progress);
+
+}  // namespace sextant

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/search/capacity.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sextant/io/presets.hpp"
+
+namespace sextant {
+namespace {
+
+Problem problem_of(const char* model) {
+  const Runtime runtime = load_runtime("vllm");
+  const System system = load_system("dgx-h100");
+  return prepare(system, runtime, load_libraries(system, runtime), load_model(model), Serving{});
+}
+
+CapacityAim aim_at(double rate) {
+  CapacityAim a;
+  a.traffic.rate = rate;
+  a.traffic.requests = 300;
+  a.traffic.input = 1000;
+  a.traffic.output = 100;
+  a.limits = {Seconds(1), Seconds(0.05)};
+  return a;
+}
+
+TEST(Capacity, HoldsTheLimitsItWasAskedFor) {
+  const Problem p = problem_of("llama3.1-8b");
+  CapacitySpace space{.devices = 16};
+  space.pp = {1};
+  SearchProgress progress;
+  const CapacityResult r = plan_capacity(p, space, aim_at(30), progress);
+  ASSERT_FALSE(r.best.empty());
+  for (const CapacityFound& f : r.best) {
+    EXPECT_LE(f.devices, 16);
+    EXPECT_GE(f.most, 30);
+    EXPECT_LE(f.result.ttft.p99, 1.1);
+    EXPECT_LE(f.result.tpot.p99, 0.055);
+  }
+  EXPECT_LE(r.best.front().devices, r.best.back().devices);
+  std::uint64_t rejected = 0;
+  for (const std::uint64_t n : r.rejected.values) rejected += n;
+  EXPECT_GE(rejected + r.best.size(), std::min<std::uint64_t>(r.evaluated, 10));
+}
+
+TEST(Capacity, MoreRateTakesNoFewerDevices) {
+  const Problem p = problem_of("llama3.1-8b");
+  CapacitySpace space{.devices = 32};
+  space.pp = {1};
+  space.disaggregated = false;
+  double before = 0;
+  for (const double rate : {5.0, 40.0, 150.0}) {
+    SearchProgress progress;
+    const CapacityResult r = plan_capacity(p, space, aim_at(rate), progress);
+    ASSERT_FALSE(r.best.empty()) << rate;
+    EXPECT_GE(r.best.front().devices, before);
+    before = r.best.front().devices;
+  }
+  EXPECT_GT(before, 1);
+}
+
+TEST(Capacity, SaysWhyOthersFail) {
+  const Problem p = problem_of("llama3.1-70b");
+  CapacitySpace space{.devices = 8};
+  space.disaggregated = false;
+  CapacityAim aim = aim_at(0.5);
+  aim.limits.tpot = Seconds(0.015);
+  SearchProgress progress;
+  const CapacityResult r = plan_capacity(p, space, aim, progress);
+  EXPECT_GT(r.rejected[Shortfall::no_memory], 0U);  // one device does not hold it
+  EXPECT_GT(r.rejected[Shortfall::token], 0U);      // two are too slow
+  for (const CapacityFound& f : r.best) EXPECT_GE(f.strategy.tp, 4);
+}
+
+}  // namespace
+}  // namespace sextant

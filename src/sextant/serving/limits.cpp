@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/serving/limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+/// Memory with the largest step that the engine may make.
+ServingMemory memory_of(const Problem& problem, const Strategy& strategy, const EngineLimits& l) {
+  Problem p = problem;
+  p.serving.batching = Batching::closed_loop;
+  p.serving.batch = l.max_requests * std::max(1, strategy.dp);
+  p.serving.input = l.token_budget;
+  p.serving.chunk = l.token_budget;
+  p.serving.output = 1;
+  p.serving.speculation = {};
+  return serve(p, strategy).memory;
+}
+
+Bytes cache_of(const Engine& e, double fraction, const ServingMemory& m) {
+  switch (e.memory_share) {
+    case MemoryShare::device:
+      return fraction * m.capacity - m.weights - m.activations - m.other;
+    case MemoryShare::kept:
+      return fraction * m.capacity - m.weights;
+    case MemoryShare::free:
+      break;
+  }
+  return fraction * (m.capacity - m.weights - m.activations - m.other);
+}
+
+}  // namespace
+
+EngineFit fit_engine(const Problem& p, const Strategy& s, const EngineChoices& given) {
+  const Engine& e = p.runtime.engine;
+  EngineFit f;
+  EngineLimits& l = f.limits;
+  l.token_budget = given.token_budget.value_or(e.token_budget.of(p.capacity));
+  l.max_requests = given.max_requests.value_or(e.max_requests.of(p.capacity));
+  l.block = given.block.value_or(e.block);
+  l.prefix_cache = given.prefix_cache.value_or(e.prefix_cache);
+  // Every decoding request takes a token of the budget.
+  l.max_requests = std::min(l.max_requests, l.token_budget);
+  f.memory = memory_of(p, s, l);
+  ServingMemory& m = f.memory;
+  m.cache = max(Bytes(0), cache_of(e, given.memory_fraction.value_or(e.memory_fraction), m));
+  l.cache_tokens = given.cache_tokens.value_or(
+      m.cache_per_token.value > 0 ? std::floor(m.cache / m.cache_per_token) : 1e12);
+  if (given.cache_tokens) m.cache = *given.cache_tokens * m.cache_per_token;
+  f.fits = l.cache_tokens >= l.block;
+  return f;
+}
+
+}  // namespace sextant

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine's limits on a device: its defaults by memory, and the cache that the model leaves.
+#pragma once
+
+#include "sextant/predict/infer.hpp"
+#include "sextant/serving/choices.hpp"
+#include "sextant/serving/rank.hpp"
+
+namespace sextant {
+
+struct EngineFit {
+  EngineLimits limits;
+  ServingMemory memory;  ///< of a device; `cache` is all that the engine takes for it
+  bool fits = false;     ///< some cache is left
+};
+
+EngineFit fit_engine(const Problem& problem, const Strategy& strategy, const EngineChoices& given);
+
+}  // namespace sextant

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/serving/price.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "sextant/cost/kernel.hpp"
+
+namespace sextant {
+namespace {
+
+/// Points of a logarithmic axis: 2^e (1 + k / steps).
+struct Axis {
+  int steps;
+  double at(int i) const {
+    return std::ldexp(1 + static_cast<double>(i % steps) / steps, i / steps);
+  }
+  /// The point at or below `value` (at least 1).
+  int below(double value) const {
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+    const int exponent = static_cast<int>(bits >> 52U) - 1023;
+    const double inside = std::bit_cast<double>((bits & 0xfffffffffffffU) | 0x3ff0000000000000U);
+    return exponent * steps + static_cast<int>((inside - 1) * steps);
+  }
+};
+constexpr Axis contexts{2};
+constexpr Axis requests{2};
+constexpr Axis tokens{4};
+constexpr int short_prompt = 128;
+
+template <class T>
+T& grown(std::vector<T>& list, int index) {
+  if (list.size() <= static_cast<std::size_t>(index))
+    list.resize(static_cast<std::size_t>(index) + 1);
+  return list[static_cast<std::size_t>(index)];
+}
+
+}  // namespace
+
+StepPrice::StepPrice(const Problem& problem, const Strategy& strategy, double usual_context)
+    : graph_(problem),
+      mixed_(problem),
+      strategy_(strategy),
+      ranks_(std::max(1, strategy.dp)),
+      usual_(std::max(1.0, usual_context)) {
+  const Engine& e = problem.runtime.engine;
+  mixed_.runtime.launch.graph =
+      problem.runtime.launch.graph && e.mixed_launch != MixedLaunch::eager;
+}
+
+PassCost StepPrice::pass(const Problem& problem, PassShape shape) {
+  ++passes_;
+  // Stages work on different parts of the batch at a time.
+  const double waves = std::clamp<double>(shape.batch, 1, strategy_.pp);
+  shape.batch = std::ceil(shape.batch / waves) * ranks_;
+  return serving_pass(problem, strategy_, shape);
+}
+
+StepPrice::Cell StepPrice::cell_of(const PassCost& c) const {
+  return {c.time.value, (c.parts[Work::experts] + c.parts[Work::exchange]).value, c.power.value};
+}
+
+const StepPrice::Cell& StepPrice::decode_cell(int batch, int column) {
+  Cell& c = grown(grown(decode_, batch), column);
+  if (c.seconds < 0) {
+    const bool graph = batch <= graph_.runtime.engine.graph_limit;
+    c = cell_of(pass(graph ? graph_ : mixed_,
+                     {.batch = double(batch), .queries = 1, .context = contexts.at(column)}));
+  }
+  return c;
+}
+
+const StepPrice::Cell& StepPrice::base_cell(int row, int column) {
+  Cell& c = grown(grown(base_, row), column);
+  if (c.seconds < 0) {
+    const double chunk = tokens.at(column);
+    // Prompts alone are what `infer` calls a prefill.
+    const PassShape alone{.batch = 1, .queries = chunk, .context = chunk};
+    const PassShape beside{.batch = row > 0 ? requests.at(row - 1) : 0,
+                           .queries = 1,
+                           .context = usual_,
+                           .chunk = chunk,
+                           .chunk_context = chunk};
+    c = cell_of(pass(mixed_, row == 0 ? alone : beside));
+  }
+  return c;
+}
+
+const StepPrice::Prompt& StepPrice::prompt(int column) {
+  Prompt& p = grown(prompts_, column);
+  if (p.alone < 0) {
+    const double n = tokens.at(column);
+    const auto attention = [&](double batch, double queries, double context) {
+      return pass(mixed_, {.batch = batch, .queries = queries, .context = context})
+          .parts[Work::attention]
+          .value;
+    };
+    const double more = std::max(n, 1024.0);
+    const double alone = attention(1, n, n);
+    p.slope = std::max(0.0, attention(1, n, n + more) - alone) / (n * more);
+    p.low =
+        n > short_prompt
+            ? std::min(alone, attention(std::ceil(n / short_prompt), short_prompt, short_prompt))
+            : alone;
+    p.alone = alone;
+  }
+  return p;
+}
+
+StepPrice::Sum StepPrice::decode(double n, double sum) {
+  const int batch = graph_batch(static_cast<int>(std::ceil(n)), graph_.runtime.engine.graph_limit);
+  const double context = std::max(1.0, sum / batch);
+  const int column = contexts.below(context);
+  const Cell& a = decode_cell(batch, column);
+  const Cell low = a;
+  const Cell& high = decode_cell(batch, column + 1);
+  const double t =
+      (context - contexts.at(column)) / (contexts.at(column + 1) - contexts.at(column));
+  return {low.seconds + t * (high.seconds - low.seconds),
+          low.shared + t * (high.shared - low.shared), low.watts + t * (high.watts - low.watts)};
+}
+
+StepPrice::Sum StepPrice::base(double n, double count) {
+  const double p = std::max(1.0, count);
+  const int column = tokens.below(p);
+  const double t = (p - tokens.at(column)) / (tokens.at(column + 1) - tokens.at(column));
+  const int row = n < 1 ? 0 : 1 + requests.below(n);
+  const double low = row == 0 ? 0 : requests.at(row - 1);
+  const double u = (n - low) / (requests.at(row) - low);
+  Sum s;
+  const auto add = [&](int r, int c, double weight) {
+    if (weight <= 0) return;
+    const Cell& x = base_cell(r, c);
+    s.seconds += weight * x.seconds;
+    s.shared += weight * x.shared;
+    s.watts += weight * x.watts;
+  };
+  add(row, column, (1 - u) * (1 - t));
+  add(row, column + 1, (1 - u) * t);
+  add(row + 1, column, u * (1 - t));
+  add(row + 1, column + 1, u * t);
+  return s;
+}
+
+double StepPrice::prompt_change(double count, double reach) {
+  const double p = std::max(1.0, count);
+  const int column = tokens.below(p);
+  const double t = (p - tokens.at(column)) / (tokens.at(column + 1) - tokens.at(column));
+  const double whole = p * p / 2;  // that one prompt looks at from its start
+  const auto change = [&](int c, double weight) {
+    if (weight <= 0) return 0.0;
+    const Prompt& x = prompt(c);
+    if (reach >= whole) return weight * x.slope * (reach - whole);
+    const double least = p * std::min<double>(p, short_prompt) / 2;
+    if (whole <= least) return 0.0;
+    return -weight * (x.alone - x.low) * std::min(1.0, (whole - reach) / (whole - least));
+  };
+  return change(column, 1 - t) + change(column + 1, t);
+}
+
+double StepPrice::with_host(double device, const StepShape& s) const {
+  const Engine& e = graph_.runtime.engine;
+  const bool mixed = s.prompt_tokens > 0 && s.decoding > 0;
+  if (mixed && e.mixed_launch != MixedLaunch::graph) {
+    device = smooth_max(device, (graph_.model.layers * e.layer).value);
+  }
+  const double host =
+      (e.schedule + (s.decoding + s.prompts) * e.sequence + s.prompts * e.prompt).value;
+  return e.asynchronous ? std::max(device, host) : device + host;
+}
+
+StepCost StepPrice::step(const StepShape& s) {
+  const bool mixed = s.prompt_tokens > 0;
+  Sum sum;
+  if (!mixed) {
+    sum = decode(s.decoding, s.contexts);
+  } else {
+    // Stages take whole prompts, each a part of them.
+    const double share = 1 / std::clamp<double>(s.prompts, 1, strategy_.pp);
+    sum = base(s.decoding, s.prompt_tokens * share);
+    sum.seconds += prompt_change(s.prompt_tokens * share, s.reach * share);
+    if (s.decoding > 0) {
+      sum.seconds +=
+          decode(s.decoding, s.contexts).seconds - decode(s.decoding, usual_ * s.decoding).seconds;
+    }
+  }
+  if (ranks_ > 1 && sum.shared > 0) {
+    const Sum mean = mixed && s.mean_prompt_tokens >= 1
+                         ? base(s.mean_decoding, s.mean_prompt_tokens)
+                         : decode(std::max(1.0, s.mean_decoding), s.contexts);
+    sum.seconds += std::min(0.0, mean.shared - sum.shared);
+  }
+  const double seconds = with_host(sum.seconds, s);
+  const double idle = graph_.chip.idle.value;
+  return {seconds, idle * seconds + (sum.watts - idle) * sum.seconds};
+}
+
+StepPrice::Line StepPrice::decode_line(const StepShape& s) {
+  const int batch =
+      graph_batch(static_cast<int>(std::ceil(s.decoding)), graph_.runtime.engine.graph_limit);
+  const double context = std::max(1.0, s.contexts / batch);
+  const double end = contexts.at(contexts.below(context) + 1);
+  Line line;
+  line.first = step(s);
+  line.steps = std::max(1.0, std::floor((end - context) * batch / s.decoding));
+  StepShape last = s;
+  last.contexts = s.contexts + line.steps * s.decoding;
+  if (line.steps > 1) line.growth = (step(last).seconds - line.first.seconds) / line.steps;
+  return line;
+}
+
+}  // namespace sextant

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/serving/price.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/serving/random.hpp"
+#include "sextant/serving/test_cluster.hpp"
+
+namespace sextant {
+namespace {
+
+/// What a step is predicted to take, asked directly.
+double asked(const Problem& p, const Strategy& s, PassShape shape) {
+  return serving_pass(p, s, shape).time.value;
+}
+
+TEST(StepPrice, IsNearWhatAPassTakes) {
+  for (const char* model : {"llama3.1-8b", "llama3.1-70b"}) {
+    Pool pool = test::pool_of(model, "vllm", {.tp = 4});
+    pool.problem.runtime.engine.schedule = pool.problem.runtime.engine.sequence = Seconds(0);
+    pool.problem.runtime.engine.layer = Seconds(0);
+    StepPrice price(pool.problem, pool.strategy, 1000);
+    Random random(1);
+    std::vector<double> decode;
+    std::vector<double> mixed;
+    for (int i = 0; i < 60; ++i) {
+      const int n = graph_batch(1 + static_cast<int>(random.bits() % 256), 512);
+      const double context = 50 + 6000 * random.uniform();
+      const double tokens = std::floor(32 + 4000 * random.uniform());
+      const double before = std::floor(3000 * random.uniform());
+      const StepShape d{.decoding = double(n), .contexts = n * context};
+      const PassShape pd{.batch = double(n), .queries = 1, .context = context};
+      decode.push_back(
+          std::abs(price.step(d).seconds / asked(pool.problem, pool.strategy, pd) - 1));
+      const StepShape m{.decoding = double(n),
+                        .contexts = n * context,
+                        .prompt_tokens = tokens,
+                        .reach = tokens * (before + tokens / 2),
+                        .prompts = 1};
+      PassShape pm = pd;
+      pm.chunk = tokens;
+      pm.chunk_context = before + tokens;
+      mixed.push_back(std::abs(price.step(m).seconds / asked(pool.problem, pool.strategy, pm) - 1));
+    }
+    for (std::vector<double>* errors : {&decode, &mixed}) {
+      std::sort(errors->begin(), errors->end());
+    }
+    EXPECT_LT(decode[30], 0.005) << model;
+    EXPECT_LT(decode.back(), 0.03) << model;
+    EXPECT_LT(mixed[30], 0.015) << model;
+    EXPECT_LT(mixed[54], 0.04) << model;
+    EXPECT_LT(mixed.back(), 0.08) << model;
+  }
+}
+
+TEST(StepPrice, AsksFewPassesForManySteps) {
+  const Pool pool = test::pool_of("llama3.1-8b", "vllm", {});
+  StepPrice price(pool.problem, pool.strategy, 1000);
+  Random random(2);
+  for (int i = 0; i < 20000; ++i) {
+    const double n = 1 + static_cast<double>(random.bits() % 200);
+    const double tokens = 1 + static_cast<double>(random.bits() % 8000);
+    price.step(
+        {.decoding = n, .contexts = n * 1000, .prompt_tokens = tokens, .reach = tokens * 500});
+  }
+  EXPECT_LT(price.passes(), 1500U);
+}
+
+TEST(StepPrice, ShortPromptsCostLessThanALongOne) {
+  const Pool pool = test::pool_of("llama3.1-8b", "vllm", {});
+  StepPrice price(pool.problem, pool.strategy, 1000);
+  const StepShape many{.prompt_tokens = 8192, .reach = 8192.0 * 128, .prompts = 32};
+  const StepShape one{.prompt_tokens = 8192, .reach = 8192.0 * 4096, .prompts = 1};
+  const StepShape end{.prompt_tokens = 8192, .reach = 8192.0 * 60000, .prompts = 1};
+  EXPECT_LT(price.step(many).seconds, price.step(one).seconds * 0.97);
+  EXPECT_GT(price.step(end).seconds, price.step(one).seconds * 1.5);
+}
+
+TEST(StepPrice, LinesAreSteps) {
+  const Pool pool = test::pool_of("llama3.1-8b", "vllm", {});
+  StepPrice price(pool.problem, pool.strategy, 1000);
+  const StepShape s{.decoding = 40, .contexts = 40 * 900.0};
+  const StepPrice::Line line = price.decode_line(s);
+  ASSERT_GT(line.steps, 10);
+  double sum = 0;
+  for (int k = 0; k < 10; ++k) {
+    StepShape later = s;
+    later.contexts += k * s.decoding;
+    sum += price.step(later).seconds;
+  }
+  EXPECT_NEAR(10 * line.first.seconds + line.growth * 45, sum, 1e-6 * sum);
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// One engine with its requests over time. Steps of decoding alone are taken many at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sextant/serving/rank.hpp"
+
+namespace sextant {
+
+/// A request that has left its engine.
+struct Answered {
+  Request request;
+  double scheduled = 0;    ///< when its prompt was first in a step
+  double first_token = 0;  ///< when its first token was there
+  double end = 0;
+  int preemptions = 0;
+  Wait wait = Wait::none;
+  int replica = 0;
+};
+
+/// Equal steps that followed each other.
+struct StepSpan {
+  int replica = 0;
+  double start = 0;
+  double seconds = 0;  ///< of all of them
+  double steps = 1;
+  double decoding = 0;       ///< requests a step, of all ranks
+  double prompt_tokens = 0;  ///< of all ranks
+  double waiting = 0;
+  double running = 0;
+  double cache = 0;  ///< share in use
+  double joules = 0;
+};
+
+class Listener {
+ public:
+  virtual void answered(const Answered& answer) = 0;
+  virtual void stepped(const StepSpan& span) = 0;
+
+ protected:
+  ~Listener() = default;
+};
+
+class Replica {
+ public:
+  Replica(int number, StepPrice& price, const EngineLimits& limits, Role role, const Trace* trace,
+          Listener& listener);
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+
+  /// A request comes, no earlier than those before it.
+  void submit(const Request& request, double now);
+  /// Runs a step, or several alike, if one starts before `limit`; false where none does.
+  bool run(double limit);
+  /// When the next step starts; infinity where there is nothing to do.
+  double next_start() const;
+
+  double clock() const { return clock_; }
+  double load() const { return requests_; }
+  double tokens_to_come() const;
+  /// Tokens of its prompt that are in the cache of one of the ranks.
+  double matched_tokens(const Request& request) const;
+  const EngineCounts& counts() const { return counts_; }
+  double present_seconds() const { return present_; }
+
+ private:
+  bool asynchronous() const { return price_.problem().runtime.engine.asynchronous; }
+  StepShape plan(double decision);
+  std::int64_t count_alike(const StepPrice::Line& line, double limit) const;
+  void report(const StepShape& shape, double seconds, std::int64_t steps, double joules);
+  void finish(std::int32_t i);
+
+  const int number_;
+  const Trace* trace_;
+  StepPrice& price_;
+  const EngineLimits limits_;
+  const Role role_;
+  Listener& listener_;
+  EngineCounts counts_;
+  std::vector<Live> live_;
+  std::vector<std::int32_t> spare_;
+  std::vector<Rank> ranks_;
+  std::vector<std::int32_t> finished_;
+  double clock_ = 0;      // end of the last step
+  double previous_ = 0;   // its start
+  double front_end_ = 0;  // when it has dealt with the requests so far, one after the other
+  double requests_ = 0;
+  double present_ = 0;                               // integral of requests over time
+  double all_decoding_ = 0, all_prompt_tokens_ = 0;  // of the planned step
+};
+
+}  // namespace sextant

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/serving/traffic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "sextant/io/test_support.hpp"
+#include "sextant/serving/test_cluster.hpp"
+
+namespace sextant {
+namespace {
+
+using test::cluster_of;
+using test::traffic_at;
+
+constexpr const char* engines[] = {"vllm", "sglang", "trtllm", "pytorch-engine",
+                                   "fastertransformer"};
+
+Cluster engine(const char* name) {
+  // Slots of the plain engine hold its longest request.
+  EngineChoices c;
+  if (std::string_view(name) == "pytorch-engine")
+    c = {.max_requests = 64, .cache_tokens = 64.0 * 16384};
+  return cluster_of(name, c);
+}
+
+TEST(Traffic, AtNoLoadIsInfer) {
+  for (const char* name : {"vllm", "trtllm", "pytorch-engine"}) {
+    Cluster c = engine(name);
+    // What the scheduler adds is not the model's.
+    Engine& host = c.pool.problem.runtime.engine;
+    host.schedule = host.sequence = host.prompt = host.request = Seconds(0);
+    Traffic t;
+    t.rate = 0.01;
+    t.requests = 5;
+    t.input = 1024;
+    t.output = 256;
+    const TrafficResult r = simulate(c, t, {});
+    Problem p = c.pool.problem;
+    p.runtime.launch.graph = true;
+    p.serving = {.batch = 1, .input = 1024, .output = 256};
+    const ServingEstimate e = serve(p, c.pool.strategy);
+    EXPECT_NEAR(r.tpot.p50 / e.tpot.value, 1, 0.01) << name;
+    EXPECT_NEAR(r.ttft.p50 / e.ttft.value, 1, 0.05) << name;
+  }
+}
+
+TEST(Traffic, LosesNoRequestAndNoToken) {
+  for (const char* name : engines) {
+    const Cluster c = engine(name);
+    const Traffic t = traffic_at(20);
+    const TrafficResult r = simulate(c, t, {});
+    EXPECT_EQ(r.sent, t.requests) << name;
+    EXPECT_EQ(r.completed, t.requests) << name;
+    double tokens = 0;
+    RequestStream stream(t);
+    for (Request q; stream.next(q);) tokens += q.output;
+    EXPECT_EQ(r.output_tokens, tokens) << name;
+    EXPECT_EQ(r.counts.output_tokens, tokens) << name;
+    EXPECT_NEAR(r.prefill_share + r.decode_share + r.mixed_share + r.idle_share, 1, 1e-9) << name;
+  }
+}
+
+TEST(Traffic, SameSeedSameBits) {
+  const Cluster c = cluster_of();
+  const TrafficResult a = simulate(c, traffic_at(15), {});
+  const TrafficResult b = simulate(c, traffic_at(15), {});
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(a.ttft.mean), std::bit_cast<std::uint64_t>(b.ttft.mean));
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(a.joules), std::bit_cast<std::uint64_t>(b.joules));
+  Traffic other = traffic_at(15);
+  other.seed = 2;
+  EXPECT_NE(simulate(c, other, {}).ttft.mean, a.ttft.mean);
+}
+
+TEST(Traffic, KeepsLittlesLaw) {
+  for (const char* name : engines) {
+    const TrafficResult r = simulate(engine(name), traffic_at(15, 5000), {});
+    EXPECT_NEAR(r.mean_present / (r.requests_per_second() * r.latency.mean), 1, 0.01) << name;
+  }
+}
+
+TEST(Traffic, HigherRateIsNeverBetterForTheFirstToken) {
+  for (const char* name : engines) {
+    const Cluster c = engine(name);
+    double before = 0;
+    for (const double rate : {1.0, 4.0, 10.0, 20.0, 30.0, 45.0, 80.0}) {
+      const double now = simulate(c, traffic_at(rate), {}).ttft.p50;
+      EXPECT_GE(now, before * 0.995) << name << " at " << rate;
+      before = now;
+    }
+  }
+}
+
+TEST(Traffic, ServesNoMoreThanItsBound) {
+  for (const char* name : engines) {
+    const TrafficResult r = simulate(engine(name), traffic_at(500, 5000), {});
+    EXPECT_LE(r.requests_per_second(), r.capacity * 1.02) << name;
+    // And not far less, when there is always something to do.
+    if (std::string_view(name) != "fastertransformer") {
+      EXPECT_GE(r.requests_per_second(), r.capacity * 0.7) << name;
+    }
+    EXPECT_GT(r.saturation(), 1) << name;
+    EXPECT_GT(r.queue_growth, 1) << name;
+  }
+}
+
+TEST(Traffic, MoreCacheMeansNoMorePreemptions) {
+  double before = 1e30;
+  for (const double tokens : {6000.0, 12000.0, 24000.0, 48000.0, 200000.0}) {
+    const TrafficResult r =
+        simulate(cluster_of("vllm", {.cache_tokens = tokens}), traffic_at(15, 1500), {});
+    EXPECT_LE(r.counts.preemptions, before) << tokens;
+    EXPECT_EQ(r.completed, 1500) << tokens;
+    before = r.counts.preemptions;
+    if (tokens == 6000) {
+      EXPECT_GT(r.counts.preemptions, 10);
+    }
+  }
+  EXPECT_EQ(before, 0);
+}
+
+TEST(Traffic, EnginesThatReserveNeverPreempt) {
+  for (const char* name : {"trtllm", "fastertransformer"}) {
+    const TrafficResult r =
+        simulate(cluster_of(name, {.cache_tokens = 12000.0}), traffic_at(15, 1000), {});
+    EXPECT_EQ(r.counts.preemptions, 0) << name;
+    EXPECT_EQ(r.completed, 1000) << name;
+  }
+}
+
+TEST(Traffic, TwoReplicasAtTwiceTheRateAreLikeOne) {
+  const TrafficResult one = simulate(cluster_of(), traffic_at(12, 4000), {});
+  for (const Router router : {Router::round_robin, Router::least_requests, Router::least_tokens,
+                              Router::two_choices, Router::prefix_aware}) {
+    Cluster two = cluster_of("vllm", {}, 2);
+    two.router = router;
+    const TrafficResult r = simulate(two, traffic_at(24, 8000), {});
+    EXPECT_NEAR(r.tpot.p50 / one.tpot.p50, 1, 0.12) << name_of(router);
+    EXPECT_NEAR(r.ttft.p50 / one.ttft.p50, 1, 0.15) << name_of(router);
+    EXPECT_NEAR(r.capacity / one.capacity, 2, 0.01);  // other requests, other means
+  }
+}
+
+TEST(Traffic, ClosedLoopsKeepTheirUsersBusy) {
+  Traffic t = traffic_at(1, 400);
+  t.arrivals = Arrivals::closed;
+  t.concurrency = 16;
+  const TrafficResult r = simulate(cluster_of(), t, {});
+  EXPECT_EQ(r.completed, 400);
+  EXPECT_GT(r.mean_present, 14);
+  EXPECT_LE(r.mean_present, 16.0001);
+  Cluster two = cluster_of("vllm", {}, 2);
+  two.router = Router::least_requests;
+  EXPECT_EQ(simulate(two, t, {}).completed, 400);
+}
+
+TEST(Traffic, AttentionRanksShareAnEngine) {
+  Cluster c;
+  c.pool = test::pool_of("qwen3-30b-a3b", "vllm", {.tp = 1, .dp = 4, .ep = 4});
+  const TrafficResult r = simulate(c, traffic_at(20), {});
+  EXPECT_EQ(r.completed, 2000);
+  EXPECT_LE(r.requests_per_second(), r.capacity * 1.02);
+}
+
+TEST(Traffic, DisaggregationMovesEveryCache) {
+  Cluster c = cluster_of("vllm", {}, 2);
+  c.decode = c.pool;
+  c.link = BytesPerSecond(40e9);
+  const TrafficResult r = simulate(c, traffic_at(10), {});
+  EXPECT_EQ(r.completed, 2000);
+  const double bytes = cache_bytes_per_token(c.pool.problem).value * 800;
+  EXPECT_GT(r.transfer_seconds, 0.5 * bytes / 40e9);
+  EXPECT_LT(r.transfer_seconds, 5 * bytes / 40e9);
+  EXPECT_EQ(r.mixed_share, 0);  // that is what it is for
+}
+
+TEST(Traffic, PrefixesAreComputedOnce) {
+  Trace trace;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    // Forty conversations whose first three blocks are theirs.
+    for (std::uint32_t b = 0; b < 3; ++b) trace.blocks.push_back(i % 40 * 10 + b);
+    trace.blocks.push_back(100000 + i);
+    Request r;
+    r.arrival = i * 0.1;
+    r.input = 2048;
+    r.output = 40;
+    r.prefix = 4 * i;
+    r.prefix_blocks = 4;
+    r.number = i;
+    trace.requests.push_back(r);
+  }
+  Traffic t;
+  t.arrivals = Arrivals::trace;
+  t.lengths = Lengths::trace;
+  t.trace = &trace;
+  t.rate = 0;
+  const TrafficResult with = simulate(cluster_of(), t, {});
+  const TrafficResult without = simulate(cluster_of("vllm", {.prefix_cache = false}), t, {});
+  // 360 of 400 find three of their four blocks.
+  EXPECT_NEAR(with.counts.hit_tokens / with.counts.prompt_tokens, 0.9 * 0.75, 0.01);
+  EXPECT_EQ(without.counts.hit_tokens, 0);
+  EXPECT_LT(with.ttft.p50, 0.7 * without.ttft.p50);
+  // A cache for less than the conversations keeps fewer.
+  const TrafficResult little = simulate(cluster_of("vllm", {.cache_tokens = 20000.0}), t, {});
+  EXPECT_LT(little.counts.hit_tokens, 0.5 * with.counts.hit_tokens);
+  EXPECT_EQ(little.completed, 400);
+}
+
+TEST(Traffic, NamesARequestThatIsTooLong) {
+  Traffic t = traffic_at(5, 10);
+  t.lengths = Lengths::fixed;
+  test::expect_contains(
+      test::error_of([&] { simulate(cluster_of("vllm", {.cache_tokens = 900.0}), t, {}); }),
+      "request 1 has 800 tokens in and 120 out: more than the 896 that the cache holds");
+}
+
+TEST(Traffic, SaysWhyTheSlowestWaited) {
+  const TrafficResult r =
+      simulate(cluster_of("vllm", {.max_requests = 4}), traffic_at(15, 1000), {});
+  ASSERT_EQ(r.slowest.size(), 10U);
+  for (const SlowRequest& s : r.slowest) {
+    EXPECT_EQ(s.answer.wait, Wait::slots);
+    EXPECT_NEAR(s.queued + s.prompt + s.decode, s.latency, 1e-9);
+  }
+  for (std::size_t i = 1; i < r.slowest.size(); ++i) {
+    EXPECT_GE(r.slowest[i - 1].latency, r.slowest[i].latency);
+  }
+}
+
+TEST(Quantiles, OfManyAreThoseOfFew) {
+  Quantiles many;
+  std::vector<double> all;
+  Random random(3);
+  for (int i = 0; i < 50000; ++i) {
+    all.push_back(0.01 * random.exponential());
+    many.add(all.back());
+  }
+  std::sort(all.begin(), all.end());
+  for (const double share : {0.1, 0.5, 0.9, 0.99}) {
+    EXPECT_NEAR(many.at(share) / all[static_cast<std::size_t>(share * 50000)], 1, 0.003);
+  }
+}
+
+TEST(Requests, ComeAtTheirRateWithTheirLengths) {
+  for (const Arrivals kind : {Arrivals::poisson, Arrivals::gamma, Arrivals::uniform}) {
+    Traffic t = traffic_at(7, 40000);
+    t.arrivals = kind;
+    t.burstiness = 2;
+    RequestStream stream(t);
+    double last = 0, square = 0, input = 0;
+    for (Request r; stream.next(r);) {
+      square += (r.arrival - last) * (r.arrival - last);
+      last = r.arrival;
+      input += r.input;
+    }
+    EXPECT_NEAR(last, 40000 / 7.0, 150) << name_of(kind);
+    const double mean = last / 40000;
+    const double variation = std::sqrt(square / 40000 / (mean * mean) - 1 + 1e-12);
+    const double expected = kind == Arrivals::poisson ? 1 : kind == Arrivals::gamma ? 2 : 0;
+    EXPECT_NEAR(variation, expected, 0.06) << name_of(kind);
+    EXPECT_NEAR(input / 40000, 800, 10) << name_of(kind);
+  }
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a serving engine schedules requests: what its scheduler does, with which limits, and what its
+// host adds. Part of a runtime.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "sextant/spec/describe.hpp"
+#include "sextant/units/units.hpp"
+
+namespace sextant {
+
+/// How prompts meet the requests that are decoding.
+enum class Joining : std::uint8_t {
+  mixed,          ///< in the same step, within one token budget (vLLM V1, TensorRT-LLM)
+  prompts_first,  ///< in steps of their own, before decoding goes on (SGLang)
+  together,       ///< a batch starts and ends as one (static batching)
+};
+constexpr auto names_of(Joining) {
+  return std::array<std::string_view, 3>{"mixed", "prompts-first", "together"};
+}
+
+/// What a request must find free in the cache before it starts.
+enum class Reserve : std::uint8_t {
+  prompt,   ///< its prompt; later blocks may run out, and the last request is preempted
+  share,    ///< its prompt beside a share of what running requests may still write (SGLang)
+  longest,  ///< all that it may ever need: nothing is evicted (TensorRT-LLM's default)
+  slot,     ///< one of so many slots, each with its longest cache
+};
+constexpr auto names_of(Reserve) {
+  return std::array<std::string_view, 4>{"prompt", "share", "longest", "slot"};
+}
+
+/// Of what `memory_fraction` is a share.
+enum class MemoryShare : std::uint8_t {
+  device,  ///< of the device: weights, activations and cache together (vLLM)
+  kept,    ///< of the device: weights and cache; activations live in the rest (SGLang)
+  free,    ///< of what weights and activations leave (TensorRT-LLM)
+};
+constexpr auto names_of(MemoryShare) {
+  return std::array<std::string_view, 3>{"device", "kept", "free"};
+}
+
+/// How the kernels of a step with prompts are launched; decode-only steps replay whole graphs where
+/// the runtime has graphs.
+enum class MixedLaunch : std::uint8_t {
+  graph,      ///< as decoding
+  piecewise,  ///< graphs between attention kernels, which the host launches layer by layer
+  eager,      ///< kernel by kernel
+};
+constexpr auto names_of(MixedLaunch) {
+  return std::array<std::string_view, 3>{"graph", "piecewise", "eager"};
+}
+
+/// A limit that an engine sets by the memory of a device.
+struct ByMemory {
+  int small = 2048;  ///< under 70 GiB
+  int large = 8192;  ///< from 70 GiB
+  int huge = 16384;  ///< from 160 GiB
+  int of(Bytes memory) const {
+    constexpr double gib = 1024.0 * 1024 * 1024;
+    // Drivers report a little less than the name says.
+    return memory.value >= 158 * gib ? huge : memory.value >= 69 * gib ? large : small;
+  }
+};
+template <class V>
+void describe(V& v, ByMemory& m) {
+  v("small", m.small, {.help = "with less than 70 GiB", .min = 1, .max = 1e8});
+  v("large", m.large, {.help = "with 70 GiB or more", .min = 1, .max = 1e8});
+  v("huge", m.huge, {.help = "with 160 GiB or more", .min = 1, .max = 1e8});
+}
+
+struct Engine {
+  Joining joining = Joining::mixed;
+  bool chunked = true;  ///< prompts are cut to the budget that is left
+  Reserve reserve = Reserve::prompt;
+  double reserve_share = 0.3;  ///< of outputs to come, with Reserve::share
+  ByMemory token_budget;       ///< tokens a step
+  ByMemory max_requests{256, 1024, 1024};
+  int block = 16;  ///< tokens of a cache block
+  double memory_fraction = 0.9;
+  MemoryShare memory_share = MemoryShare::device;
+  bool prefix_cache = true;
+  int graph_limit = 512;  ///< the largest batch with a graph
+  MixedLaunch mixed_launch = MixedLaunch::graph;
+  /// The host prepares a step while the one before runs: the longer of the two shows, and a request
+  /// that comes meanwhile waits for the step after.
+  bool asynchronous = true;
+  Seconds schedule{0};  ///< host time a step
+  Seconds sequence{0};  ///< and for each request in it
+  Seconds prompt{0};    ///< and for each prompt in it
+  /// To launch a layer of a step of prompts and tokens together, where no graph holds all of it;
+  /// hidden where the device takes longer.
+  Seconds layer{0};
+  Seconds request{0};  ///< at the front end, one after the other, beside the steps
+};
+template <class V>
+void describe(V& v, Engine& e) {
+  v("joining", e.joining, {.help = "how prompts meet decoding requests"});
+  v("chunked", e.chunked, {.help = "prompts are cut to the budget left"});
+  v("reserve", e.reserve, {.help = "what a request must find free before it starts"});
+  v("reserve_share", e.reserve_share,
+    {.help = "of outputs to come that stay free, with reserve = share", .max = 1});
+  v("token_budget", e.token_budget, {.help = "tokens a step, by device memory"});
+  v("max_requests", e.max_requests, {.help = "requests at a time, by device memory"});
+  v("block", e.block, {.help = "tokens of a cache block", .min = 1, .max = 65536});
+  v("memory_fraction", e.memory_fraction, {.help = "of memory that the engine takes", .max = 1});
+  v("memory_share", e.memory_share, {.help = "what the fraction is of"});
+  v("prefix_cache", e.prefix_cache, {.help = "blocks of shared prefixes are kept"});
+  v("graph_limit", e.graph_limit, {.help = "largest batch with a graph", .max = 65536});
+  v("mixed_launch", e.mixed_launch, {.help = "how steps with prompts are launched"});
+  v("asynchronous", e.asynchronous, {.help = "the host prepares a step while one runs"});
+  v("schedule", e.schedule, {.help = "host time a step", .max = 10});
+  v("sequence", e.sequence, {.help = "host time a request of a step", .max = 10});
+  v("prompt", e.prompt, {.help = "host time a prompt of a step", .max = 10});
+  v("layer", e.layer, {.help = "host time a layer of a step of prompts and tokens", .max = 10});
+  v("request", e.request, {.help = "host time of the front end a request", .max = 10});
+}
+
+/// The batch that a graph was captured for: 1, 2, 4, then by 8, from 256 by 16 (vLLM's list; others
+/// differ little); beyond `limit` the batch itself.
+constexpr int graph_batch(int requests, int limit) {
+  if (requests > limit || requests <= 2) return requests;
+  if (requests <= 4) return 4;
+  const int step = requests > 256 ? 16 : 8;
+  const int padded = (requests + step - 1) / step * step;
+  return padded < limit ? padded : limit;
+}
+
+}  // namespace sextant

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/serving_cases.hpp"
+
+#include <filesystem>
+
+namespace sextant {
+namespace {
+
+/// InferenceMAX draws lengths in 0.8 to 1.0 of nominal, and sends ten requests a user (its
+/// benchmark_serving, --random-range-ratio 0.8). Runs that name the engine's version are those of
+/// aiconfigurator itself, of one length: their users move in step.
+double usual_ratio(const RowReader& row) { return row.text("version").empty() ? 0.8 : 1.0; }
+constexpr double requests_a_user = 10;
+
+Precision sixteen_bit(Precision p) { return p == Precision::fp16 ? Precision::bf16 : p; }
+
+Strategy read_engine(RowReader& row, const std::string& prefix, Precision precision) {
+  Strategy s;
+  s.tp = row.whole_or(prefix + "tp", 1, 1, 1e6);
+  s.pp = row.whole_or(prefix + "pp", 1, 1, 1e6);
+  s.dp = row.whole_or(prefix + "dp", 1, 1, 1e6);
+  s.ep = row.whole_or(prefix + "ep", 1, 1, 1e6);
+  s.precision = precision;
+  return s;
+}
+
+void read_engines(RowReader& row, ServingCase& c) {
+  const Precision precision = sixteen_bit(row.choice("precision", Precision::bf16));
+  c.decode_workers = row.whole_or("decode_workers", 0, 0, 1e6);
+  const bool split = c.decode_workers > 0;
+  c.strategy = read_engine(row, split ? "prefill_" : "", precision);
+  c.workers = split ? row.whole("prefill_workers", 1, 1e6) : row.whole_or("replicas", 1, 1, 1e6);
+  if (split) c.decode = read_engine(row, "decode_", precision);
+  // Narrow checkpoints of TensorRT-LLM bring the scales of a narrow cache along.
+  const bool narrow_cache = narrow(precision) && c.runtime == "trtllm";
+  c.cache =
+      sixteen_bit(row.choice("kv_precision", narrow_cache ? Precision::fp8 : Precision::bf16));
+  const auto whole = [&](const char* column, std::optional<int>& value) {
+    if (!row.text(column).empty()) value = row.whole(column, 1, 1e9);
+  };
+  whole("token_budget", c.choices.token_budget);
+  whole("max_requests", c.choices.max_requests);
+  if (!row.text("cache_tokens").empty())
+    c.choices.cache_tokens = row.number("cache_tokens", 1, 1e12);
+}
+
+void read_lengths(RowReader& row, ServingCase& c) {
+  Traffic& t = c.traffic;
+  if (!c.trace.empty()) {
+    t.lengths = Lengths::trace;
+    return;
+  }
+  t.input = row.whole("input", 1, 1e8);
+  t.output = row.whole("output", 1, 1e7);
+  const bool closed = t.arrivals == Arrivals::closed;
+  t.length_ratio = row.number_or("length_ratio", closed ? usual_ratio(row) : 1, 0, 1);
+  t.lengths = t.length_ratio < 1 ? Lengths::uniform : Lengths::fixed;
+}
+
+}  // namespace
+
+ServingCase read_serving_case(RowReader& row, const std::string& file, std::string& unsupported) {
+  ServingCase c;
+  c.runtime = row.text("runtime");
+  c.model = row.text("model");
+  c.columns = read_model_columns(row);
+  if (c.model.empty() && !c.columns.complete()) {
+    row.problem("model", "a row without a model's name gives layers, hidden, heads and vocab");
+  }
+  const std::string metric = row.text("metric");
+  if (!parse_enum(metric, c.metric)) unsupported = "metric '" + metric + "' is not modelled";
+  read_engines(row, c);
+  Traffic& t = c.traffic;
+  t.arrivals = row.choice("arrivals", Arrivals::poisson);
+  if (!row.text("trace").empty()) {
+    c.trace = (std::filesystem::path(file).parent_path() / row.text("trace")).string();
+  }
+  if (t.arrivals == Arrivals::trace && c.trace.empty()) row.problem("trace", "expected its file");
+  // The rate of a trace is what its times say.
+  const bool traced = t.arrivals == Arrivals::trace;
+  const bool timed = !traced && t.arrivals != Arrivals::closed && t.arrivals != Arrivals::burst;
+  t.rate = timed ? row.number("rate", 1e-9, 1e9) : 0;
+  t.concurrency = t.arrivals == Arrivals::closed ? row.whole("concurrency", 1, 1e7) : 1;
+  t.until = row.number_or("until", t.until, 0, 1e12);
+  const double usual = traced || std::isfinite(t.until) ? 1e9 : requests_a_user * t.concurrency;
+  t.requests = row.number_or("requests", timed ? 1e4 : usual, 1, 1e9);
+  read_lengths(row, c);
+  for (const char* column : {"system",
+                             "runtime",
+                             "version",
+                             "model",
+                             "layers",
+                             "hidden",
+                             "precision",
+                             "kv_precision",
+                             "tp",
+                             "pp",
+                             "dp",
+                             "ep",
+                             "replicas",
+                             "token_budget",
+                             "max_requests",
+                             "cache_tokens",
+                             "arrivals",
+                             "rate",
+                             "concurrency",
+                             "requests",
+                             "trace",
+                             "input",
+                             "output",
+                             "length_ratio",
+                             "until",
+                             "prefill_workers",
+                             "prefill_tp",
+                             "prefill_pp",
+                             "prefill_dp",
+                             "prefill_ep",
+                             "decode_workers",
+                             "decode_tp",
+                             "decode_pp",
+                             "decode_dp",
+                             "decode_ep"}) {
+    c.run += row.text(column) + '|';
+  }
+  return c;
+}
+
+}  // namespace sextant

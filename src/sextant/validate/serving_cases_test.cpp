@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/serving_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sextant/io/test_support.hpp"
+#include "sextant/validate/validate.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr const char* header =
+    "id,kind,system,runtime,model,precision,tp,arrivals,concurrency,input,output,trace,until,"
+    "decode_workers,decode_tp,prefill_workers,prefill_tp,metric,measured,source\n";
+
+std::vector<CaseResult> results_of(const std::string& rows, const std::string& file = "mine.csv") {
+  Catalogue catalogue;
+  return validate(read_cases(parse_csv(header + rows, file)), catalogue);
+}
+
+TEST(ServingCases, MetricsOfARunComeFromOneSimulation) {
+  const std::string scenario = ",serving,dgx-h100,vllm,llama3.1-8b,fp8,2,closed,8,512,64,,,,,,,";
+  const auto r =
+      results_of("a" + scenario + "ttft_p50_seconds,0.02,me\n" + "b" + scenario +
+                 "tpot_p50_seconds,0.005,me\n" + "c" + scenario +
+                 "output_tokens_per_second,1000,me\n" + "d" + scenario + "jitter_seconds,1,me\n");
+  ASSERT_EQ(r.size(), 4U);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(r[static_cast<std::size_t>(i)].unsupported, "");
+    EXPECT_GT(r[static_cast<std::size_t>(i)].predicted, 0);
+  }
+  // Eight users, a token each per step.
+  EXPECT_LT(r[2].predicted, 8 / r[1].predicted);
+  EXPECT_GT(r[2].predicted, 0.5 * 8 / r[1].predicted);
+  EXPECT_EQ(r[3].unsupported, "metric 'jitter_seconds' is not modelled");
+}
+
+TEST(ServingCases, TracesStandBesideTheCases) {
+  const test::Folder folder;
+  write_file_atomically(folder.path("t.csv"), "arrival,input,output\n0,100,10\n0.5,100,10\n");
+  const std::string row =
+      "a,serving,dgx-h100,vllm,llama3.1-8b,bf16,1,trace,,,,t.csv,10,,,,,output_tokens_per_second,2,"
+      "me\n";
+  const auto r = results_of(row, folder.path("cases.csv"));
+  ASSERT_EQ(r.front().unsupported, "");
+  EXPECT_DOUBLE_EQ(r.front().predicted, 2);  // twenty tokens in ten seconds
+}
+
+TEST(ServingCases, PoolsOfTheirOwn) {
+  const auto r = results_of(
+      "a,serving,dgx-h100,vllm,llama3.1-8b,fp8,,closed,4,512,64,,,1,2,1,1,tpot_p50_seconds,0.01,"
+      "me\n");
+  ASSERT_EQ(r.front().unsupported, "");
+  EXPECT_GT(r.front().predicted, 0);
+}
+
+}  // namespace
+}  // namespace sextant
