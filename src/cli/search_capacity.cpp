@@ -23,8 +23,12 @@ TrafficOptions traffic_options(const SearchOptions& o) {
   t.runtime = o.runtime;
   t.arrivals = o.traffic;
   t.rate = o.rate;
-  t.input = o.input;
-  t.output = o.output;
+  const auto count = [&](const char* name) -> std::optional<int> {
+    const Node* given = o.given.find(name);
+    return given == nullptr ? std::nullopt : std::optional(static_cast<int>(given->number));
+  };
+  t.input = count("input");
+  t.output = count("output");
   t.max_ttft_p99 = o.max_ttft_p99;
   t.max_tpot_p99 = o.max_tpot_p99;
   return t;

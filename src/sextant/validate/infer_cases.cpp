@@ -8,8 +8,8 @@
 namespace sextant {
 namespace {
 
-// One step of an engine: one token of some requests, and a piece of a prompt whose tokens look at so
-// many in the mean.
+// One step of an engine: one token of some requests, and a piece of a prompt whose tokens look at
+// so many in the mean.
 void read_mixed(RowReader& row, InferCase& c) {
   c.mixed = true;
   PassShape& s = c.shape;

@@ -36,7 +36,7 @@ bool is_throughput(const CaseResult& r) {
          r.metric == "model_tflops_per_gpu";
 }
 
-struct Runs {
+struct RunsOf {
   std::vector<double> predicted;
   std::vector<double> measured;
 };
@@ -63,7 +63,7 @@ std::vector<Ranking> rank_runs(const std::vector<Case>& cases,
   std::map<std::string, const Case*> by_id;
   for (const Case& c : cases) by_id[c.group + "/" + c.id] = &c;
   std::vector<std::string> order;
-  std::map<std::string, Runs> groups;
+  std::map<std::string, RunsOf> groups;
   for (const CaseResult& r : results) {
     const auto found = by_id.find(r.group + "/" + r.id);
     if (found == by_id.end() || !r.unsupported.empty() || !is_throughput(r)) continue;
@@ -74,14 +74,14 @@ std::vector<Ranking> rank_runs(const std::vector<Case>& cases,
     const auto devices = run->inputs.gpus > 0 ? run->inputs.gpus : static_cast<int>(devices_of(s));
     const std::string name = r.group + ": " + run->model + " on " + std::to_string(devices) + " " +
                              found->second->system;
-    Runs& runs = groups[name];
+    RunsOf& runs = groups[name];
     if (runs.predicted.empty()) order.push_back(name);
     runs.predicted.push_back(goodness(r, r.predicted));
     runs.measured.push_back(goodness(r, r.measured));
   }
   std::vector<Ranking> rankings;
   for (const std::string& name : order) {
-    const Runs& runs = groups[name];
+    const RunsOf& runs = groups[name];
     if (runs.predicted.size() < 2) continue;
     const auto best = std::max_element(runs.predicted.begin(), runs.predicted.end());
     const double chosen = runs.measured[static_cast<std::size_t>(best - runs.predicted.begin())];

@@ -63,10 +63,7 @@ ServingCase read_serving_case(RowReader& row, const std::string& file, std::stri
   ServingCase c;
   c.runtime = row.text("runtime");
   c.model = row.text("model");
-  c.columns = read_model_columns(row);
-  if (c.model.empty() && !c.columns.complete()) {
-    row.problem("model", "a row without a model's name gives layers, hidden, heads and vocab");
-  }
+  c.columns = read_model_columns(row, c.model);
   const std::string metric = row.text("metric");
   if (!parse_enum(metric, c.metric)) unsupported = "metric '" + metric + "' is not modelled";
   read_engines(row, c);
