@@ -242,14 +242,19 @@ States states_of(const Problem& p, const Strategy& s, const Groups& g, const Ran
   States states;
   add_states(p, s, dense_part(s, g, r, layers), stored_bytes(s), states);
   add_states(p, s, expert_part(s, g, r, layers), stored_bytes(s), states);
-  if (s.schedule == Schedule::dual_pipe) {
-    // Two copies of the model, each shared by half of the pipeline's ranks.
-    states.weights *= 2;
-    states.gradients *= 2;
-    if (s.zero == 0) states.optimizer *= 2;
-  }
   const double first = (r.dense + r.experts) / std::max(1.0, layers) + r.embedding;
   states.unmade = r.total() > 0 ? std::min(1.0, first / r.total()) : 0;
+  return states;
+}
+
+/// The schedule is no axis of a mapping, whose states many schedules share: what one adds to them
+/// is added where they are used.
+States of_schedule(const Strategy& s, States states) {
+  if (s.schedule != Schedule::dual_pipe) return states;
+  // Two copies of the model, each shared by half of the pipeline's ranks.
+  states.weights *= 2;
+  states.gradients *= 2;
+  if (s.zero == 0) states.optimizer *= 2;
   return states;
 }
 
@@ -341,8 +346,9 @@ States states_of(const Problem& p, const Strategy& s, const Groups& groups,
 }
 
 StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
-                         const States& states, const StageKind& stage) noexcept {
+                         const States& mapped, const StageKind& stage) noexcept {
   const Footprint& f = p.runtime.footprint;
+  const States states = of_schedule(s, mapped);
   StageMemory m;
   m.after_forward = kept_layers(p, s, kept, stage);
   if (stage.first) m.after_forward += kept.embedding;
@@ -389,7 +395,7 @@ Bytes layer_states(const Problem& p, const Strategy& s, int stage) noexcept {
   const StageKind kind = stage_of(p, s, stage);
   RankParameters r = rank_parameters(p, s, kind);
   r.embedding = r.head = 0;
-  const States states = states_of(p, s, groups_of(p, s), r, kind.layers);
+  const States states = of_schedule(s, states_of(p, s, groups_of(p, s), r, kind.layers));
   return states.weights + states.gradients + states.optimizer;
 }
 
