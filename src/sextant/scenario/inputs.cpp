@@ -149,8 +149,8 @@ std::string flag_of_field(std::string_view name) {
   return flag;
 }
 
-std::string_view usual_runtime(Task task) {
-  return task == Task::train ? "megatron-core" : "trtllm";
+const std::string& usual_runtime(Task task, const System& system) {
+  return task == Task::train ? system.trained_with : system.served_with;
 }
 
 bool read_input(const std::string& text, Slot& slot, const Document& document,

@@ -13,6 +13,7 @@
 #include "sextant/io/read.hpp"
 #include "sextant/io/reflect.hpp"
 #include "sextant/spec/strategy.hpp"
+#include "sextant/spec/system.hpp"
 #include "sextant/spec/workload.hpp"
 
 namespace sextant {
@@ -51,7 +52,7 @@ std::string canonical_input(std::string_view name);
 std::string flag_of_field(std::string_view name);
 
 /// The runtime that a task takes when none is named.
-std::string_view usual_runtime(Task task);
+const std::string& usual_runtime(Task task, const System& system);
 
 /// Overlays a table of fields, texts as flags have them or values as JSON has them. Names of what
 /// was given are added, problems as well, each by its flag.

@@ -94,11 +94,7 @@ struct Assigner {
 
 }  // namespace
 
-Inputs defaults_of(Task task) {
-  Inputs i;
-  i.runtime = usual_runtime(task);
-  return i;
-}
+Inputs defaults_of(Task) { return {}; }
 
 StructRef flags_of(Task task, Inputs& inputs) {
   Names names{&inputs};
