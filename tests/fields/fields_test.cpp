@@ -116,6 +116,10 @@ Answer kernels(const World& w) {
     add(e);
     e.layer.tokens = 32768;
     add(e);
+    e.unfused = true;
+    add(e);
+    e.layer.tokens = 1;
+    add(e);
   }
   for (std::size_t op = 0; op < static_cast<std::size_t>(StreamOp::count); ++op) {
     for (const double rows : {1.0, 4000.0}) {

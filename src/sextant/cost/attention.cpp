@@ -156,6 +156,7 @@ KernelCost attention_prefill(const Chip& chip, const PrefillKernel& kernel, cons
 KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel, const AttentionShape& s,
                            double decoding, double context, Hertz clock) {
   PromptWork w = prompt_work(chip, s, false);
+  if (decoding <= 0) return prompt(chip, kernel, w, clock);
   // A token that decodes beside a prompt is a sequence with one query: a block of queries a head,
   // nearly all of it padding.
   const double products = s.head_dim + s.value_dim;

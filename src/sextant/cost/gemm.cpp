@@ -254,7 +254,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
                          chip.l2_per_clock.value * clock.value);
   const double spilled = std::max(0.0, g.batch * p.y_bytes - 0.5 * chip.l2_shared.value);
   p.epilogue = mech.asynchronous ? 0 : mech.epilogue * spilled / p.bandwidth;
-  p.l2 = chip.l2_capacity.value;
+  p.l2 = chip.l2_shared.value;
   return p;
 }
 

@@ -127,14 +127,17 @@ TEST(Presets, PeakRatesFollowFromCoresAndClock) {
     EXPECT_EQ(d.name, name);
     // A matrix unit does a power of two a clock, so a wrong clock or core count shows. Rates are
     // rounded on datasheets: 2 %. Gaudi 3 runs fp16 outside its main path, so bf16 comes first.
-    const Precision p = d.matrix[Precision::bf16].value > 0 ? Precision::bf16 : Precision::fp16;
+    // Chips without matrix units multiply in fp32 on their lanes.
+    const Precision p = d.matrix[Precision::bf16].value > 0   ? Precision::bf16
+                        : d.matrix[Precision::fp16].value > 0 ? Precision::fp16
+                                                              : Precision::fp32;
     const double per_clock = log2_per_clock(d, p);
     EXPECT_NEAR(per_clock, std::round(per_clock), std::log2(1.02));
     EXPECT_GE(d.matrix[p], d.matrix[Precision::fp32]);
     EXPECT_GT(d.memory.bandwidth.value, 1e11);
     // The ridge of every machine so far lies here (FLOP a byte).
     const double ridge = d.matrix[p].value / d.memory.bandwidth.value;
-    EXPECT_GT(ridge, 30);
+    EXPECT_GT(ridge, 20);
     EXPECT_LT(ridge, 700);
   }
 }
