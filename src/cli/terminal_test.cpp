@@ -18,7 +18,6 @@ TEST(Terminal, AFileIsNone) {
   std::FILE* file = std::tmpfile();
   ASSERT_NE(file, nullptr);
   EXPECT_FALSE(is_terminal(file));
-  EXPECT_FALSE(takes_colour(file));
   unsetenv("COLUMNS");
   EXPECT_EQ(terminal_width(file, 72), 72);
   setenv("COLUMNS", "123", 1);

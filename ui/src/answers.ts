@@ -75,6 +75,7 @@ export type DeviceFactsDie = {
 export type DeviceFactsL2 = {
   capacity: number;
   per_clock: number;
+  dies: number;
 };
 
 export type DeviceFactsMatrix = {
@@ -96,11 +97,14 @@ export type DeviceFactsMechanism = {
   memory_efficiency: number;
   matrix_efficiency: number;
   matrix_efficiency_8bit: number;
+  matrix_efficiency_4bit: number;
+  vector_efficiency: number;
   tile_cycles: number;
   drain_cycles: number;
   feed: number;
   split_cycles: number;
   tail: number;
+  epilogue: number;
 };
 
 export type DeviceFactsMemory = {
@@ -113,6 +117,8 @@ export type DeviceFactsPower = {
   limit: number;
   idle: number;
   matrix_fp16: number;
+  matrix_fp8: number;
+  matrix_fp4: number;
   memory: number;
 };
 
@@ -238,6 +244,7 @@ export type InferAnswer = {
   strategy: Strategy;
   active_parameters: number;
   kv_cache_bytes_per_token: number;
+  uncertainty: Uncertainty;
   energy: Energy;
   would_fit?: InferFit[];
   curve?: CurvePoint[];
@@ -461,12 +468,8 @@ export type Serving = {
   output: number;
   batching: string;
   chunk: number;
-  cache: string;
-  speculation: ServingSpeculation;
-};
-
-export type ServingSpeculation = {
-  tokens: number;
+  kv_precision: string;
+  speculate: number;
   acceptance: number;
   draft_cost: number;
 };
@@ -577,6 +580,7 @@ export type TrainAnswer = {
   power_watts: number;
   model_flops: number;
   hardware_flops: number;
+  uncertainty: Uncertainty;
   energy: Energy;
   would_fit?: TrainFit[];
   operators?: Operator[];
@@ -593,6 +597,14 @@ export type TrainFit = {
   step_seconds: number;
   total_bytes: number;
   strategy: Strategy;
+};
+
+export type Uncertainty = {
+  level: number;
+  low: number;
+  high: number;
+  basis: string;
+  cases: number;
 };
 
 export type ValidateAnswer = {
@@ -619,5 +631,8 @@ export type ValidationRow = {
   measured: number;
   error: number;
   bound: string;
+  low?: number;
+  high?: number;
+  alike?: string;
   unsupported?: string;
 };
