@@ -45,7 +45,7 @@ TEST(Check, NamesTheRuleAndTheNearestValues) {
                                              "pp 96 is the most"));
   EXPECT_THAT(said(p, {.sp = true}), HasSubstr("sp: sequence parallelism"));
   EXPECT_THAT(said(p, {.ep = 2}), HasSubstr("ep: ep 2, and the model has no experts"));
-  EXPECT_THAT(said(p, {.pp = 2, .zero = 2}), HasSubstr("zero: zero 2 shards gradients"));
+  EXPECT_THAT(said(p, {.pp = 2, .zero = 3}), HasSubstr("zero: zero 3 shards weights"));
   EXPECT_THAT(said(p, {.dp = 64, .shard = 5}), HasSubstr("shard: groups of 5 replicas do not "
                                                          "divide dp 64; 4 or 8 are the nearest"));
   Problem small = p;
