@@ -53,10 +53,11 @@ class Draw {
     g.fields["seq"] = one_of({"1024", "2048", "4096"});
     maybe(g, 4, "cp", {"1", "2"});
     maybe(g, 2, "microbatch", {"1", "2"});
-    maybe(g, 5, "interleave", {"1", "2"});
     maybe(g, 3, "zero", {"0", "1", "2", "3"});
     maybe(g, 6, "shard", {"2"});
-    // Beside one rank the command refuses it, and rows of cases mean nothing by it.
+    // Beside one rank, or one stage, the command refuses them, and rows of cases mean nothing by
+    // them.
+    if (g.fields.contains("pp") && g.fields["pp"] != "1") maybe(g, 3, "interleave", {"1", "2"});
     if (g.fields.contains("tp") && g.fields["tp"] != "1") maybe(g, 2, "sp", {"1", "0"});
     maybe(g, 3, "recompute", {"none", "selective", "full"});
     maybe(g, 6, "recompute_layers", {"2"});

@@ -48,9 +48,12 @@ Inputs read_input_columns(RowReader& row, Task task,
     if (!needed && row.text(slot.name).empty()) continue;
     std::visit(CellReader{row, slot}, slot.target);
   }
-  // Sequence parallelism beside one tensor-parallel rank changes nothing; sources write it so.
+  // Sequence parallelism beside one tensor-parallel rank and chunks of one stage change nothing;
+  // sources write them so.
+  Strategy& s = inputs.strategy;
   inputs.sp_given = !row.text("sp").empty();
-  inputs.strategy.sp = inputs.strategy.sp && inputs.strategy.tp > 1;
+  s.sp = s.sp && s.tp > 1;
+  if (s.pp == 1) s.interleave = 1;
   return inputs;
 }
 
