@@ -48,7 +48,7 @@ edge src/sextant/units/b.hpp '"sextant/spec/a.hpp"' "module 'units' may not incl
 edge src/sextant/spec/b.cpp '"sextant/cost/a.hpp"' "module 'spec' may not include 'cost'"
 edge src/sextant/cost/b.cpp '"sextant/report/a.hpp"' "module 'cost' may not include 'report'"
 edge src/sextant/io/b.cpp '"sextant/cost/a.hpp"' "module 'io' may not include 'cost'"
-edge src/sextant/report/b.cpp '"sextant/io/a.hpp"' "module 'report' may not include 'io'"
+edge src/sextant/report/b.cpp '"sextant/answer/a.hpp"' "module 'report' may not include 'answer'"
 edge src/sextant/validate/b.cpp '"sextant/report/a.hpp"' "module 'validate' may not include 'report'"
 edge src/sextant/validate/b.cpp '"cli/a.hpp"' "the library may not include the program"
 edge src/sextant/cost/b.cpp '"../units/a.hpp"' "include from the root of src"

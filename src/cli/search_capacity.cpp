@@ -12,6 +12,7 @@
 #include "sextant/report/table.hpp"
 #include "sextant/search/capacity.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/parse.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -25,7 +26,10 @@ TrafficOptions traffic_options(const SearchOptions& o) {
   t.rate = o.rate;
   const auto count = [&](const char* name) -> std::optional<int> {
     const Node* given = o.given.find(name);
-    return given == nullptr ? std::nullopt : std::optional(static_cast<int>(given->number));
+    if (given == nullptr) return std::nullopt;
+    // A flag's text is read where it is used.
+    const std::optional<double> text = parse_number(given->string);
+    return static_cast<int>(text.value_or(given->number));
   };
   t.input = count("input");
   t.output = count("output");

@@ -85,7 +85,7 @@ export function scenarioOf(found: Found): Params {
       Object.assign(next, {
         batch: String(found.serving.batch),
         batching: found.serving.batching,
-        kv_precision: found.serving.cache,
+        kv_precision: found.serving.kv_precision,
       });
   }
   return next;

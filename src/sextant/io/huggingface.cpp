@@ -233,6 +233,10 @@ void read_fine_experts(Config& c, Model& m) {
   e.shared = c.count_or({"n_shared_experts"}, 0, most_heads);
   e.dense_layers = c.count_or({"first_k_dense_replace"}, 0, most_layers);
   e.router_bias = c.word({"topk_method"}, "") == "noaux_tc";
+  // Groups of experts are nodes; a token goes to the best few of them.
+  const int groups = c.count_or({"n_group"}, 1, most_heads);
+  const int chosen = c.count_or({"topk_group"}, 1, most_heads);
+  if (groups > 1 && chosen < groups) e.most_nodes = chosen;
 }
 
 // ---- families

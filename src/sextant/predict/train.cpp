@@ -357,18 +357,24 @@ class Step {
 void count_runs(const Problem& p, const Strategy& s, int stage, std::vector<Operator>& operators) {
   const StageKind kind = stage_of(p, s, stage);
   const graph::Graph& g = p.graph;
-  const auto times = [&](std::string_view part) {
-    if (part == g.embedding().name) return kind.first ? 1 : 0;
-    if (part == g.head().name) return kind.last ? 1 : 0;
+  const auto times_of = [&](const StageKind& of, std::string_view part) {
+    if (part == g.embedding().name) return of.first ? 1 : 0;
+    if (part == g.head().name) return of.last ? 1 : 0;
     int sum = 0;
     for (int t = 0; t < g.type_count; ++t) {
       const auto at = static_cast<std::size_t>(t);
       for (const int branch : {g.types[at].mixer, g.types[at].mlp}) {
         const bool of_it = branch >= 0 && g.branches[static_cast<std::size_t>(branch)].name == part;
-        if (of_it) sum += kind.types[at];
+        if (of_it) sum += of.types[at];
       }
     }
     return sum;
+  };
+  // DualPipe pairs the ends: each has half of the microbatches on either.
+  const bool paired = s.schedule == Schedule::dual_pipe && s.pp > 1 && (kind.first || kind.last);
+  const auto times = [&](std::string_view part) -> double {
+    if (!paired) return times_of(kind, part);
+    return 0.5 * (times_of(stage_of(p, s, 0), part) + times_of(stage_of(p, s, s.pp - 1), part));
   };
   const bool some = s.recompute == Recompute::full && s.recompute_layers > 0;
   const double again = some ? std::min(1.0, s.recompute_layers / std::max(1.0, kind.layers)) : 1;

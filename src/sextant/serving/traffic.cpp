@@ -413,7 +413,14 @@ double rate_at(const Pool& pool, StepPrice& price, const TrafficMeans& m, Role r
   const double each = n * input / m.output;  // prompt tokens that each step of tokens brings
   if (pool.problem.runtime.engine.joining == Joining::mixed) {
     const double tokens = std::max(1.0, std::min(each, budget - n));
-    return ranks * tokens / input / price.step(prompts(tokens, n)).seconds;
+    const double even = ranks * tokens / input / price.step(prompts(tokens, n)).seconds;
+    // Prompts in bunches leave steps of tokens alone, which replay a graph where mixed ones do not.
+    const double bunch = std::max(tokens, std::min(input, budget - n));
+    const double steps = bunch / each;
+    if (steps <= 1) return even;
+    const double cycle = price.step(prompts(bunch, n)).seconds +
+                         (steps - 1) * static_cast<double>(price.step(decode).seconds);
+    return std::max(even, ranks * n / m.output * steps / cycle);
   }
   const double whole = std::min(budget, std::max(each, input));
   const double prefill = each / whole * price.step(prompts(whole, 0)).seconds;
