@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sextant/cost/power.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/settings.hpp"
 #include "sextant/predict/energy.hpp"
@@ -74,7 +75,9 @@ Answer kernels(const World& w) {
   const Kernels& k = w.libraries.kernels;
   Answer a;
   const auto add = [&](const auto& c) {
-    a.push_back(evaluate_kernel(c, chip, k, {.repeats = 100}).time.value);
+    const KernelCost cost = evaluate_kernel(c, chip, k, {.repeats = 100});
+    a.push_back(cost.time.value);
+    a.push_back(power_demand(chip, cost, Precision::bf16).value);
   };
   for (const Precision type :
        {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::fp8,
