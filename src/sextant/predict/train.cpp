@@ -387,6 +387,20 @@ void count_runs(const Problem& p, const Strategy& s, int stage, std::vector<Oper
   std::erase_if(operators, [](const Operator& o) { return o.count <= 0; });
 }
 
+/// Exchange between experts hides beside another microbatch as a whole: what shows of it is shared
+/// out by what each operator would have shown.
+void share_exposed(Explained& x) {
+  Seconds sum;
+  for (const Operator& o : x.operators) {
+    if (o.kind == Time::expert) sum += o.count * o.exposed;
+  }
+  const Seconds shown = x.estimate.time[Time::expert].exposed;
+  if (!(sum > shown)) return;
+  for (Operator& o : x.operators) {
+    if (o.kind == Time::expert) o.exposed *= shown / sum;
+  }
+}
+
 }  // namespace
 
 std::string_view meaning_of(Time t) {
@@ -459,6 +473,7 @@ Explained explain(const Problem& problem, const Strategy& strategy) {
   compose(problem, strategy, block.widths, block.clock, recorder, parts);
   x.operators = std::move(recorder.operators);
   count_runs(problem, strategy, x.estimate.slowest_stage, x.operators);
+  share_exposed(x);
   return x;
 }
 
