@@ -135,8 +135,8 @@ std::string capacity_text(const CapacityResult& r, const TrafficScenario& x, dou
 
 }  // namespace
 
-Answer capacity_answer(const SearchOptions& options, const Common& common,
-                       SearchProgress& progress, const Announce& announce) {
+Answer capacity_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
+                       const Announce& announce) {
   if (!options.rate) throw InputError("--rate: how many requests a second must be served?");
   const TrafficScenario x = read_traffic(traffic_options(options), common);
   const CapacitySpace space = read_space(options);

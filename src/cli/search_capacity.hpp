@@ -9,7 +9,7 @@
 
 namespace sextant::cli {
 
-Answer capacity_answer(const SearchOptions& options, const Common& common,
-                       SearchProgress& progress, const Announce& announce);
+Answer capacity_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
+                       const Announce& announce);
 
 }  // namespace sextant::cli

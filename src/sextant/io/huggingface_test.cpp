@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sextant/io/files.hpp"
 #include "sextant/graph/graph.hpp"
+#include "sextant/io/files.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/write.hpp"
 

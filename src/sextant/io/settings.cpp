@@ -128,8 +128,8 @@ void apply_one(const Setting& setting, const StructRef& fields, std::string_view
     return;
   }
   const Document document{origin, "", {}};
-  read_value(document, value_of_text(setting.value, slot->target), *slot, printable(setting.path, 200),
-             problems);
+  read_value(document, value_of_text(setting.value, slot->target), *slot,
+             printable(setting.path, 200), problems);
 }
 
 }  // namespace

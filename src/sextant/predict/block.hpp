@@ -14,8 +14,8 @@ struct Block {
   training::Parts parts;
   Kept kept;
   double flops = 0;  ///< of a token's way forward through the whole model
-  Hertz clock;  ///< that power allows
-  Watts power;  ///< of one device while it computes
+  Hertz clock;       ///< that power allows
+  Watts power;       ///< of one device while it computes
 };
 
 /// Depends on the axes of Scope::block alone: strategies that are alike() in them share one. No

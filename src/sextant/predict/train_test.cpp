@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "sextant/predict/memory.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/predict/memory.hpp"
 
 namespace sextant {
 namespace {

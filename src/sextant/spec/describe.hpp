@@ -43,7 +43,7 @@ struct Field {
   double min = 0;
   double max = 1e30;
   std::string_view inert = {};  ///< why no prediction depends on it; empty: some do
-  AxisInfo axis = {};  ///< of a strategy's
+  AxisInfo axis = {};           ///< of a strategy's
 };
 
 /// Bounds for quantities that may not be zero.

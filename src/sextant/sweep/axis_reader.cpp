@@ -318,9 +318,7 @@ Scene sample_scene(Task task, const Node& plan, Lookup lookup) {
   return s;
 }
 
-std::string slot_path(const std::string& field) {
-  return canonical_field(field);
-}
+std::string slot_path(const std::string& field) { return canonical_field(field); }
 
 std::optional<Slot> find_or_report(const Findings& findings, Scene& scene, const std::string& field,
                                    Place place) {

@@ -415,7 +415,7 @@ Kernels gemm_library(const std::vector<Device>& devices, Catalogue& catalogue) {
 
 // One mechanism for all devices; everything given must outlive the problem.
 FitProblem gemm_problem(SharedMechanism& shared, const Kernels& kernels, Mechanism& mechanism,
-                     const CaseList& cases) {
+                        const CaseList& cases) {
   FitProblem p;
   p.parameters = parameters_of(mechanism, widths_of(cases));
   p.apply = [&] { shared.apply(); };
