@@ -180,11 +180,13 @@ void Rank::plan_prompts(double decision, int budget, StepShape& shape) {
     }
     const int rest =
         r.target - (matched > 0 ? static_cast<int>(matched) * trace_->block_tokens : 0);
-    // An engine that does not cut prompts waits for a step with room, unless there is none.
+    // An engine that does not cut prompts is set up for the longest beside its decoding requests:
+    // one prompt always has room, the next only within the budget.
     const bool whole = !engine_.chunked && rest <= limits_.token_budget;
-    if (budget <= 0 || (whole && rest > budget)) return wait_for(Wait::budget, decision);
+    const bool room = whole ? pieces_.empty() || rest <= budget : budget > 0;
+    if (!room) return wait_for(Wait::budget, decision);
     admit(i, matched);
-    const int tokens = std::min(rest, budget);
+    const int tokens = whole ? rest : std::min(rest, budget);
     add_piece(i, tokens, shape);
     budget -= tokens;
   }

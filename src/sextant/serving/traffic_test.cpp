@@ -121,6 +121,19 @@ TEST(Traffic, MoreCacheMeansNoMorePreemptions) {
   EXPECT_EQ(before, 0);
 }
 
+TEST(Traffic, PromptsOfAWholeBudgetDoNotWaitForOthersToEnd) {
+  Traffic t;
+  t.arrivals = Arrivals::closed;
+  t.concurrency = 4;
+  t.requests = 40;
+  t.input = 8192;  // as many as the engine's budget
+  t.output = 200;
+  t.lengths = Lengths::uniform;
+  t.length_ratio = 0.8;
+  const TrafficResult r = simulate(cluster_of("trtllm"), t, {});
+  EXPECT_LT(r.ttft.p50, 0.5 * 200 * r.tpot.p50);
+}
+
 TEST(Traffic, EnginesThatReserveNeverPreempt) {
   for (const char* name : {"trtllm", "fastertransformer"}) {
     const TrafficResult r =
