@@ -16,6 +16,12 @@
 
 namespace sextant::cli {
 
+/// What a quantity on the command line may be.
+struct QuantityRange {
+  bool zero = false;  ///< it may be nothing
+  double most = 1e30;
+};
+
 /// Collects what is wrong with the flags.
 struct Flags {
   std::vector<Diagnostic> problems;
@@ -34,14 +40,10 @@ struct Flags {
     add(flag, "unknown value '" + text + "'", hint.empty() ? "one of " + all : hint);
     return value;
   }
-  /// What a quantity on the command line may be.
-  struct Range {
-    bool zero = false;  ///< it may be nothing
-    double most = 1e30;
-  };
   /// "64 MiB"; `otherwise` where it is not given.
   template <class Q>
-  Q quantity(const char* flag, const std::string& text, Range range = {}, Q otherwise = Q(0)) {
+  Q quantity(const char* flag, const std::string& text, QuantityRange range = {},
+             Q otherwise = Q(0)) {
     if (text.empty()) return otherwise;
     const ParseResult r = parse_quantity(text);
     const bool right = r.quantity && r.quantity->dimension == Q::dimension;

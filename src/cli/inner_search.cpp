@@ -26,7 +26,9 @@ E objective_of(const std::string& text) {
 class Fixer {
  public:
   explicit Fixer(const InnerQuestion& q)
-      : plan_(q.plan), inputs_(q.inputs), fields_(fields_of(q.plan.task, inputs_)) {}
+      : plan_(q.plan),
+        inputs_(static_cast<const Inputs&>(q.inputs)),
+        fields_(fields_of(q.plan.task, inputs_)) {}
 
   void operator()(std::string_view name, Choices& choices) const {
     if (plan_.gives(name)) choices.only = {static_cast<int>(value_of(name))};

@@ -181,7 +181,7 @@ TextTable curve_table(const TrafficAnswer& a, bool people) {
   using enum Align;
   TextTable t;
   const auto time = [&](double s) { return people ? format(Seconds(s)) : write_number(s); };
-  t.columns = {{people ? "rate" : "rate", right},
+  t.columns = {{"rate", right},
                {people ? "load" : "saturation", right},
                {people ? "TTFT p50" : "ttft_p50_seconds", right},
                {people ? "p99" : "ttft_p99_seconds", right},
