@@ -15,7 +15,7 @@ namespace {
 
 Records group_records(const std::vector<Accuracy>& groups) {
   const auto say = [](Record& r, const Accuracy& x) {
-    const auto seen = [&](Item item) { return x.cases > 0 ? item : said(item, ""); };
+    const auto seen = [&](const Item& item) { return x.cases > 0 ? item : said(item, ""); };
     r("name", x.name, "cases of");
     r("cases", x.cases, "number");
     r("mape", seen(percent(x.mape)), "mean error");

@@ -53,7 +53,8 @@ std::string Answer::json() const {
 
 std::string Answer::csv() const {
   if (!verbatim_.empty()) return verbatim_;
-  return to_csv(lines_.empty() && !lines_.sample ? Records{{*this}, {}} : lines_);
+  return to_csv(lines_.empty() && !lines_.sample ? Records{{static_cast<const Record&>(*this)}, {}}
+                                                 : lines_);
 }
 
 std::string Answer::html() const {

@@ -70,7 +70,7 @@ void describe(Record& r, const Runtime& x) {
 
 void describe(Record& r, const Provenance& p) {
   const bool fitted = p.cases > 0;
-  const auto seen = [&](Item item) { return fitted ? item : said(item, ""); };
+  const auto seen = [&](const Item& item) { return fitted ? item : said(item, ""); };
   r("fitted_cases", said(p.cases, fitted ? fmt::format("{} cases", p.cases) : "not fitted"),
     "fitted to");
   r("error", seen(percent(p.fit_error)), "error");

@@ -22,7 +22,8 @@ double days_of(int year, int month, int day) {
   const int era = year / 400;
   const int of_era = year - era * 400;
   const int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146097.0 + of_era * 365.0 + of_era / 4 - of_era / 100 + of_year - 719468;
+  const int leap_days = of_era / 4 - of_era / 100;
+  return era * 146097.0 + of_era * 365.0 + leap_days + of_year - 719468;
 }
 
 /// "2023-11-16 18:15:46.6805900", with T or a space, as seconds.
