@@ -206,7 +206,8 @@ Digits by_search(const Given& g, const Scenario& x) {
   o.threads = 1;
   for (const auto& [name, text] : g.fields) {
     const auto& work = workload_fields();
-    if (std::any_of(work.begin(), work.end(), [&](const auto& f) { return f.slot.name == name; })) {
+    const auto of_it = [&wanted = name](const auto& f) { return f.slot.name == wanted; };
+    if (std::any_of(work.begin(), work.end(), of_it)) {
       o.given.set(name, Node::of(text));
     }
   }

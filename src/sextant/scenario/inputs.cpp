@@ -192,8 +192,8 @@ namespace {
 struct Word {
   std::string_view name;
   const AxisInfo& axis;
-  std::string operator()(bool* v) const { return *v ? std::string(name) : ""; }
-  std::string operator()(int* v) const { return fmt::format("{} {}", name, *v); }
+  std::string operator()(const bool* v) const { return *v ? std::string(name) : ""; }
+  std::string operator()(const int* v) const { return fmt::format("{} {}", name, *v); }
   std::string operator()(const EnumRef& e) const {
     const std::string_view value = e.names[e.get(e.value)];
     return axis.bare ? std::string(value) : fmt::format("{} {}", name, value);

@@ -26,7 +26,7 @@ std::vector<int> powers(int most) {
 
 std::vector<Layout> layouts_of(const Problem& p, const CapacitySpace& space) {
   const bool experts = p.model.experts.count > 0;
-  const auto given = [](const std::vector<int>& list, std::vector<int> otherwise) {
+  const auto given = [](const std::vector<int>& list, const std::vector<int>& otherwise) {
     return list.empty() ? otherwise : list;
   };
   std::vector<Layout> all;
