@@ -44,6 +44,8 @@ const units: Record<string, string> = {
   'power.limit': 'W',
   'power.idle': 'W',
   'power.matrix_fp16': 'J/FLOP',
+  'power.matrix_fp8': 'J/FLOP',
+  'power.matrix_fp4': 'J/FLOP',
   'power.memory': 'J/B',
   'die.area': 'm2',
   'mechanism.memory_latency': 's',
