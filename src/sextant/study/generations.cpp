@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "sextant/io/presets.hpp"
 #include "sextant/predict/train.hpp"
@@ -259,15 +260,15 @@ Records records(const std::vector<Row>& rows, const std::vector<double>& shares)
     Record& r = all.rows.emplace_back();
     r("what", what);
     r("name", name);
-    r("batch", batch);
+    r("batch", std::move(batch));
     r("tp", s != nullptr ? Item(s->tp) : Item());
     r("pp", s != nullptr ? Item(s->pp) : Item());
     r("microbatch", s != nullptr ? Item(s->microbatch) : Item());
     r("interleave", s != nullptr ? Item(s->interleave) : Item());
-    r("step_seconds", step);
-    r("tokens_per_second", tokens);
-    r("mfu", mfu);
-    r("gain", gained);
+    r("step_seconds", std::move(step));
+    r("tokens_per_second", std::move(tokens));
+    r("mfu", std::move(mfu));
+    r("gain", std::move(gained));
   };
   for (const bool tuned : {false, true}) {
     for (const Row& x : rows) {
