@@ -99,8 +99,8 @@ class Collector {
   double last_end_ = 0;
 };
 
-class Simulation final : Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor): never
-                                     // deleted through a base
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor)
+class Simulation final : Listener {
  public:
   Simulation(PricedCluster& priced, const Traffic& traffic, const ServiceLimits& limits,
              SpanObserver* spans)
@@ -293,8 +293,8 @@ class Simulation final : Listener {  // NOLINT(cppcoreguidelines-virtual-class-d
     const Links::Transfer t = links_.end_next();
     transfer_seconds_ += links_.now() - t.start + cluster_.transfer_start.value;
     ++transfers_;
-    const auto to = static_cast<std::size_t>(cluster_.pool.replicas +
-                                             t.to);  // NOLINT(bugprone-misplaced-widening-cast)
+    const auto to =
+        static_cast<std::size_t>(cluster_.pool.replicas) + static_cast<std::size_t>(t.to);
     replicas_[to]->submit(t.request, links_.now() + cluster_.transfer_start.value);
   }
 
