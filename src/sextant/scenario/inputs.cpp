@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 
 #include "sextant/io/settings.hpp"
 #include "sextant/io/text.hpp"
@@ -206,6 +207,7 @@ struct Word {
     return names.empty() ? "" : "recompute" + names;
   }
   template <class T>
+    requires(!std::same_as<T, bool*> && !std::same_as<T, int*>)
   std::string operator()(const T&) const {
     return "";
   }
