@@ -17,11 +17,11 @@ declare -A may_include=(
   [run]="units spec graph cost predict"
   [serving]="units spec graph cost predict"
   [tech]="units spec graph cost predict"
-  [scenario]="units spec graph cost predict io"
+  [scenario]="units spec graph cost predict run io"
   [search]="units spec graph cost predict scenario serving"
   [validate]="units spec graph cost io predict scenario serving"
   [sweep]="units spec graph cost predict tech io scenario"
-  [study]="units spec graph cost predict scenario tech io report validate"
+  [study]="units spec graph cost predict run scenario tech io report validate"
   [answer]="units spec graph cost predict run tech io report validate search sweep study scenario"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.

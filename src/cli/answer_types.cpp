@@ -19,7 +19,7 @@ struct Sample {
 constexpr Sample samples[] = {
     {"TrainAnswer", "train",
      R"({"model": "gpt3-6.7b", "system": "dgx-a100", "gpus": 4, "pp": 2, "explain": true,
-         "sensitivity": true, "choices": true, "timeline": true})"},
+         "sensitivity": true, "choices": true, "timeline": true, "tokens": "1T"})"},
     {"TrainAnswer", "train", R"({"model": "gpt3-175b", "system": "dgx-a100", "pp": 8})"},
     {"InferAnswer", "infer",
      R"({"model": "llama2-13b", "system": "dgx-h100", "explain": true, "sensitivity": true,

@@ -194,6 +194,7 @@ OptionDescription describe_option(const Option& option) {
   d.default_text = default_text(option.value);
   d.choices.assign(info.choices.begin(), info.choices.end());
   if (info.preset) d.preset = name_of(*info.preset);
+  d.number = info.number;
   d.object = std::holds_alternative<PresetRef*>(option.value);
   if (const double most = std::min(info.max, info.max_remote); std::isfinite(most))
     d.maximum = most;

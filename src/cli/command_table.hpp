@@ -90,6 +90,7 @@ struct OptionDescription {
   std::vector<std::string> choices;
   std::string preset;             ///< the kind of preset that it names, or empty
   bool object = false;            ///< in a request an object may stand for the preset
+  bool number = false;            ///< in a request a number may stand for the text
   std::optional<double> maximum;  ///< that a request over a network may give
   bool required = false;
   bool positional = false;

@@ -26,7 +26,14 @@ class FieldReader {
               std::vector<Diagnostic>& problems)
       : document_(document), option_(option), node_(node), asker_(asker), problems_(problems) {}
 
-  void operator()(std::string* out) { text(*out, node_, "a text in quotes"); }
+  void operator()(std::string* out) {
+    const bool number = node_.kind == Node::Kind::number || node_.kind == Node::Kind::integer;
+    if (option_.info.number && number) {
+      *out = write_number(node_.number);
+      return;
+    }
+    text(*out, node_, option_.info.number ? "a number, or a text in quotes" : "a text in quotes");
+  }
   void operator()(bool* out) {
     if (node_.kind != Node::Kind::boolean) return expected("true or false");
     *out = node_.boolean;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cli/flags.hpp"
-#include "cli/prices.hpp"
+#include "sextant/io/prices.hpp"
 #include "sextant/io/traces.hpp"
 #include "sextant/units/parse.hpp"
 
@@ -166,7 +166,7 @@ void Reader::read_cluster() {
   c.pool = pool_of(s, count(split_ ? "--prefill-workers" : "--replicas",
                             split_ ? o_.prefill_workers : o_.replicas, 1));
   connect(c);
-  if (!o_.price.empty()) x_.price = read_price(o_.price, s.system.device.name, flags_);
+  if (!o_.price.empty()) x_.price = read_price(o_.price, s.system.device.name, flags_.problems);
   const EngineLimits& l = c.pool.limits;
   if (!o_.token_budget) assume(fmt::format("token budget {} a step", l.token_budget));
   if (!o_.max_requests) assume(fmt::format("{} requests at a time at most", l.max_requests));

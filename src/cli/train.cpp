@@ -54,12 +54,24 @@ Record timeline_record(const Scenario& x) {
 
 Answer run_train(const TrainOptions& options, const Common& common) {
   if (!options.trace.empty()) check_writable(options.trace);
-  const Scenario x = read_scenario(options, common);
+  std::vector<Diagnostic> problems;
+  RunPlan plan = read_run(options.run, problems);
+  const Scenario x = [&] {
+    try {
+      return read_scenario(options, common);
+    } catch (const InputError& e) {
+      problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+      throw InputError(std::move(problems));
+    }
+  }();
+  throw_if_any(std::move(problems));
+  read_run_price(options.run, x.system.device.name, plan);
   TrainResult a{.scenario = x,
                 .estimate = {},
                 .operators = {},
                 .neighbours = {},
                 .sensitivity = {},
+                .run = {},
                 .extras = {}};
   if (options.explain) {
     Explained explained = explain(x.problem, x.strategy);
@@ -68,6 +80,7 @@ Answer run_train(const TrainOptions& options, const Common& common) {
   } else {
     a.estimate = evaluate(x.problem, x.strategy);
   }
+  if (plan.tokens > 0) a.run = answer_run(std::move(plan), x.problem, a.estimate);
   if (a.estimate.verdict == Verdict::out_of_memory) a.neighbours = fitting(x);
   if (options.sensitivity) {
     a.sensitivity = find_sensitivity(

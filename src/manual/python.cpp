@@ -33,6 +33,7 @@ std::string type_of(const OptionDescription& option) {
   if (option.object) return "Preset";
   if (option.name == "set") return "Settings";
   if (option.type == "array") return "Texts";
+  if (option.number) return "str | float";
   if (option.type == "boolean") return "bool";
   if (option.type == "integer") return "int";
   if (option.type == "number") return "float";

@@ -53,11 +53,11 @@ Node property(const OptionDescription& o) {
     }
   }
   if (o.maximum) scalar.set("maximum", Node::of(*o.maximum));
-  if (o.object) {
+  if (o.object || o.number) {
     Node either = Node::table();
     Node& of = either.set("oneOf", Node::array());
     of.push(std::move(scalar));
-    of.push(object({{"type", text("object")}}));
+    of.push(object({{"type", text(o.object ? "object" : "number")}}));
     scalar = std::move(either);
   }
   scalar.set("description", text(o.preset.empty() || !o.object

@@ -48,8 +48,12 @@ void describe_input(V& v, const InputField& field, Node& given) {
 }
 
 template <class V>
+void describe_fields(V& v, const std::vector<InputField>& fields, Node& given) {
+  for (const InputField& field : fields) describe_input(v, field, given);
+}
+template <class V>
 void describe_inputs(V& v, Task task, Node& given) {
-  for (const InputField& field : input_fields(task)) describe_input(v, field, given);
+  describe_fields(v, input_fields(task), given);
 }
 
 }  // namespace sextant::cli

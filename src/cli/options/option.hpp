@@ -38,12 +38,16 @@ struct OptionInfo {
   std::optional<PresetKind> preset = std::nullopt;  ///< the value is the name of one
   bool doubled = false;                             ///< --x, for all that it is one letter
   bool commas = false;                              ///< one flag may give several: a,b,c
+  bool number = false;                              ///< of a text: a number may stand for it
   bool local = false;  ///< a file of this machine, or its terminal: never from a network
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   /// The most that a network may ask for, where work grows with it.
   double max_remote = std::numeric_limits<double>::infinity();
 };
+
+inline constexpr std::string_view price_help =
+    "dollars a device and hour, or a public tier: aws, lambda";
 
 /// A field of a scenario: its value, a text or of JSON, waits in a table until all are read
 /// together. The slot says its type and its range; where it points is nobody's.

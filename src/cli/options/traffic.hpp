@@ -113,7 +113,7 @@ void describe(V& v, TrafficOptions& o) {
   v("max_ttft_p99", o.max_ttft_p99,
     {.help = "first token of 99 in 100 within, such as '1 s'; a request over it is not good"});
   v("max_tpot_p99", o.max_tpot_p99, {.help = "time a token of 99 in 100, such as '40 ms'"});
-  v("price", o.price, {.help = "dollars a device and hour, or a public tier: aws, lambda"});
+  v("price", o.price, {.help = price_help, .number = true});
   v("curve", o.curve, {.help = "latencies against the rate, up to the most it can serve"});
   v("plot", o.plot,
     {.help = "write figures of load, latencies and the curve: out.html; one of them: out.svg",

@@ -5,11 +5,13 @@
 #include <string>
 
 #include "cli/options/inputs.hpp"
+#include "sextant/scenario/run_plan.hpp"
 
 namespace sextant::cli {
 
 /// One training step. What is not given is derived or defaulted, and listed as an assumption.
 struct TrainOptions : ScenarioOptions {
+  RunQuestion run;
   bool explain = false;
   bool sensitivity = false;
   // In JSON, for programs.
@@ -29,6 +31,11 @@ void describe_training(V& v, TrainOptions& o) {
 template <class V>
 void describe(V& v, TrainOptions& o) {
   describe_training(v, o);
+  v("tokens", o.run.tokens,
+    {.help = "the whole run of so many, such as 15T: days, dollars, energy, failures",
+     .number = true});
+  v("price", o.run.price, {.help = price_help, .number = true});
+  describe_fields(v, run_fields(), o.run.given);
   v("explain", o.explain, {.help = "every operator of the slowest stage"});
   v("sensitivity", o.sensitivity, {.help = "what a tenth more of each resource changes"});
   v("timeline", o.timeline, {.help = "in JSON, what each stage does when"});

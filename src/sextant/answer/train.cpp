@@ -7,6 +7,7 @@
 
 #include "sextant/answer/operators.hpp"
 #include "sextant/answer/parts.hpp"
+#include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
 
@@ -103,6 +104,11 @@ Record memory_of(const Estimate& e, Bytes capacity) {
   return r;
 }
 
+Likeness likeness_of(const TrainResult& x) {
+  const Scenario& s = x.scenario;
+  return likeness_of(Asked::train, s.system.device.name, s.problem, s.strategy);
+}
+
 void say_head(Answer& a, const TrainResult& x) {
   const Estimate& e = x.estimate;
   const Problem& p = x.scenario.problem;
@@ -113,8 +119,7 @@ void say_head(Answer& a, const TrainResult& x) {
                     format(rates.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
                     for_people(rate(rates.tokens)), for_people(rate(rates.tokens_each)),
                     format(e.power), format(e.clock)));
-  add(a, likeness_of(Asked::train, x.scenario.system.device.name, p, x.scenario.strategy),
-      {e.step.value});
+  add(a, likeness_of(x), {e.step.value});
   add(a, EnergyAnswer{e.energy, e.devices, e.tokens});
   a.say(fmt::format("{}; batch {}, seq {}; {}\n", describe_strategy(x.scenario.strategy),
                     p.work.batch, p.work.seq, p.runtime.name));
@@ -203,10 +208,16 @@ Answer answer_of(const TrainResult& x) {
   a.show(time_breakdown(e));
   say_memory(a, x);
   add_neighbours(a, x);
+  if (x.run) add(a, *x.run, interval_of(measured_errors(), likeness_of(x)));
   add_operators(a, x);
   add(a, x.sensitivity);
   a.take(x.extras);
-  a.assume(x.scenario.assumptions);
+  std::vector<std::string> assumptions = x.scenario.assumptions;
+  if (x.run) {
+    const std::vector<std::string>& more = x.run->plan.assumptions;
+    assumptions.insert(assumptions.end(), more.begin(), more.end());
+  }
+  a.assume(assumptions);
   return a;
 }
 

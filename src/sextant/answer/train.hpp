@@ -2,9 +2,11 @@
 // What `sextant train` says of a step.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sextant/answer/answer.hpp"
+#include "sextant/answer/run.hpp"
 #include "sextant/answer/sensitivity.hpp"
 #include "sextant/scenario/neighbours.hpp"
 
@@ -16,6 +18,7 @@ struct TrainResult {
   std::vector<Operator> operators;    ///< of the slowest stage, with --explain
   std::vector<Neighbour> neighbours;  ///< that fit, where this does not
   Sensitivity sensitivity;            ///< with --sensitivity
+  std::optional<RunAnswer> run;       ///< with --tokens
   Record extras;                      ///< what programs alone asked for
 };
 /// CSV is one line; with operators one line each.

@@ -199,9 +199,7 @@ void add_states(const Problem& p, const Strategy& s, const Held& h, double eleme
   const bool bucket = f.gradient_bucket && gradient > element && s.zero < 2;
   if (bucket && h.replicas > 1) to.gradients += Bytes(h.all() * element);
   if (bucket && h.replicas <= 1) to.autograd += Bytes(h.all() * element);
-  // Two moments, and master weights where the weights are narrower than fp32.
-  const bool full = p.work.optimizer == Optimizer::adamw;
-  const double each = full ? (element < 4 ? 12 : 8) : 2 * element;
+  const double each = optimizer_bytes(p.work.optimizer, element);
   (s.offload ? to.offloaded : to.optimizer) += Bytes(h.all() * each * shared(1));
   if (s.zero >= 3) to.buffers += Bytes(std::min(h.all(), h.ends + 2 * h.layer) * element * rest);
   if (s.zero >= 2) {

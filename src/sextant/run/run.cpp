@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/run/run.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,43 +25,80 @@ Seconds best_checkpoint_interval(Seconds checkpoint, Seconds between_failures) {
   return max(Seconds(daly), checkpoint);
 }
 
-WholeRun whole_run(const RunWork& work, const Reliability& reliability, const Facility& facility) {
+RunWork work_of(const Problem& p, const Estimate& e, double tokens) {
+  const double element = 2;  // weights as multiplies of 16 bits and less are made from them
+  const double each = element + optimizer_bytes(p.work.optimizer, element);
+  RunWork w{.tokens = tokens,
+            .tokens_per_step = e.tokens,
+            .step = e.step,
+            .devices = e.devices,
+            .devices_per_node = static_cast<double>(p.network.devices_per_node),
+            .states = Bytes(count_parameters(p.graph).total() * each / e.devices),
+            .power = {},
+            .idle = {}};
+  if (e.step.value <= 0) return w;
+  w.power = e.energy.total() / e.step;
+  w.idle = (e.energy.idle + e.energy.host) / e.step;
+  return w;
+}
+
+WholeRun whole_run(const RunWork& work, const RunTerms& terms) {
+  const Reliability& reliability = terms.reliability;
   WholeRun r;
   r.steps = std::ceil(work.tokens / work.tokens_per_step);
   r.computing = r.steps * work.step;
-  const Seconds between = reliability.between_failures / work.devices;
+  const double hosts = work.devices / std::min(work.devices_per_node, reliability.devices_per_host);
+  const double failures = work.devices / reliability.device_between_failures.value +
+                          hosts / reliability.node_between_failures.value;
+  r.between_failures = Seconds(1 / failures);
   r.checkpoint = reliability.checkpoint_pause + work.states / reliability.checkpoint_bandwidth;
   r.checkpoint_interval = reliability.checkpoint_interval.value > 0
                               ? reliability.checkpoint_interval
-                              : best_checkpoint_interval(r.checkpoint, between);
+                              : best_checkpoint_interval(r.checkpoint, r.between_failures);
   // An interval holds work and the checkpoint after it. Failures come with rate 1/M all the while;
   // each costs half an interval of work and a restart, which the next failure may cut short: in the
   // mean a restart of R takes M (e^(R/M) − 1).
-  const double m = between.value;
+  const double m = r.between_failures.value;
   const double segment = (r.checkpoint_interval + r.checkpoint).value;
   const Seconds busy = r.computing * (segment / r.checkpoint_interval.value);
   const double restart = m * std::expm1(reliability.restart.value / m);
   const double each = segment / 2 + restart;
   const double share = each / m;  // of the time, lost to failures
   if (!(share < 1) || !std::isfinite(each)) {
-    r.time = r.time_p99 = Seconds(std::numeric_limits<double>::infinity());
-    r.goodput = 0;
+    r.time = Seconds(std::numeric_limits<double>::infinity());
     return r;
   }
   r.time = busy / (1 - share);
-  r.interruptions = r.time / between;
+  r.interruptions = r.time / r.between_failures;
   r.lost_checkpoints = busy - r.computing;
   r.lost_work = Seconds(r.interruptions * segment / 2);
   r.lost_restarts = Seconds(r.interruptions * restart);
   r.goodput = r.computing / r.time;
   // The number of failures is Poisson; what each costs is uniform over the interval, and a restart.
   const double second = each * each + segment * segment / 12;
-  r.time_p99 = r.time + Seconds(normal_p99 * std::sqrt(r.interruptions * second) / (1 - share));
+  r.spread = Seconds(std::sqrt(r.interruptions * second) / (1 - share));
   r.device_hours = work.devices * r.time.value / hour;
-  r.cost = facility.device_price * (work.devices * r.time);
-  r.energy = facility.pue * (work.power * (work.devices * r.time));
-  r.co2_kg = r.energy.value / joules_per_kwh * facility.grid_kg_per_kwh;
+  const Joules device =
+      work.power * (r.computing + r.lost_work) + work.idle * (r.lost_checkpoints + r.lost_restarts);
+  r.energy = terms.facility.pue * work.devices * device;
+  r.co2_kg = r.energy.value / joules_per_kwh * terms.facility.grid_kg_per_kwh;
   return r;
+}
+
+// Two independent spreads, both about the expected time; of a ratio so near to one its logarithm is
+// as good.
+Seconds finish_p99(const WholeRun& run, double error) {
+  if (!run.ends()) return run.time;
+  return run.time * std::exp(normal_p99 * std::hypot(error, run.spread / run.time));
+}
+
+std::string format_duration(Seconds time) {
+  constexpr double day = 86400;
+  const double t = time.value;
+  if (t >= 2 * day) return fmt::format("{:.{}f} days", t / day, t < 100 * day ? 1 : 0);
+  if (t >= 2 * hour) return fmt::format("{:.1f} h", t / hour);
+  if (t >= 120) return fmt::format("{:.1f} min", t / 60);
+  return fmt::format("{:.3g} s", t);
 }
 
 }  // namespace sextant

@@ -17,7 +17,8 @@ RunWork llama() {
           .step = Seconds(5.2),
           .devices = 16'384,
           .states = Bytes(405e9 * 14 / 16'384),
-          .power = Watts(700)};
+          .power = Watts(700),
+          .idle = Watts(300)};
 }
 
 TEST(Run, AnOptimalIntervalIsNearYoungs) {
@@ -28,67 +29,93 @@ TEST(Run, AnOptimalIntervalIsNearYoungs) {
 
 TEST(Run, LosesWhatLlama3Lost) {
   // Section 3.3.4: above 90 % effective training time, an interruption every three hours.
-  const WholeRun r = whole_run(llama(), {}, {});
+  const WholeRun r = whole_run(llama());
   EXPECT_GT(r.goodput, 0.90);
   EXPECT_LT(r.goodput, 0.97);
   EXPECT_NEAR((r.time / r.interruptions).value / 3600, 3.1, 0.1);
 }
 
 TEST(Run, PartsSumToTheTime) {
-  const WholeRun r = whole_run(llama(), {}, {});
+  const WholeRun r = whole_run(llama());
   const Seconds sum = r.computing + r.lost_checkpoints + r.lost_work + r.lost_restarts;
   EXPECT_NEAR(sum / r.time, 1, 1e-12);
-  EXPECT_GT(r.time_p99, r.time);
 }
 
 TEST(Run, TheBestIntervalIsNotBeaten) {
-  const WholeRun best = whole_run(llama(), {}, {});
+  const WholeRun best = whole_run(llama());
   for (const double factor : {0.3, 0.6, 1.6, 3.0}) {
-    Reliability other;
-    other.checkpoint_interval = factor * best.checkpoint_interval;
-    EXPECT_LE(best.time, whole_run(llama(), other, {}).time * 1.0001) << factor;
+    RunTerms other;
+    other.reliability.checkpoint_interval = factor * best.checkpoint_interval;
+    EXPECT_LE(best.time, whole_run(llama(), other).time * 1.0001) << factor;
   }
 }
 
 TEST(Run, BetterMachinesAreNeverLater) {
-  const WholeRun base = whole_run(llama(), {}, {});
-  Reliability r;
-  r.between_failures = 2.0 * r.between_failures;
-  EXPECT_LT(whole_run(llama(), r, {}).time, base.time);
-  r = {};
-  r.restart = Seconds(180);
-  EXPECT_LT(whole_run(llama(), r, {}).time, base.time);
-  r = {};
-  r.checkpoint_bandwidth = 10.0 * r.checkpoint_bandwidth;
-  EXPECT_LT(whole_run(llama(), r, {}).time, base.time);
+  const WholeRun base = whole_run(llama());
+  const auto later = [&](void (*better)(Reliability&)) {
+    RunTerms t;
+    better(t.reliability);
+    return whole_run(llama(), t).time >= base.time;
+  };
+  EXPECT_FALSE(later([](Reliability& r) { r.device_between_failures *= 2; }));
+  EXPECT_FALSE(later([](Reliability& r) { r.node_between_failures *= 2; }));
+  EXPECT_FALSE(later([](Reliability& r) { r.restart = Seconds(180); }));
+  EXPECT_FALSE(later([](Reliability& r) { r.checkpoint_bandwidth *= 10; }));
+}
+
+TEST(Run, RacksHaveManyHosts) {
+  RunWork rack = llama();
+  rack.devices_per_node = 72;
+  EXPECT_EQ(whole_run(rack).time, whole_run(llama()).time);
+  RunTerms trays;
+  trays.reliability.devices_per_host = 4;
+  EXPECT_GT(whole_run(rack, trays).time, whole_run(rack).time);
 }
 
 TEST(Run, NeverEndsWhereItFailsFasterThanItRestarts) {
-  Reliability r;
-  r.between_failures = Seconds(16'384 * 60);
-  const WholeRun run = whole_run(llama(), r, {});
+  RunTerms t;
+  t.reliability.device_between_failures = Seconds(16'384 * 60);
+  const WholeRun run = whole_run(llama(), t);
   EXPECT_TRUE(std::isinf(run.time.value));
-  EXPECT_EQ(run.goodput, 0);
+  EXPECT_TRUE(std::isinf(finish_p99(run, 0.1).value));
+  EXPECT_FALSE(run.ends());
 }
 
-TEST(Run, CountsMoneyAndEnergyOfAllDevices) {
+TEST(Run, CountsEnergyOfAllDevicesAndOfWaiting) {
   RunWork w = llama();
-  w.power = Watts(1000);
-  Facility f;
-  f.device_price = DollarsPerSecond(2.0 / 3600);
-  const WholeRun r = whole_run(w, {}, f);
-  EXPECT_NEAR(r.cost.value / (2 * r.device_hours), 1, 1e-12);
-  EXPECT_NEAR(r.energy.value / 3.6e6 / (f.pue * r.device_hours), 1, 1e-12);
-  EXPECT_NEAR(r.co2_kg / (r.energy.value / 3.6e6 * f.grid_kg_per_kwh), 1, 1e-12);
+  w.power = w.idle = Watts(1000);
+  const RunTerms t;
+  const WholeRun r = whole_run(w, t);
+  EXPECT_NEAR(r.energy.value / 3.6e6 / (t.facility.pue * r.device_hours), 1, 1e-12);
+  EXPECT_NEAR(r.co2_kg / (r.energy.value / 3.6e6 * t.facility.grid_kg_per_kwh), 1, 1e-12);
+  w.idle = Watts(0);
+  const Seconds working = r.computing + r.lost_work;
+  EXPECT_NEAR(whole_run(w, t).energy / r.energy, working / r.time, 1e-12);
+}
+
+TEST(Run, AnUncertainStepEndsLater) {
+  const WholeRun r = whole_run(llama());
+  EXPECT_GT(finish_p99(r), r.time);
+  EXPECT_GT(finish_p99(r, 0.1), finish_p99(r));
+  EXPECT_NEAR(finish_p99(r, 0.1) / r.time, std::exp(2.3263 * 0.1), 0.01);
+}
+
+TEST(Run, SaysDurationsAsPeopleDo) {
+  EXPECT_EQ(format_duration(Seconds(5)), "5 s");
+  EXPECT_EQ(format_duration(Seconds(600)), "10.0 min");
+  EXPECT_EQ(format_duration(Seconds(11'124)), "3.1 h");
+  EXPECT_EQ(format_duration(Seconds(5.5e6)), "63.7 days");
+  EXPECT_EQ(format_duration(Seconds(79'200.0 * 3600)), "3300 days");
 }
 
 // A simulation of the same process, failure by failure.
 TEST(Run, AgreesWithASimulation) {
   const RunWork w = llama();
   const Reliability rel;
-  const WholeRun r = whole_run(w, rel, {});
+  const Seconds p99 = finish_p99(whole_run(w));
+  const WholeRun r = whole_run(w);
   std::mt19937_64 random(7);
-  std::exponential_distribution<double> wait(w.devices / rel.between_failures.value);
+  std::exponential_distribution<double> wait(1 / r.between_failures.value);
   double sum = 0;
   double late = 0;
   constexpr int runs = 100;
@@ -112,7 +139,7 @@ TEST(Run, AgreesWithASimulation) {
       now = back;
     }
     sum += now;
-    late += now > r.time_p99.value ? 1 : 0;
+    late += now > p99.value ? 1 : 0;
   }
   EXPECT_NEAR(sum / runs / r.time.value, 1, 0.01);
   EXPECT_LT(late / runs, 0.04);

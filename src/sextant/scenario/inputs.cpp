@@ -102,19 +102,23 @@ StructRef fields_of(Task task, Inputs& inputs) {
   return reflect(view);
 }
 
+std::vector<InputField> listed(StructRef fields) {
+  std::vector<InputField> all;
+  for (Slot& slot : fields.fields) {
+    InputField& field = all.emplace_back(InputField{std::move(slot), {}});
+    if (const auto* e = std::get_if<EnumRef>(&field.slot.target)) {
+      field.choices.assign(e->names.begin(), e->names.end());
+    } else if (const auto* parts = std::get_if<StructRef>(&field.slot.target)) {
+      for (const Slot& part : parts->fields) field.choices.push_back(part.name);
+    }
+  }
+  return all;
+}
+
 const std::vector<InputField>& input_fields(Task task) {
   const auto list = [](Task t) {
     static std::array<Inputs, 2> nobodys;
-    std::vector<InputField> all;
-    for (Slot& slot : fields_of(t, nobodys[static_cast<std::size_t>(t)]).fields) {
-      InputField& field = all.emplace_back(InputField{std::move(slot), {}});
-      if (const auto* e = std::get_if<EnumRef>(&field.slot.target)) {
-        field.choices.assign(e->names.begin(), e->names.end());
-      } else if (const auto* parts = std::get_if<StructRef>(&field.slot.target)) {
-        for (const Slot& part : parts->fields) field.choices.push_back(part.name);
-      }
-    }
-    return all;
+    return listed(fields_of(t, nobodys[static_cast<std::size_t>(t)]));
   };
   static const std::array lists = {list(Task::train), list(Task::infer)};
   return lists[static_cast<std::size_t>(task)];
@@ -159,23 +163,19 @@ bool read_input(const std::string& text, Slot& slot, const Document& document,
   return read_node(node_of(text, slot.target), slot, document, path, problems);
 }
 
-void read_inputs(Task task, const Node& table, Inputs& inputs, GivenFields& given,
-                 std::vector<Diagnostic>& problems) {
-  StructRef fields = fields_of(task, inputs);
-  const Task other = task == Task::train ? Task::infer : Task::train;
+std::vector<std::string> read_given(StructRef fields, const Node& table, GivenFields& given,
+                                    std::vector<Diagnostic>& problems) {
+  std::vector<std::string> others;
   for (const Node::Member& member : table.members) {
     if (member.value.kind == Node::Kind::null) continue;
-    const Document flag{flag_of_field(member.key), "", {}};
     const auto slot = std::find_if(fields.fields.begin(), fields.fields.end(),
                                    [&](const Slot& s) { return s.name == member.key; });
     if (slot == fields.fields.end()) {
-      problems.push_back(problem_at(flag, {}, "",
-                                    other == Task::train ? "is of training" : "is of serving",
-                                    other == Task::train ? "leave it out, or leave out --infer"
-                                                         : "add --infer, or leave it out"));
+      others.push_back(member.key);
       continue;
     }
     given.insert(member.key);
+    const Document flag{flag_of_field(member.key), "", {}};
     if (member.value.kind == Node::Kind::string) {
       read_input(member.value.string, *slot, flag, "", problems);
     } else {
@@ -183,6 +183,17 @@ void read_inputs(Task task, const Node& table, Inputs& inputs, GivenFields& give
       value.place = {};
       read_node(value, *slot, flag, "", problems);
     }
+  }
+  return others;
+}
+
+void read_inputs(Task task, const Node& table, Inputs& inputs, GivenFields& given,
+                 std::vector<Diagnostic>& problems) {
+  const bool serves = task == Task::infer;
+  for (const std::string& name : read_given(fields_of(task, inputs), table, given, problems)) {
+    problems.push_back(problem_at(
+        {flag_of_field(name), "", {}}, {}, "", serves ? "is of training" : "is of serving",
+        serves ? "leave it out, or leave out --infer" : "add --infer, or leave it out"));
   }
   inputs.sp_given = given.contains("sp");
 }
@@ -207,8 +218,8 @@ struct Word {
     return names.empty() ? "" : "recompute" + names;
   }
   template <class T>
-    requires(!std::same_as<T, bool*> && !std::same_as<T, int*>)
-  std::string operator()(const T&) const {
+  requires(!std::same_as<T, bool*> && !std::same_as<T, int*>) std::string operator()(
+      const T&) const {
     return "";
   }
 };

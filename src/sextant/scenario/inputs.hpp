@@ -41,6 +41,7 @@ struct InputField {
   std::vector<std::string_view> choices;  ///< of a name, or of parts that may be switched on
 };
 const std::vector<InputField>& input_fields(Task task);
+std::vector<InputField> listed(StructRef fields);
 /// What is done, of both tasks: the batch, the sequence, the prompt, …; not how.
 const std::vector<InputField>& workload_fields();
 
@@ -58,6 +59,10 @@ const std::string& usual_runtime(Task task, const System& system);
 /// was given are added, problems as well, each by its flag.
 void read_inputs(Task task, const Node& table, Inputs& inputs, GivenFields& given,
                  std::vector<Diagnostic>& problems);
+
+/// The same for any described fields; names that are none of theirs are passed over and returned.
+std::vector<std::string> read_given(StructRef fields, const Node& table, GivenFields& given,
+                                    std::vector<Diagnostic>& problems);
 
 /// A text as the value of one field, as read_inputs() has it: true and 1 are yes, names of parts
 /// are separated by commas.

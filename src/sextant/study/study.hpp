@@ -38,12 +38,14 @@ Study node_scaling();
 Study dram_scaling();
 /// What limits training and serving, by generation and by node.
 Study bottleneck_evolution();
+/// Runs of months, from tokens to device-hours: Llama 3, DeepSeek-V3, OPT, BLOOM.
+Study long_runs();
 
 struct Entry {
   std::string_view name;
   Study (*make)();
 };
-inline constexpr std::array<Entry, 8> studies = {{
+inline constexpr std::array<Entry, 9> studies = {{
     {"training-validation", training_validation},
     {"memory-footprint", memory_footprint},
     {"inference-validation", inference_validation},
@@ -52,6 +54,7 @@ inline constexpr std::array<Entry, 8> studies = {{
     {"node-scaling", node_scaling},
     {"dram-scaling", dram_scaling},
     {"bottleneck-evolution", bottleneck_evolution},
+    {"long-runs", long_runs},
 }};
 
 }  // namespace sextant::study

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <span>
+#include <utility>
 
 namespace sextant {
 namespace {
@@ -117,6 +118,21 @@ std::optional<double> parse_number(std::string_view text) {
   const double value = std::strtod(copy.c_str(), &end);
   if (end != copy.c_str() + copy.size() || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+std::optional<double> parse_count(std::string_view text) {
+  constexpr std::array scales = std::to_array<std::pair<char, double>>(
+      {{'K', 1e3}, {'k', 1e3}, {'M', 1e6}, {'B', 1e9}, {'G', 1e9}, {'T', 1e12}});
+  text = trim(text);
+  double scale = 1;
+  for (const auto& [letter, value] : scales) {
+    if (text.empty() || text.back() != letter) continue;
+    scale = value;
+    text.remove_suffix(1);
+    break;
+  }
+  const std::optional<double> number = parse_number(text);
+  return number && std::isfinite(*number * scale) ? std::optional(*number * scale) : std::nullopt;
 }
 
 ParseResult parse_quantity(std::string_view text) {

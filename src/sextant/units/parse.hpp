@@ -32,4 +32,7 @@ std::string example_of(Dimension dimension);
 /// Reads a plain number in full (no trailing characters); finite only.
 std::optional<double> parse_number(std::string_view text);
 
+/// Reads a count as people write large ones: "15T", "300 B" (billions), "1.4e12", "2048".
+std::optional<double> parse_count(std::string_view text);
+
 }  // namespace sextant

@@ -66,6 +66,17 @@ TEST(Parse, HintsAtDatasheetSpellings) {
   EXPECT_NE(parse_quantity("400 Gbps").problem.find("Gb/s"), std::string::npos);
 }
 
+TEST(Parse, ReadsCountsAsPeopleWriteThem) {
+  EXPECT_EQ(parse_count("15T"), 15e12);
+  EXPECT_EQ(parse_count(" 14.8 T "), 14.8e12);
+  EXPECT_EQ(parse_count("300B"), 300e9);
+  EXPECT_EQ(parse_count("1.4e12"), 1.4e12);
+  EXPECT_EQ(parse_count("2k"), 2000);
+  for (const char* text : {"", "T", "many", "15TT", "1e308T", "nan", "0x1"}) {
+    EXPECT_FALSE(parse_count(text)) << text;
+  }
+}
+
 TEST(Format, ReadsWell) {
   EXPECT_EQ(format(3.35_TBps), "3.35 TB/s");
   EXPECT_EQ(format(Seconds(12.34e-6)), "12.3 µs");
