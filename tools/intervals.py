@@ -8,7 +8,11 @@ usage: tools/intervals.py PROGRAM CASE-FILE...      (make intervals CASES=FOLDER
 A group's interval is the middle 90 % of ln(measured / predicted) over its cases, each source weighing as the root of its
 number of cases, so that one large set is not everything. Intervals made from all sources but one are then tried on that
 one; the group's interval is widened until nine of ten such cases hold.
+
+What questions with the same device and runtime (and model) share of their error is the part of the variance that lies
+between such groups of cases (one-way analysis of variance), errors beyond the middle 90 % cut off to it.
 """
+import csv
 import json
 import math
 import subprocess
@@ -23,6 +27,8 @@ LEVEL = 0.9
 
 
 def rows_of(program, path):
+    with open(path, encoding="utf-8", newline="") as file:
+        models = {r["id"]: r.get("model") or "/".join(r.get(k) or "" for k in ("layers", "hidden")) for r in csv.DictReader(file)}
     answer = subprocess.run([program, "validate", "--cases", path, "--format", "json"], check=True,
                             capture_output=True, text=True).stdout
     for row in json.loads(answer)["rows"]:
@@ -30,6 +36,7 @@ def rows_of(program, path):
             words = row["alike"].split()
             yield {"question": words[0], "experts": words[1] == "true", "narrow": words[2] == "true",
                    "many_nodes": words[3] == "true", "device": words[4], "runtime": words[5],
+                   "model": models.get(row["id"], ""),
                    # A rate's error is the inverse of a time's.
                    "error": (1 if words[6] == "time" else -1) * math.log(row["measured"] / row["predicted"])}
 
@@ -69,6 +76,23 @@ def widening(by_set):
     return 5
 
 
+def shared(rows, fields):
+    """The part of the variance that lies between groups of rows with the same fields."""
+    errors = [r["error"] for r in rows]
+    low, high = quantile([(e, 1) for e in errors], (1 - LEVEL) / 2), quantile([(e, 1) for e in errors], (1 + LEVEL) / 2)
+    groups = defaultdict(list)
+    for r in rows:
+        groups[tuple(r[f] for f in fields)].append(min(max(r["error"], low), high))
+    count, kinds = len(rows), len(groups)
+    mean = sum(map(sum, groups.values())) / count
+    means = {k: sum(xs) / len(xs) for k, xs in groups.items()}
+    within = sum((x - means[k]) ** 2 for k, xs in groups.items() for x in xs) / (count - kinds)
+    between = sum(len(xs) * (means[k] - mean) ** 2 for k, xs in groups.items()) / (kinds - 1)
+    each = (count - sum(len(xs) ** 2 for xs in groups.values()) / count) / (kinds - 1)
+    between = max(0, (between - within) / each)
+    return between / (between + within)
+
+
 def main():
     program, *files = sys.argv[1:]
     rows = [(Path(path).stem, row) for path in files for row in rows_of(program, path)]
@@ -93,6 +117,12 @@ def main():
         print(f"{name:70} {len(by_set):4} {cases:6} {100*math.expm1(low):+8.1f} {100*math.expm1(high):+8.1f} {wider:6.2f}")
         text += ["[[group]]", f'question = "{key[0]}"'] + [f"{f} = {str(v).lower()}" for f, v in zip(FIELDS, key[1:])]
         text += [f"low = {low:.4f}", f"high = {high:.4f}", f"cases = {cases}", f"sets = {len(by_set)}", ""]
+    for question in ("train", "infer"):
+        asked = [r for _, r in rows if r["question"] == question]
+        for model in (False, True):
+            share = shared(asked, ("device", "runtime") + (("model",) if model else ()))
+            print(f"{question}, same device and runtime{' and model' if model else ''}: {100 * share:.0f} % of the variance is shared")
+            text += ["[[shared]]", f'question = "{question}"', f"model = {str(model).lower()}", f"share = {share:.3f}", ""]
     target = ROOT / "presets" / "errors" / "measured.toml"
     target.parent.mkdir(exist_ok=True)
     target.write_text("\n".join(text), encoding="utf-8")

@@ -110,6 +110,9 @@ std::vector<Command>& table() {
           "traffic", "requests over time: latencies by percentile, goodput, cost, the limit",
           "sextant traffic --model llama3.1-70b --system dgx-h100 --tp 4 --rate 2 --input 2000 "
           "--output 500 --max-ttft-p99 '1 s' --max-tpot-p99 '40 ms'"),
+      command<CompareOptions, run_compare>(
+          "compare", "scenarios side by side: the difference, factor by factor",
+          "sextant compare a.toml b.toml"),
       command<SearchOptions, run_search>(
           "search", "the best strategies, the Pareto front, and why the rest fail",
           "sextant search --model gpt3-175b --system dgx-a100 --gpus 512 --batch 512 "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/options/common.hpp"
+#include "cli/options/compare.hpp"
 #include "cli/options/infer.hpp"
 #include "cli/options/ops.hpp"
 #include "cli/options/presets.hpp"
@@ -29,6 +30,7 @@ Answer run_train(const TrainOptions& options, const Common& common);
 Answer run_ops_train(const OpsTrainOptions& options, const Common& common);
 Answer run_infer(const InferOptions& options, const Common& common);
 Answer run_ops_infer(const OpsInferOptions& options, const Common& common);
+Answer run_compare(const CompareOptions& options, const Common& common);
 std::string run_traffic(const TrafficOptions& options, const Common& common);
 Answer run_search(const SearchOptions& options, const Common& common);
 Answer run_tech(const TechOptions& options, const Common& common);

@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/compare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "cli/scenario.hpp"
+#include "sextant/answer/compare.hpp"
+#include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
-#include "sextant/study/difference.hpp"
 
 namespace sextant::cli {
 namespace {
 
 constexpr std::size_t fewest = 2;
 constexpr std::size_t most = 6;
-
-/// Between neighbours.
-void describe(Record& r, const study::Difference& d, std::size_t from, bool trains) {
-  r("from", from);
-  r("to", from + 1);
-  r("metric", trains ? "seconds_per_token" : "latency_seconds");
-  r("ratio", d.ratio);
-  double total = 0;
-  for (const study::Factor& f : d.factors) total += f.logarithm;
-  r.list("factors", "Factor", records_of(d.factors, [&](Record& one, const study::Factor& f) {
-           one("name", f.name);
-           one("ratio", std::exp(f.logarithm));
-           one("share", only_if(std::abs(total) > 1e-9, f.logarithm / total));
-         }));
-}
 
 struct Question {
   bool trains = true;
@@ -77,51 +65,92 @@ InputError numbered(const InputError& e, std::size_t i) {
 }
 
 template <class Options, class Run, class Read>
-void add_scenario(const Document& document, const Node& given, Asker asker, Records& answers,
-                  std::vector<Scenario>& scenarios, const Run& run, const Read& read) {
+Compared compared(const Document& document, const Node& given, const RequestRules& rules,
+                  const Run& run, const Read& read) {
   Options options;
   Common common;
-  common.lookup = asker == Asker::network ? Lookup::presets : Lookup::anywhere;
+  common.lookup = rules.asker == Asker::network ? Lookup::presets : Lookup::anywhere;
   std::vector<Diagnostic> problems;
   std::vector<Option> all = options_of(options);
   for (Option& o : options_of(common)) {
     if (o.name == "set") all.push_back(std::move(o));
   }
-  read_request(document, given, all, problems, {.asker = asker});
+  read_request(document, given, all, problems, rules);
   throw_if_any(std::move(problems));
-  answers.rows.push_back(run(options, common));
-  scenarios.push_back(read(options, common));
+  return {.name = {}, .scenario = read(options, common), .answer = run(options, common)};
+}
+
+Compared compared(const Document& document, const Node& given, bool trains,
+                  const RequestRules& rules) {
+  return trains ? compared<TrainOptions>(document, given, rules, run_train, read_scenario)
+                : compared<InferOptions>(document, given, rules, run_infer, read_serving);
+}
+
+/// Whether a file's scenario is one of training.
+bool trains(const Document& document) {
+  const Node* task = document.root.find("task");
+  if (task != nullptr && (task->string == "train" || task->string == "infer")) {
+    return task->string == "train";
+  }
+  throw InputError({problem_at(document, task == nullptr ? Place{} : task->place, "task",
+                               R"(expected "train" or "infer")")});
+}
+
+Document read_document_file(const std::string& path) {
+  std::string text = read_file(path);
+  return path.ends_with(".json") ? parse_json(std::move(text), path)
+                                 : parse_toml(std::move(text), path);
 }
 
 }  // namespace
 
 Answer compare(const Document& document, Asker asker) {
   const Question q = read_question(document);
-  Records answers;
-  std::vector<Scenario> scenarios;
+  std::vector<Compared> all;
   for (std::size_t i = 0; i < q.scenarios->items.size(); ++i) {
-    const Node& given = q.scenarios->items[i];
     try {
-      if (q.trains) {
-        add_scenario<TrainOptions>(document, given, asker, answers, scenarios, run_train,
-                                   read_scenario);
-      } else {
-        add_scenario<InferOptions>(document, given, asker, answers, scenarios, run_infer,
-                                   read_serving);
-      }
+      all.push_back(compared(document, q.scenarios->items[i], q.trains, {.asker = asker}));
     } catch (const InputError& e) {
       throw numbered(e, i);
     }
+    all.back().name = std::to_string(i + 1);
   }
-  Records differences;
-  for (std::size_t i = 0; i + 1 < scenarios.size(); ++i) {
-    describe(differences.rows.emplace_back(),
-             study::difference_of(scenarios[i], scenarios[i + 1], q.trains), i, q.trains);
+  return answer_of(all, q.trains ? Task::train : Task::infer);
+}
+
+Answer run_compare(const CompareOptions& options, const Common&) {
+  if (options.files.size() < fewest || options.files.size() > most) {
+    throw InputError(
+        fmt::format("compare: expected two to six files, got {}", options.files.size()),
+        "such as a.toml b.toml");
   }
-  Answer a;
-  a.list("answers", q.trains ? "TrainAnswer" : "InferAnswer", std::move(answers));
-  a.list("differences", "Difference", std::move(differences));
-  return a;
+  std::vector<Compared> all;
+  std::vector<Diagnostic> problems;
+  std::optional<bool> training;
+  for (const std::string& path : options.files) {
+    try {
+      const Document document = read_document_file(path);
+      const bool one = trains(document);
+      if (training.value_or(one) != one) {
+        throw InputError({problem_at(document, {}, "task", "training and serving do not compare")});
+      }
+      training = one;
+      all.push_back(compared(document, document.root, one, {.skip = {"task"}}));
+      all.back().name = path;
+    } catch (const InputError& e) {
+      for (Diagnostic d : e.diagnostics()) {
+        // What is wrong with a value is known by its flag; here it is a field of a file.
+        if (d.file.starts_with("--")) {
+          d.field = d.file.substr(2);
+          std::replace(d.field.begin(), d.field.end(), '-', '_');
+          d.file = path;
+        }
+        problems.push_back(std::move(d));
+      }
+    }
+  }
+  throw_if_any(std::move(problems));
+  return answer_of(all, *training ? Task::train : Task::infer);
 }
 
 }  // namespace sextant::cli

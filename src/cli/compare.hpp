@@ -8,8 +8,7 @@
 
 namespace sextant::cli {
 
-/// {"kind": "train" | "infer", "scenarios": [{…}, …]} to {"answers", "differences"}: each answer is
-/// the command's own; a difference is between neighbours (study/difference.hpp).
+/// {"kind": "train" | "infer", "scenarios": [{…}, …]} to what answer/compare.hpp says of them.
 Answer compare(const Document& request, Asker asker);
 
 }  // namespace sextant::cli

@@ -41,7 +41,8 @@ Likeness likeness_of(Asked question, std::string device, const Problem& p, const
           .runtime = p.runtime.name,
           .experts = p.model.experts.count > 0,
           .narrow = element_bytes(s.precision) < 2,
-          .many_nodes = devices_of(s) > p.network.devices_per_node};
+          .many_nodes = devices_of(s) > p.network.devices_per_node,
+          .model = p.model.name};
 }
 
 Interval interval_of(const Errors& errors, const Likeness& asked) {
@@ -83,6 +84,42 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
   if (asked.experts && !nearest->experts) i.basis += "; experts unlike the measured dense models";
   if (wider > 1) i.basis += "; widened, no measured case is alike";
   return i;
+}
+
+namespace {
+
+/// The normal distribution whose middle 90 % an interval is.
+struct Normal {
+  double mean = 0;
+  double deviation = 0;
+};
+
+Normal logarithm_of(const Errors& errors, const Contender& c) {
+  constexpr double percentile_95 = 1.6449;  // of the standard normal distribution
+  const Interval i = interval_of(errors, c.likeness);
+  return {std::log(c.seconds) + (std::log(i.low) + std::log(i.high)) / 2,
+          std::log(i.high / i.low) / 2 / percentile_95};
+}
+
+double shared_by(const Errors& errors, const Likeness& a, const Likeness& b) {
+  if (a.question != b.question || a.device != b.device || a.runtime != b.runtime) return 0;
+  const bool model = !a.model.empty() && a.model == b.model;
+  for (const SharedError& s : errors.shared) {
+    if (s.question == a.question && s.model == model) return s.share;
+  }
+  return 0;
+}
+
+}  // namespace
+
+double chance_faster(const Errors& errors, const Contender& first, const Contender& second) {
+  const Normal a = logarithm_of(errors, first);
+  const Normal b = logarithm_of(errors, second);
+  const double shared = shared_by(errors, first.likeness, second.likeness);
+  const double variance = a.deviation * a.deviation + b.deviation * b.deviation -
+                          2 * shared * a.deviation * b.deviation;
+  const double ahead = b.mean - a.mean;
+  return 0.5 * std::erfc(-ahead / std::sqrt(2 * std::max(variance, 1e-12)));
 }
 
 }  // namespace sextant

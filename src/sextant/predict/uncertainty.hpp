@@ -20,6 +20,7 @@ struct Likeness {
   bool experts = false;
   bool narrow = false;
   bool many_nodes = false;
+  std::string model = {};
 };
 
 Likeness likeness_of(Asked question, std::string device, const Problem& problem,
@@ -37,5 +38,15 @@ struct Interval {
 Interval interval_of(const Errors& errors, const Likeness& likeness);
 /// For a rate that is work over that time.
 inline Interval inverse(Interval i) { return {1 / i.high, 1 / i.low, std::move(i.basis), i.cases}; }
+
+/// A question and the time predicted for it, or for a unit of its work.
+struct Contender {
+  Likeness likeness;
+  double seconds = 0;
+};
+/// The probability that the first is faster than the second. Logarithms of both errors are taken as
+/// normal, with the spread of their intervals and what they share of it (SharedError): with the
+/// same device and the same runtime a part of the error is the same, and cancels.
+double chance_faster(const Errors& errors, const Contender& first, const Contender& second);
 
 }  // namespace sextant

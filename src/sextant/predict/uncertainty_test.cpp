@@ -62,6 +62,28 @@ TEST(Uncertainty, WidensWithEveryDifference) {
   EXPECT_GT(width(l), base);
 }
 
+TEST(Uncertainty, ComparesWhatIsAlikeMoreSurely) {
+  Errors e = example();
+  const Contender a{plain, 1.00};
+  const Contender b{plain, 1.05};
+  const double apart = chance_faster(e, a, b);
+  // ln 1.05 over the spread of two independent errors of 0.09 / 1.645 each.
+  EXPECT_NEAR(apart,
+              0.5 * std::erfc(-std::log(1.05) / (std::sqrt(2.0) * 0.09 / 1.6449) / std::sqrt(2.0)),
+              1e-9);
+  EXPECT_NEAR(chance_faster(e, b, a), 1 - apart, 1e-12);
+  EXPECT_DOUBLE_EQ(chance_faster(e, a, a), 0.5);
+  e.shared = {{.share = 0.5}, {.model = true, .share = 0.9}};
+  const double near = chance_faster(e, a, b);
+  EXPECT_GT(near, apart);
+  Contender same = a;
+  Contender other = b;
+  same.likeness.model = other.likeness.model = "llama3.1-8b";
+  EXPECT_GT(chance_faster(e, same, other), near);
+  other.likeness.device = "a100-sxm-80gb";  // nothing is shared
+  EXPECT_NEAR(chance_faster(e, same, other), apart, 1e-12);
+}
+
 TEST(Uncertainty, SaysWhereNothingIsNear) {
   const Interval i = interval_of({}, {.question = Asked::traffic, .device = "tpu-v7"});
   EXPECT_NEAR(i.high, std::exp(0.7), 1e-12);

@@ -46,16 +46,32 @@ void describe(V& v, ErrorGroup& g) {
   v("sets", g.sets, {.help = "sources they come from", .max = 1e6});
 }
 
+/// Of the variance of such a logarithm, what two questions with the same device and runtime have in
+/// common, so that it cancels between them.
+struct SharedError {
+  Asked question = Asked::train;
+  bool model = false;  ///< the model is the same, too
+  double share = 0;
+};
+template <class V>
+void describe(V& v, SharedError& s) {
+  v("question", s.question, {.help = "what was asked", .required = true});
+  v("model", s.model, {.help = "device, runtime and model are the same; else the first two"});
+  v("share", s.share, {.help = "of the variance, that both have in common", .max = 1});
+}
+
 struct Errors {
   std::vector<std::string> devices;   ///< whose kernels were measured
   std::vector<std::string> runtimes;  ///< whose steps were measured
   std::vector<ErrorGroup> groups;
+  std::vector<SharedError> shared;
 };
 template <class V>
 void describe(V& v, Errors& e) {
   v("devices", e.devices, {.help = "devices whose kernels were measured"});
   v("runtimes", e.runtimes, {.help = "runtimes whose steps were measured"});
   v("group", e.groups, {.help = "cases that are alike"});
+  v("shared", e.shared, {.help = "what alike questions have in common"});
 }
 
 }  // namespace sextant
