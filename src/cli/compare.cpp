@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cli/scenario.hpp"
 #include "sextant/answer/compare.hpp"
@@ -65,25 +66,26 @@ InputError numbered(const InputError& e, std::size_t i) {
 }
 
 template <class Options, class Run, class Read>
-Compared compared(const Document& document, const Node& given, const RequestRules& rules,
-                  const Run& run, const Read& read) {
+Compared compared(const Document& document, const Node& given, Common common,
+                  const RequestRules& rules, const Run& run, const Read& read) {
   Options options;
-  Common common;
   common.lookup = rules.asker == Asker::network ? Lookup::presets : Lookup::anywhere;
   std::vector<Diagnostic> problems;
   std::vector<Option> all = options_of(options);
   for (Option& o : options_of(common)) {
     if (o.name == "set") all.push_back(std::move(o));
   }
+  const std::vector<std::string> set = std::exchange(common.set, {});
   read_request(document, given, all, problems, rules);
+  common.set.insert(common.set.end(), set.begin(), set.end());
   throw_if_any(std::move(problems));
   return {.name = {}, .scenario = read(options, common), .answer = run(options, common)};
 }
 
-Compared compared(const Document& document, const Node& given, bool trains,
+Compared compared(const Document& document, const Node& given, bool trains, const Common& common,
                   const RequestRules& rules) {
-  return trains ? compared<TrainOptions>(document, given, rules, run_train, read_scenario)
-                : compared<InferOptions>(document, given, rules, run_infer, read_serving);
+  return trains ? compared<TrainOptions>(document, given, common, rules, run_train, read_scenario)
+                : compared<InferOptions>(document, given, common, rules, run_infer, read_serving);
 }
 
 /// Whether a file's scenario is one of training.
@@ -109,7 +111,7 @@ Answer compare(const Document& document, Asker asker) {
   std::vector<Compared> all;
   for (std::size_t i = 0; i < q.scenarios->items.size(); ++i) {
     try {
-      all.push_back(compared(document, q.scenarios->items[i], q.trains, {.asker = asker}));
+      all.push_back(compared(document, q.scenarios->items[i], q.trains, {}, {.asker = asker}));
     } catch (const InputError& e) {
       throw numbered(e, i);
     }
@@ -118,7 +120,7 @@ Answer compare(const Document& document, Asker asker) {
   return answer_of(all, q.trains ? Task::train : Task::infer);
 }
 
-Answer run_compare(const CompareOptions& options, const Common&) {
+Answer run_compare(const CompareOptions& options, const Common& common) {
   if (options.files.size() < fewest || options.files.size() > most) {
     throw InputError(
         fmt::format("compare: expected two to six files, got {}", options.files.size()),
@@ -135,7 +137,7 @@ Answer run_compare(const CompareOptions& options, const Common&) {
         throw InputError({problem_at(document, {}, "task", "training and serving do not compare")});
       }
       training = one;
-      all.push_back(compared(document, document.root, one, {.skip = {"task"}}));
+      all.push_back(compared(document, document.root, one, common, {.skip = {"task"}}));
       all.back().name = path;
     } catch (const InputError& e) {
       for (Diagnostic d : e.diagnostics()) {

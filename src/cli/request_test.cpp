@@ -44,6 +44,23 @@ TEST(Request, FillsInOptions) {
   EXPECT_TRUE(inputs.strategy.modules.norms && inputs.strategy.modules.mlp);
 }
 
+// "15T" and 15e12 are the same number of tokens.
+TEST(Request, TakesNumbersWhereATextHoldsOne) {
+  const Read r = read(R"({"model": "gpt3-175b", "system": "dgx-h100", "tokens": 15e12, "price": 2,
+                          "pue": 1.1, "restart": "5 min"})");
+  ASSERT_TRUE(r.problems.empty()) << to_text(r.problems.front());
+  std::vector<Diagnostic> problems;
+  RunPlan plan = read_run(r.options.run, problems);
+  ASSERT_TRUE(problems.empty()) << to_text(problems.front());
+  read_run_price(r.options.run, "h100-sxm", plan);
+  EXPECT_EQ(plan.tokens, 15e12);
+  EXPECT_EQ(plan.dollars_per_hour, 2);
+  EXPECT_EQ(plan.terms.facility.pue, 1.1);
+  EXPECT_EQ(plan.terms.reliability.restart, Seconds(300));
+  EXPECT_THAT(read(R"({"model": "a", "system": "b", "tokens": true})").problems[0].message,
+              HasSubstr("expected a number, or a text in quotes"));
+}
+
 TEST(Request, FindsEveryProblemAtOnce) {
   const Read r = read(R"({"model": 3, "tp": "8", "pp": 1.5, "sp": 1, "recompute_modules": "mlp",
                           "microbach": 2, "gpus": 1e300})");

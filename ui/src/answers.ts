@@ -157,6 +157,7 @@ export type Difference = {
   to: number;
   metric: string;
   ratio: number;
+  probability_faster: number;
   factors: Factor[];
 };
 
@@ -412,6 +413,30 @@ export type Presets = {
   cores: CorePreset[];
 };
 
+export type Run = {
+  tokens: number;
+  steps: number;
+  days: number;
+  days_low: number;
+  days_high: number;
+  days_p99: number;
+  days_p99_failures: number;
+  days_without_failures: number;
+  gpu_hours: number;
+  dollars: number;
+  megawatt_hours: number;
+  co2_tonnes: number;
+  goodput: number;
+  interruptions: number;
+  between_interruptions_seconds: number;
+  checkpoint_seconds: number;
+  checkpoint_bytes: number;
+  checkpoint_interval_seconds: number;
+  lost_to_checkpoints_days: number;
+  lost_work_days: number;
+  lost_to_restarts_days: number;
+};
+
 export type RuntimePreset = {
   name: string;
   kernels: string;
@@ -583,6 +608,7 @@ export type TrainAnswer = {
   uncertainty: Uncertainty;
   energy: Energy;
   would_fit?: TrainFit[];
+  run?: Run;
   operators?: Operator[];
   sensitivity?: Sensitivity[];
   sensitivity_summary?: string;

@@ -74,6 +74,7 @@ WholeRun whole_run(const RunWork& work, const RunTerms& terms) {
   r.lost_work = Seconds(r.interruptions * segment / 2);
   r.lost_restarts = Seconds(r.interruptions * restart);
   r.goodput = r.computing / r.time;
+  r.each = Seconds(each);
   // The number of failures is Poisson; what each costs is uniform over the interval, and a restart.
   const double second = each * each + segment * segment / 12;
   r.spread = Seconds(std::sqrt(r.interruptions * second) / (1 - share));
@@ -85,11 +86,31 @@ WholeRun whole_run(const RunWork& work, const RunTerms& terms) {
   return r;
 }
 
-// Two independent spreads, both about the expected time; of a ratio so near to one its logarithm is
-// as good.
+namespace {
+
+/// The number that a Poisson variable does not exceed in 99 of 100 cases.
+double poisson_p99(double mean) {
+  double term = std::exp(-mean);
+  double sum = term;
+  double k = 0;
+  while (sum < 0.99 && k < 1000) {
+    term *= mean / ++k;
+    sum += term;
+  }
+  return k;
+}
+
+}  // namespace
+
+// Few interruptions are counted, many are as good as normal. Of the two independent spreads, of
+// failures and of the step, the ratios to the expected time combine as logarithms.
 Seconds finish_p99(const WholeRun& run, double error) {
   if (!run.ends()) return run.time;
-  return run.time * std::exp(normal_p99 * std::hypot(error, run.spread / run.time));
+  const Seconds failures = run.interruptions < 50 ? run.computing + run.lost_checkpoints +
+                                                        poisson_p99(run.interruptions) * run.each
+                                                  : run.time + normal_p99 * run.spread;
+  const double late = std::max(0.0, std::log(failures / run.time));
+  return run.time * std::exp(std::hypot(normal_p99 * error, late));
 }
 
 std::string format_duration(Seconds time) {

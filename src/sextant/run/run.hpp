@@ -96,7 +96,8 @@ struct WholeRun {
   double steps = 0;
   Seconds computing;  ///< were nothing ever to fail
   Seconds time;       ///< expected, with all that is lost
-  Seconds spread;     ///< standard deviation of that, by when failures come
+  Seconds each;       ///< that one interruption costs
+  Seconds spread;     ///< standard deviation of the time, by when failures come
   double goodput = 0;
   double interruptions = 0;  ///< expected
   Seconds between_failures;  ///< of the whole machine

@@ -100,6 +100,18 @@ TEST(Run, AnUncertainStepEndsLater) {
   EXPECT_NEAR(finish_p99(r, 0.1) / r.time, std::exp(2.3263 * 0.1), 0.01);
 }
 
+// Whether a short run fails once or not at all decides when it ends.
+TEST(Run, AShortRunFailsSeldom) {
+  RunWork w = llama();
+  w.tokens = 16e6 * 100;  // 520 s, a failure in three hours: one run in twenty
+  const WholeRun some = whole_run(w);
+  EXPECT_NEAR(some.interruptions, 0.05, 0.02);
+  EXPECT_NEAR((finish_p99(some) - some.computing - some.lost_checkpoints) / some.each, 1, 1e-9);
+  w.devices = 8;  // nobody fails
+  const WholeRun none = whole_run(w);
+  EXPECT_EQ(finish_p99(none), none.time);
+}
+
 TEST(Run, SaysDurationsAsPeopleDo) {
   EXPECT_EQ(format_duration(Seconds(5)), "5 s");
   EXPECT_EQ(format_duration(Seconds(600)), "10.0 min");
