@@ -199,6 +199,9 @@ std::vector<Probe> probes() {
   train(world_of("dgx-h200", "megatron-core", "deepseek-v3.2"), {.batch = 64, .seq = 8192},
         {.dp = 64, .ep = 64, .zero = 1});
   train(world_of("dgx-h200", "megatron-core", "deepseek-v4-flash"), work, {.dp = 64, .ep = 64});
+  train(world_of("h200-single", "pytorch", "llama2-7b"),
+        {.batch = 4, .seq = 2048, .tuning = {.rank = 16, .targets = {.qkv = true, .down = true}}},
+        {});
   Serving many{.batch = 32, .input = 1000, .output = 100};
   serve(world_of("dgx-h200", "trtllm", "llama3.1-70b"), many, {.tp = 4, .pp = 2});
   serve(world_of("dgx-h200", "trtllm", "deepseek-v3"), many,
@@ -213,9 +216,6 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-a100", "vllm-2023", "opt-13b"), {.batch = 4, .input = 100, .output = 50},
         {.tp = 2});
   serve(world_of("dgx-h200", "nemo-2023", "nemotron-h-56b"), {.batch = 4}, {});
-  serve(world_of("dgx-a100", "llama.cpp", "llama3-8b"), {.batch = 1},
-        {.precision = Precision::int4});
-  all.back().roots.push_back("kernel");
   for (const auto& [system, runtime] :
        {std::pair{"dgx-h100", "pytorch"}, std::pair{"dgx-a100", "trtllm"},
         std::pair{"dgx-b200", "trtllm-2023"}, std::pair{"dgx-h100", "fsdp"}}) {
@@ -230,7 +230,7 @@ std::vector<Probe> probes() {
   free.libraries.small.peer_reads = true;
   all.push_back({std::move(free), collectives, {"collective"}});
   World experts = world_of("dgx-h100", "vllm", "llama2-7b");
-  experts.libraries.collectives = load_collectives("nccl");
+  experts.libraries.collectives = load_collectives("deepep");
   experts.system.fabrics.back().leaf = 64;
   experts.system.fabrics.back().oversubscription = 2;
   all.push_back({std::move(experts), collectives, {"system", "collective"}});

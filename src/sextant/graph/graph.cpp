@@ -381,8 +381,7 @@ Branch experts(const Model& m, int norms) {
                    .ffn = double(e.ffn),
                    .halves = halves,
                    .most_nodes = double(e.most_nodes),
-                   .imbalance = e.imbalance,
-                   .skew = e.skew};
+                   .imbalance = e.imbalance};
   const double bias = e.bias ? halves * e.ffn + width : 0;
   routed.weights = cut(e.count * ((halves + 1) * width * e.ffn + bias));
   b.add(routed);

@@ -2,6 +2,7 @@
 #include "sextant/predict/block.hpp"
 
 #include "sextant/cost/power.hpp"
+#include "sextant/predict/tuning.hpp"
 
 namespace sextant {
 namespace {
@@ -22,6 +23,35 @@ double forward_flops(const Problem& p) {
     }
   }
   return 2 * weights + mixing;
+}
+
+/// Of these, what multiplies with weights that are not trained; adapters count as weights that are.
+double frozen_flops(const Problem& p) {
+  const Tuning& t = p.work.tuning;
+  if (trains_all(t)) return 0;
+  double weights = 0;
+  for (const graph::Branch& b : p.graph.branches) {
+    for (const graph::Operator& op : b.operators) {
+      if (is_trained(t, op)) continue;
+      if (op.kind == graph::Kind::linear) {
+        weights += b.layers * op.groups * op.in.all() * op.out.all();
+      } else if (op.kind == graph::Kind::experts) {
+        weights += b.layers * op.weights.all() * op.routed.topk / op.routed.count;
+      }
+    }
+  }
+  return 2 * weights;
+}
+
+double adapter_flops(const Problem& p) {
+  if (p.work.tuning.rank == 0) return 0;
+  double weights = 0;
+  for (const graph::Branch& b : p.graph.branches) {
+    for (const graph::Operator& op : b.operators) {
+      weights += b.layers * adapter_parameters(p.work.tuning, op, 1);
+    }
+  }
+  return 2 * weights;
 }
 
 /// Power beyond idling while one microbatch goes through the whole model.
@@ -49,7 +79,8 @@ Block block_of(const Problem& p, const Strategy& s) noexcept {
   const Watts budget = dynamic_budget(chip);
   Block b;
   b.widths = widths_of(p, s);
-  b.flops = forward_flops(p);
+  b.flops = forward_flops(p) + adapter_flops(p);
+  b.frozen = frozen_flops(p);
   b.kept = kept_of(p, s, b.widths);
   b.clock = chip.clock;
   Silent silent;

@@ -13,9 +13,10 @@ struct Block {
   Widths widths;
   training::Parts parts;
   Kept kept;
-  double flops = 0;  ///< of a token's way forward through the whole model
-  Hertz clock;       ///< that power allows
-  Watts power;       ///< of one device while it computes
+  double flops = 0;   ///< of a token's way forward through the whole model
+  double frozen = 0;  ///< of these, of weights that need no gradient
+  Hertz clock;        ///< that power allows
+  Watts power;        ///< of one device while it computes
 };
 
 /// Depends on the axes of Scope::block alone: strategies that are alike() in them share one. No

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sextant/predict/tuning.hpp"
+
 namespace sextant {
 namespace {
 
@@ -149,6 +151,36 @@ RankParameters rank_parameters(const Problem& p, const Strategy& s,
     r.head = n.head * padding / tp;
     if (p.model.tied && s.pp > 1) r.head = n.embedding * padding / tp;  // a copy
   }
+  return r;
+}
+
+RankParameters trained_parameters(const Problem& p, const Strategy& s,
+                                  const StageKind& stage) noexcept {
+  const Tuning& tuning = p.work.tuning;
+  RankParameters r = rank_parameters(p, s, stage);
+  if (trains_all(tuning)) return r;
+  const graph::Graph& g = p.graph;
+  r.dense = tuning.rank == 0 && !tuning.frozen.norms ? stage.layers / g.layers * g.ends : 0;
+  r.experts = 0;
+  const auto add = [&](int branch, double count) {
+    if (branch < 0 || count == 0) return;
+    for (const graph::Operator& op : g.branches[static_cast<std::size_t>(branch)].operators) {
+      r.dense += count * adapter_parameters(tuning, op, s.tp);
+      if (!is_trained(tuning, op)) continue;
+      if (op.kind == graph::Kind::experts) {
+        r.experts += count * op.weights.all() / (static_cast<double>(s.ep) * s.etp);
+      } else {
+        r.dense += count * op.weights.on(s.tp);
+      }
+    }
+  };
+  for (int t = 0; t < g.type_count; ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    add(g.types[at].mixer, stage.types[at]);
+    add(g.types[at].mlp, stage.types[at]);
+  }
+  if (tuning.rank > 0 || tuning.frozen.embedding) r.embedding = 0;
+  if (tuning.rank > 0 || tuning.frozen.head) r.head = 0;
   return r;
 }
 

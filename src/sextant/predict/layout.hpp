@@ -71,6 +71,9 @@ struct RankParameters {
 };
 RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
                                const StageKind& stage) noexcept;
+/// Of these, or of adapters beside them, those that are trained.
+RankParameters trained_parameters(const Problem& problem, const Strategy& strategy,
+                                  const StageKind& stage) noexcept;
 inline RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
                                       int stage) noexcept {
   return rank_parameters(problem, strategy, stage_of(problem, strategy, stage));

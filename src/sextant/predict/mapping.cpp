@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/cost/gemm.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/predict/tuning.hpp"
 
 namespace sextant {
 namespace {
@@ -49,42 +51,90 @@ void send_states(const Problem& p, const Strategy& s, const RankParameters& n, M
 
 /// ZeRO-2 and 3 (FSDP): parameters are gathered for each pass and gradients reduced after it, layer
 /// by layer.
-void send_layers(const Problem& p, const RankParameters& n, Mapping& m) {
+void send_layers(const Problem& p, const RankParameters& all, const RankParameters& trained,
+                 Mapping& m) {
   const Groups& g = m.groups;
-  const double dense = n.total() - n.experts;
   const double gradient = element_bytes(p.runtime.reduction);
   const double units = p.model.layers + 1.0;
-  const auto by_layer = [&](Collective op, double bytes) {
+  const auto by_layer = [&](const RankParameters& n, Collective op, double bytes) {
+    const double dense = n.total() - n.experts;
     return units * (collect(p, op, g.shard, Bytes(dense * bytes / units)) +
                     collect(p, op, g.expert_data, Bytes(n.experts * bytes / units)));
   };
   m.by_layer = true;
-  m.gather = by_layer(Collective::all_gather, 2);
-  m.reduce = by_layer(Collective::reduce_scatter, gradient);
+  m.gather = by_layer(all, Collective::all_gather, is_packed(p.work.tuning) ? nf4_bytes : 2);
+  m.reduce = by_layer(trained, Collective::reduce_scatter, gradient);
   if (g.shard.ranks < g.data.ranks) {
     const Group replicas{g.data.ranks / g.shard.ranks, 1};
+    const double dense = trained.total() - trained.experts;
     m.across =
         collect(p, Collective::all_reduce, replicas, Bytes(dense * gradient / g.shard.ranks));
   }
 }
 
-Seconds optimizer_of(const Problem& p, const Strategy& s, const Groups& g,
+/// Newton-Schulz iterations on one matrix (Muon; arXiv 2502.16982, section 2): five times X·Xᵀ, its
+/// square, and a product with X, over the shorter side.
+Seconds orthogonalise(const Chip& chip, double rows, double cols) {
+  const double m = std::min(rows, cols);
+  const double n = std::max(rows, cols);
+  const auto multiply = [&](double width, double inner) {
+    return gemm(chip, {.m = m, .n = width, .k = inner}, chip.clock).time;
+  };
+  return 5 * (multiply(m, n) + multiply(m, m) + multiply(n, m));
+}
+
+/// Of all that is trained in one branch.
+Seconds orthogonalise(const Problem& p, const Strategy& s, const graph::Branch& b) {
+  const Tuning& t = p.work.tuning;
+  Seconds sum;
+  for (const graph::Operator& op : b.operators) {
+    const double in = op.in.on(s.tp);
+    const double out = op.out.on(s.tp);
+    if (const double rank = adapter_rank(t, op); rank > 0) {
+      sum += orthogonalise(p.chip, rank, in) + orthogonalise(p.chip, rank, out);
+    } else if (op.kind == graph::Kind::linear && is_trained(t, op)) {
+      sum += orthogonalise(p.chip, in, out);
+    } else if (op.kind == graph::Kind::experts && is_trained(t, op)) {
+      const graph::Routed& r = op.routed;
+      const double local = std::max(1.0, static_cast<double>(r.count) / s.ep);
+      sum += local * (r.halves + 1) * orthogonalise(p.chip, r.width, r.ffn / s.etp);
+    }
+  }
+  return sum;
+}
+
+/// Of a stage; replicas that share states share the matrices out.
+Seconds orthogonalise(const Problem& p, const Strategy& s, const StageKind& stage, double shards) {
+  Seconds sum;
+  for (int i = 0; i < p.graph.type_count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    for (const int branch : {p.graph.types[at].mixer, p.graph.types[at].mlp}) {
+      if (branch < 0 || stage.types[at] == 0) continue;
+      const graph::Branch& b = p.graph.branches[static_cast<std::size_t>(branch)];
+      sum += stage.types[at] * orthogonalise(p, s, b);
+    }
+  }
+  return sum / shards;
+}
+
+Seconds optimizer_of(const Problem& p, const Strategy& s, const Mapping& m,
                      const RankParameters& n) {
+  const Groups& g = m.groups;
   const double dense_shards = s.zero >= 1 ? g.shard.ranks : 1;
   const double expert_shards = s.zero >= 1 ? g.expert_data.ranks : 1;
   const double own = (n.total() - n.experts) / dense_shards + n.experts / expert_shards;
   const double gradient = element_bytes(p.runtime.gradients);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
-  // Master weights, two moments in and out, the gradient in, 16-bit weights out; or all of it in
-  // 16 bits.
-  const bool small = p.work.optimizer == Optimizer::adamw_bf16_states;
-  const double bytes = small ? 14 : 24 + gradient + 2;
+  const double bytes = optimizer_traffic(p.work.optimizer, gradient);
   Seconds t = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
   if (s.offload) t = max(t, Bytes(own * bytes) / p.host_link);
-  if (!small) {
+  if (p.work.optimizer != Optimizer::adamw_bf16_states) {
     const StreamKernel& copy = p.kernels.stream[StreamOp::copy];
     const double passes = 3 * gradient;  // norm; read and write when clipping
     t += stream(p.chip, copy, {own, 1, Bytes(own * passes)}).time;
+  }
+  if (p.work.optimizer == Optimizer::muon) {
+    t += orthogonalise(p, s, m.stages.kinds[0], dense_shards);
   }
   return t + p.runtime.host_per_optimizer;
 }
@@ -101,13 +151,13 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
     const auto at = static_cast<std::size_t>(i);
     m.states[at] = states_of(p, s, m.groups, m.stages.kinds[at]);
   }
-  const RankParameters first = rank_parameters(p, s, m.stages.kinds[0]);
+  const RankParameters trained = trained_parameters(p, s, m.stages.kinds[0]);
   if (s.zero >= 3 || (s.zero == 2 && s.pp == 1)) {
-    send_layers(p, first, m);
+    send_layers(p, rank_parameters(p, s, m.stages.kinds[0]), trained, m);
   } else {
-    send_states(p, s, first, m);
+    send_states(p, s, trained, m);
   }
-  m.optimizer = optimizer_of(p, s, m.groups, first);
+  m.optimizer = optimizer_of(p, s, m, trained);
   return m;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sextant/predict/tuning.hpp"
+
 namespace sextant {
 namespace {
 
@@ -35,7 +37,7 @@ class Tensors {
                Recompute recompute) const noexcept {
     Bytes sum;
     for (const graph::Operator& op : b.operators) {
-      if (op.kept.input && !modules.norms) {
+      if (op.kept.input && !modules.norms && takes_input(b, op)) {
         // With sequence parallelism its own part, gathered again in the backward pass, unless the
         // stack keeps the gathered one.
         const double tokens = p_.runtime.footprint.gathered_inputs ? l_.tokens : l_.norm_tokens;
@@ -44,7 +46,12 @@ class Tensors {
       // What a norm reads and a sum masks is the layer's, whatever is recomputed between them.
       const bool outside = op.kind == Kind::norm || op.kind == Kind::residual;
       const bool dropped = !outside && (on(modules, b.module) || on(modules, op.module));
-      if (!dropped) sum += tensors(op, recompute);
+      if (dropped) continue;
+      sum += tensors(op, recompute);
+      // The input of the way out of an MLP is kept for that multiply alone.
+      if (op.kind == Kind::activation && !takes_input(b, op)) {
+        sum -= Bytes(l_.tokens * op.kept.operand.on(s_.tp) * operand_);
+      }
     }
     return sum;
   }
@@ -52,6 +59,17 @@ class Tensors {
   /// Copies of the logits beyond the one kept while the loss is computed or its gradient taken.
   Bytes loss() const noexcept {
     return Bytes((p_.runtime.footprint.loss_copies - 1) * 4 * l_.tokens * l_.vocab);
+  }
+  /// The largest matrix of a layer in 16 bits, made from 4 for its multiply.
+  Bytes unpacked() const noexcept {
+    if (!is_packed(p_.work.tuning)) return {};
+    double largest = 0;
+    for (int i = 0; i < p_.graph.branch_count(); ++i) {
+      for (const graph::Operator& op : p_.graph.branches[static_cast<std::size_t>(i)].operators) {
+        if (op.kind == Kind::linear) largest = std::max(largest, op.weights.on(s_.tp));
+      }
+    }
+    return Bytes(largest * element_);
   }
   /// Gradients inside a branch's backward pass: of its output, and of the inside of its MLP.
   Bytes backward(const graph::Branch& b) const noexcept {
@@ -86,12 +104,32 @@ class Tensors {
     return false;
   }
 
+  /// Whether a multiply of the branch that takes what is kept with an operator needs it for
+  /// gradients of weights: as wide as the operator's input, or as an activation's result.
+  bool takes_input(const graph::Branch& b, const graph::Operator& kept) const noexcept {
+    const Tuning& t = p_.work.tuning;
+    if (trains_all(t)) return true;
+    const double width = kept.kind == Kind::activation ? kept.out.all() : kept.in.all();
+    return std::any_of(b.operators.begin(), b.operators.end(), [&](const graph::Operator& op) {
+      return op.kind == Kind::linear && op.in.all() == width && needs_input(t, op);
+    });
+  }
+
+  /// What adapters keep: their inside, and DoRA's two results, which its lengths multiply.
+  double adapter(const graph::Operator& op) const noexcept {
+    const Tuning& t = p_.work.tuning;
+    const double rank = adapter_rank(t, op);
+    if (rank <= 0) return 0;
+    return (rank + (t.adapter == Adapter::dora ? 2 * op.out.on(s_.tp) : 0)) * element_;
+  }
+
   Bytes tensors(const graph::Operator& op, Recompute recompute) const noexcept {
     const double tokens = op.cut == graph::Cut::whole ? l_.norm_tokens : l_.tokens;
     const graph::Kept& k = op.kept;
     const double tp = s_.tp;
     double bytes = tokens * (k.wide.on(tp) * element_ + k.operand.on(tp) * operand_ +
                              k.bytes.on(tp) + (operand_ < element_ ? k.copy.on(tp) * operand_ : 0));
+    bytes += tokens * adapter(op);
     switch (op.kind) {
       case Kind::attention:
         return Bytes(bytes) + softmax(op.mixer, recompute);
@@ -102,7 +140,7 @@ class Tensors {
         }
         break;
       case Kind::experts:
-        return Bytes(bytes) + experts(op.routed);
+        return Bytes(bytes) + experts(op);
       case Kind::lookup:
       case Kind::residual:
         return Bytes(bytes) + Bytes(p_.runtime.dropout ? l_.norm_tokens * l_.hidden : 0);
@@ -125,11 +163,13 @@ class Tensors {
   }
 
   // The tokens as sent to the experts and as they return, and the inside of the MLPs.
-  Bytes experts(const graph::Routed& r) const noexcept {
-    const double moved = r.width * (operand_ + element_);
+  Bytes experts(const graph::Operator& op) const noexcept {
+    const graph::Routed& r = op.routed;
+    const bool trained = is_trained(p_.work.tuning, op);
+    const double moved = r.width * ((trained ? operand_ : 0) + element_);
     const bool gate_output = r.halves > 1 && p_.runtime.footprint.gate_output;
     double inside = r.halves * element_;
-    if (!s_.modules.activation) inside += operand_ + (gate_output ? element_ : 0);
+    if (!s_.modules.activation) inside += (trained ? operand_ : 0) + (gate_output ? element_ : 0);
     return Bytes(l_.expert_tokens * (moved + r.ffn / s_.etp * inside));
   }
 
@@ -175,10 +215,13 @@ Bytes layer_buffers(const Problem& p, const Strategy& s, const Widths& l) noexce
 
 // Weights of a rank whose states are shared by the same ranks.
 struct Held {
-  double layers = 0;  ///< of the stage's layers
-  double ends = 0;    ///< embedding and head
-  double layer = 0;   ///< of one layer
-  double shard = 1;   ///< ranks that share states
+  double layers = 0;   ///< of the stage's layers
+  double ends = 0;     ///< embedding and head
+  double layer = 0;    ///< of one layer
+  double trained = 0;  ///< of all of them, or beside them
+  double adapters = 0;
+  double trained_layer = 0;
+  double shard = 1;  ///< ranks that share states
   double replicas = 1;
   double all() const { return layers + ends; }
 };
@@ -190,59 +233,85 @@ void add_states(const Problem& p, const Strategy& s, const Held& h, double eleme
   const Footprint& f = p.runtime.footprint;
   const auto shared = [&](int from) { return s.zero >= from ? 1 / h.shard : 1.0; };
   const double rest = 1 - 1 / h.shard;
-  to.weights += Bytes(h.all() * element * shared(3));
+  const bool packed = is_packed(p.work.tuning);
+  const double stored = packed ? h.layers * nf4_bytes + h.ends * element : h.all() * element;
+  to.weights += Bytes((stored + h.adapters * element) * shared(3));
   if (narrow(s.precision)) {
     to.weights += Bytes(h.layers * f.narrow_copies * element_bytes(s.precision));
   }
   const double gradient = element_bytes(p.runtime.gradients);
-  to.gradients += Bytes(h.all() * gradient * shared(2));
+  to.gradients += Bytes(h.trained * gradient * shared(2));
   const bool bucket = f.gradient_bucket && gradient > element && s.zero < 2;
-  if (bucket && h.replicas > 1) to.gradients += Bytes(h.all() * element);
-  if (bucket && h.replicas <= 1) to.autograd += Bytes(h.all() * element);
+  if (bucket && h.replicas > 1) to.gradients += Bytes(h.trained * element);
+  if (bucket && h.replicas <= 1) to.autograd += Bytes(h.trained * element);
   const double each = optimizer_bytes(p.work.optimizer, element);
-  (s.offload ? to.offloaded : to.optimizer) += Bytes(h.all() * each * shared(1));
-  if (s.zero >= 3) to.buffers += Bytes(std::min(h.all(), h.ends + 2 * h.layer) * element * rest);
+  (s.offload ? to.offloaded : to.optimizer) += Bytes(h.trained * each * shared(1));
+  if (s.zero >= 3) {
+    const double two = std::min(h.all(), h.ends + 2 * h.layer);
+    to.buffers += Bytes(
+        (packed ? std::min(stored, h.ends * element + 2 * h.layer * nf4_bytes) : two * element) *
+        rest);
+  }
   if (s.zero >= 2) {
     // Of a layer; in a pipeline of the chunk whose microbatches are under way (arXiv 2407.21783,
     // section 3.3.2).
-    const double whole = s.pp > 1 ? h.all() / s.interleave : std::min(h.all(), h.layer);
+    const double whole = s.pp > 1 ? h.trained / s.interleave : std::min(h.trained, h.trained_layer);
     to.buffers += Bytes(whole * gradient * rest);
   }
   if (s.zero == 1 && f.update_copy && h.shard > 1) {
-    to.update_copy += Bytes(h.all() * element * (1 + 1 / h.shard));
+    to.update_copy += Bytes(h.trained * element * (1 + 1 / h.shard));
   }
 }
 
-Held dense_part(const Strategy& s, const Groups& g, const RankParameters& r,
-                double layers) noexcept {
+/// Weights of a rank, and what of them, or beside them, is trained.
+struct Weights {
+  RankParameters all;
+  RankParameters trained;
+  double adapters = 0;
+};
+
+Held dense_part(const Strategy& s, const Groups& g, const Weights& w, double layers) noexcept {
+  const RankParameters& r = w.all;
   Held h;
   h.layers = r.dense;
   h.layer = layers > 0 ? r.dense / layers : 0;
   h.ends = r.embedding + r.head;
+  h.trained = w.trained.dense + (w.trained.embedding + w.trained.head);
+  h.trained_layer = layers > 0 ? w.trained.dense / layers : 0;
+  h.adapters = w.adapters;
   h.shard = s.zero > 0 ? g.shard.ranks : 1;
   h.replicas = g.data.ranks;
   return h;
 }
 
-Held expert_part(const Strategy& s, const Groups& g, const RankParameters& r,
-                 double layers) noexcept {
+Held expert_part(const Strategy& s, const Groups& g, const Weights& w, double layers) noexcept {
+  const RankParameters& r = w.all;
   Held h;
   h.layers = r.experts;
   h.layer = layers > 0 ? r.experts / layers : 0;
+  h.trained = w.trained.experts;
+  h.trained_layer = layers > 0 ? w.trained.experts / layers : 0;
   h.replicas = g.expert_data.ranks;
   const double share = static_cast<double>(g.shard.ranks) / g.data.ranks;
   h.shard = s.zero > 0 ? std::max(1.0, h.replicas * share) : 1;
   return h;
 }
 
-States states_of(const Problem& p, const Strategy& s, const Groups& g, const RankParameters& r,
+States states_of(const Problem& p, const Strategy& s, const Groups& g, const Weights& w,
                  double layers) noexcept {
   States states;
-  add_states(p, s, dense_part(s, g, r, layers), stored_bytes(s), states);
-  add_states(p, s, expert_part(s, g, r, layers), stored_bytes(s), states);
+  add_states(p, s, dense_part(s, g, w, layers), stored_bytes(s), states);
+  add_states(p, s, expert_part(s, g, w, layers), stored_bytes(s), states);
+  const RankParameters& r = w.trained;
   const double first = (r.dense + r.experts) / std::max(1.0, layers) + r.embedding;
   states.unmade = r.total() > 0 ? std::min(1.0, first / r.total()) : 0;
   return states;
+}
+
+Weights weights_of(const Problem& p, const Strategy& s, const StageKind& stage) noexcept {
+  Weights w{.all = rank_parameters(p, s, stage), .trained = trained_parameters(p, s, stage)};
+  if (p.work.tuning.rank > 0) w.adapters = w.trained.dense;
+  return w;
 }
 
 /// The schedule is no axis of a mapping, whose states many schedules share: what one adds to them
@@ -331,8 +400,11 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
     kept.live = std::max(kept.live, live);
   }
   kept.embedding = t.branch(g.embedding(), {}, Recompute::none);
+  // No gradient goes beyond the first norm where nothing before it is trained: it keeps no input.
+  if (p.work.tuning.rank > 0 && !full) kept.embedding -= kept.hidden;
   kept.head = t.branch(g.head(), {}, Recompute::none);
   kept.loss = t.loss();
+  kept.live += t.unpacked();
   kept.buffers = layer_buffers(p, s, widths);
   kept.passed = Bytes(2 * widths.norm_tokens * widths.hidden * stored_bytes(s));
   return kept;
@@ -340,7 +412,7 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
 
 States states_of(const Problem& p, const Strategy& s, const Groups& groups,
                  const StageKind& stage) noexcept {
-  return states_of(p, s, groups, rank_parameters(p, s, stage), stage.layers);
+  return states_of(p, s, groups, weights_of(p, s, stage), stage.layers);
 }
 
 StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
@@ -391,9 +463,9 @@ Bytes stage_activations(const Problem& p, const Strategy& s, int stage) noexcept
 
 Bytes layer_states(const Problem& p, const Strategy& s, int stage) noexcept {
   const StageKind kind = stage_of(p, s, stage);
-  RankParameters r = rank_parameters(p, s, kind);
-  r.embedding = r.head = 0;
-  const States states = of_schedule(s, states_of(p, s, groups_of(p, s), r, kind.layers));
+  Weights w = weights_of(p, s, kind);
+  for (RankParameters* r : {&w.all, &w.trained}) r->embedding = r->head = 0;
+  const States states = of_schedule(s, states_of(p, s, groups_of(p, s), w, kind.layers));
   return states.weights + states.gradients + states.optimizer;
 }
 

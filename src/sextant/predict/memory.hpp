@@ -52,13 +52,6 @@ struct Kept {
 };
 Kept kept_of(const Problem& problem, const Strategy& strategy, const Widths& widths) noexcept;
 
-/// Bytes that an optimizer's states take for one parameter stored in `element` bytes: two moments,
-/// and master weights where the weights are narrower than fp32.
-constexpr double optimizer_bytes(Optimizer optimizer, double element) {
-  if (optimizer == Optimizer::adamw_bf16_states) return 2 * element;
-  return element < 4 ? 12 : 8;
-}
-
 /// Weights and what belongs to them, of the stages of one kind.
 struct States {
   Bytes weights;

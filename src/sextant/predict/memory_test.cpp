@@ -119,6 +119,52 @@ TEST(Memory, EagerLayersKeepWhatAutogradNeeds) {
   EXPECT_GT(stage_memory(again, {.microbatch = 8}, 0).total(), full.total());
 }
 
+// Adapters keep every projection's input, as training all weights does, and their inside; the
+// head's input and the embedding's output, which no gradient needs, are not kept.
+TEST(Memory, AdaptersKeepInputsAndTheirInside) {
+  const double tokens = 2048;
+  const double h = 4096;
+  const Training all{1, 2048, Optimizer::adamw_bf16_states};
+  const auto kept = [&](const Tuning& tuning) {
+    Training work = all;
+    work.tuning = tuning;
+    return stage_memory(problem_of("pytorch", "llama2-7b", work), {}, 0).after_forward.value;
+  };
+  const double everything = kept({});
+  EXPECT_DOUBLE_EQ(kept({.rank = 16}), everything - 2 * 2 * tokens * h + 32 * 4 * 16 * 2 * tokens);
+  // Without adapters on the MLP neither its input nor that of its way out is kept.
+  EXPECT_DOUBLE_EQ(kept({.rank = 16, .targets = {.qkv = true, .output = true}}),
+                   kept({.rank = 16}) - 32 * tokens * 2 * (h + 11008 + 2 * 16));
+  // A norm keeps its input for its own gradient, whatever else is frozen.
+  EXPECT_DOUBLE_EQ(kept({.frozen = {.head = true}}), everything - 2 * tokens * h);
+  EXPECT_LT(kept({.frozen = {.attention = true}}), everything);
+}
+
+TEST(Memory, StatesAreOfWhatIsTrained) {
+  const auto parts = [](Training work) {
+    return stage_memory(problem_of("pytorch", "llama2-7b", work), {}, 0).parts;
+  };
+  const Training lora{8, 2048, Optimizer::adamw, {.rank = 64}};
+  const double n = problem_of("pytorch", "llama2-7b", lora).parameters.total();
+  const double adapters = 32.0 * 64 * (4 * 4096 + 2 * 4096 + 4096 + 2 * 11008 + 11008 + 4096);
+  EXPECT_DOUBLE_EQ(parts(lora)[Space::weights].value, 2 * (n + adapters));
+  EXPECT_DOUBLE_EQ(parts(lora)[Space::optimizer].value, 12 * adapters);
+  Training packed = lora;
+  packed.tuning.adapter = Adapter::qlora;
+  EXPECT_LT(parts(packed)[Space::weights].value, 0.35 * parts(lora)[Space::weights].value);
+  Training dora = lora;
+  dora.tuning.adapter = Adapter::dora;
+  EXPECT_GT(parts(dora)[Space::optimizer].value, parts(lora)[Space::optimizer].value);
+  // By optimizer, of all weights: master weights and moments in bytes.
+  for (const auto& [optimizer, bytes] :
+       {std::pair{Optimizer::adamw, 12.0}, std::pair{Optimizer::adamw_bf16_states, 4.0},
+        std::pair{Optimizer::adamw_8bit, 2.03125}, std::pair{Optimizer::muon, 8.0},
+        std::pair{Optimizer::sgd, 8.0}}) {
+    EXPECT_DOUBLE_EQ(parts({8, 2048, optimizer})[Space::optimizer].value, bytes * n);
+  }
+  EXPECT_LT(parts({8, 2048, Optimizer::adafactor})[Space::optimizer].value, 0.01 * n);
+}
+
 // nanotron/optim/gradient_accumulator.py and zero.py: bf16 weights and DDP buckets, fp32
 // accumulators, masters and moments; ZeRO-1 gathers updated weights through a copy.
 TEST(Memory, NanotronBytesAParameter) {

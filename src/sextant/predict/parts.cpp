@@ -10,6 +10,8 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/cost/token_exchange.hpp"
+#include "sextant/predict/tuning.hpp"
 
 namespace sextant::training {
 
@@ -103,6 +105,11 @@ class Composer {
     return false;
   }
 
+  /// Whether recomputation ends before a multiply's result: it is a layer's last.
+  bool stops_before(const graph::Operator& op) const {
+    return op.last && full_ && p_.runtime.fusion.recompute_stops_early;
+  }
+
   /// Whether an operator runs once more in the backward pass. A layer's last multiply and sum are
   /// not needed for any gradient; embedding and head are never left out.
   bool computed_again(const graph::Operator& op) const {
@@ -110,8 +117,16 @@ class Composer {
     if (op.kind == Kind::residual) {
       return full_ && !(p_.runtime.fusion.recompute_stops_early && branch_->module == Module::mlp);
     }
-    if (op.last && full_ && p_.runtime.fusion.recompute_stops_early) return false;
+    // But an adapter beside it needs its own inside, which comes after that multiply.
+    if (stops_before(op) && adapter_rank(p_.work.tuning, op) <= 0) return false;
     return full_ || recomputes(branch_->module) || recomputes(op.module);
+  }
+
+  bool trained(const graph::Operator& op) const { return is_trained(p_.work.tuning, op); }
+
+  /// Whether the backward pass ends before an operator: nothing before it, nor it, is trained.
+  bool ends_here(const graph::Operator& op) const {
+    return branch_ == &p_.graph.embedding() && !trained(op);
   }
 
   /// Rows of an operator: what is cut by heads or columns sees all tokens of the tensor-parallel
@@ -123,12 +138,12 @@ class Composer {
   void apply(const graph::Operator& op) {
     switch (op.kind) {
       case Kind::norm:
-        return norm(op.name, l_.norm_tokens, op.out.on(s_.tp));
+        return norm(op, l_.norm_tokens, op.out.on(s_.tp));
       case Kind::linear:
         return linear(op);
       case Kind::elementwise:
-        return elementwise(op.name, op.stream, rows(op), op.out.on(s_.tp), op.ahead, op.back,
-                           op.launches);
+        return elementwise(op.name, op.stream, rows(op), op.out.on(s_.tp), op.ahead,
+                           ends_here(op) ? 0 : op.back, op.launches);
       case Kind::rotation:
         return rotate(op);
       case Kind::attention:
@@ -277,9 +292,12 @@ class Composer {
              r.fusion.residual_norm ? 0 : 1);
   }
 
-  void norm(const char* name, double rows, double cols) {
+  void norm(const graph::Operator& n, double rows, double cols) {
     const StreamOp op = p_.model.norm == Norm::layernorm ? StreamOp::layernorm : StreamOp::rmsnorm;
-    forward(name, streamed(op, rows, cols, 4), 1);
+    forward(n.name, streamed(op, rows, cols, 4), 1);
+    if (ends_here(n)) return;
+    // Of a frozen one: its input and a gradient in, a gradient out.
+    if (!trained(n)) return backward("norm gradient", streamed(op, rows, cols, 6), 1);
     // Profiled on an H200 in whole steps: 2.1 times a layer norm's forward pass, 2.5 times an RMS
     // norm's.
     backward("norm gradient", streamed(op, rows, cols, op == StreamOp::layernorm ? 8.4 : 10), 2);
@@ -288,9 +306,11 @@ class Composer {
   void look_up(const graph::Operator& op) {
     const double width = op.out.on(1);
     forward("look-up", streamed(StreamOp::copy, l_.tokens, width, 4), 1);
-    // Gradients are sorted by token and added; the table's gradient is cleared first.
-    backward("look-up gradient", streamed(StreamOp::copy, l_.tokens, width, 12), 4);
-    backward("clear table", streamed(StreamOp::copy, l_.vocab, width, gradient_bytes()), 1);
+    if (trained(op)) {
+      // Gradients are sorted by token and added; the table's gradient is cleared first.
+      backward("look-up gradient", streamed(StreamOp::copy, l_.tokens, width, 12), 4);
+      backward("clear table", streamed(StreamOp::copy, l_.vocab, width, gradient_bytes()), 1);
+    }
     if (p_.runtime.dropout) {
       elementwise("dropout", StreamOp::dropout, l_.norm_tokens, l_.hidden, 5, 5);
     }
@@ -299,7 +319,7 @@ class Composer {
     exchange_forward(Exchange::tensor, "embedding sum",
                      s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor, x,
                      Seconds(0));
-    if (!s_.sp) return;
+    if (!s_.sp || !trained(op)) return;
     exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor, x,
                       Seconds(0));
   }
@@ -334,9 +354,11 @@ class Composer {
     const ExpertGradients g =
         expert_gradients(p_.chip, k, layer, fused ? 2 * gradient_bytes() : 2, clock_);
     backward(op.name, gradient(g.inputs, layer.type), 6 + 2 * l_.local_experts, "input gradient");
-    backward(op.name, gradient(g.weights, layer.type), 2 * l_.local_experts, "weight gradient",
-             true);
-    accumulate(op.name, l_.local_experts * (r.halves + 1) * ffn, r.width, 2 * l_.local_experts);
+    if (trained(op)) {
+      backward(op.name, gradient(g.weights, layer.type), 2 * l_.local_experts, "weight gradient",
+               true);
+      accumulate(op.name, l_.local_experts * (r.halves + 1) * ffn, r.width, 2 * l_.local_experts);
+    }
     sort_tokens("unsort", r);
     send_tokens("combine", r, false);
   }
@@ -346,24 +368,31 @@ class Composer {
     if (s_.ep > 1) elementwise(name, StreamOp::copy, l_.expert_tokens, r.width, 4, 4);
   }
 
-  /// Tokens to the ranks of their experts, or back; in the backward pass the other way.
+  /// Tokens to the ranks of their experts, or back; in the backward pass the other way. A stack
+  /// that sends a token once to a node and hands it on inside (DeepEP, arXiv 2412.19437,
+  /// section 3.2.2) needs fewer bytes between nodes: of n nodes, k choices reach n (1 − (1 −
+  /// 1/n)^k).
   void send_tokens(const char* name, const graph::Routed& r, bool to_experts) {
     if (l_.expert.ranks <= 1) return;
-    const Communication& c = p_.runtime.communication;
+    const int inside = group_inside(p_.network, l_.expert);
+    const double nodes = static_cast<double>(l_.expert.ranks) / inside;
+    const bool once = p_.runtime.communication.one_copy_a_node && nodes > 1;
+    double copies = once ? nodes * (1 - std::pow(1 - 1 / nodes, r.topk)) : r.topk;
+    if (once && r.most_nodes > 0) copies = std::min(copies, r.most_nodes);
     const auto place = [&](Phase& phase, bool forward, bool again) {
-      const bool small = c.narrow_tokens && forward == to_experts;
-      const ExpertTokens tokens{
-          .tokens = l_.norm_tokens,
-          .topk = r.topk,
-          .hidden = r.width,
-          .element_bytes = small ? std::min(2.0, element_bytes(s_.precision)) : 2,
-          .most_nodes = r.most_nodes,
-          .kernels = c.expert_kernels};
-      const Seconds time = expert_exchange(p_.network, p_.collectives, l_.expert, tokens).time;
-      const Bytes bytes(tokens.tokens * r.topk * r.width * tokens.element_bytes);
-      const Span s =
-          hidden(phase, Exchange::expert, r.imbalance * time, l_.expert, bytes, Seconds(0), false);
-      record(Exchange::expert, name, l_.expert, bytes, s, again);
+      const bool small = p_.runtime.communication.narrow_tokens && forward == to_experts;
+      const double element = small ? std::min(2.0, element_bytes(s_.precision)) : 2;
+      const auto send = [&](Group group, double times) {
+        const Bytes bytes(l_.norm_tokens * times * r.width * element);
+        if (group.ranks <= 1) return;
+        const Seconds time =
+            collective(p_.network, p_.collectives, Collective::all_to_all, group, bytes).time;
+        const Span s =
+            hidden(phase, Exchange::expert, r.imbalance * time, group, bytes, Seconds(0), false);
+        record(Exchange::expert, name, group, bytes, s, again);
+      };
+      if (once) send({inside, l_.expert.per_node}, r.topk);
+      send(l_.expert, copies);
     };
     place(part_.forward, true, false);
     if (again_) place(part_.recompute, true, true);
@@ -461,6 +490,8 @@ class Composer {
     const bool alone = w.alone && s_.tp > 1;
 
     if (narrow(type)) quantise(w.name, tokens * groups, in, out, groups, w.after_norm);
+    const bool packed = unpacks(w);
+    if (packed) forward(w.name, unpacked(out * groups, in), 1, "unpack weights");
     if (w.cut == Cut::columns && alone) gather(inputs, y.time);
     forward(w.name, y, groups);
     if (w.cut == Cut::rows && alone) reduce(outputs, y.time);
@@ -469,13 +500,67 @@ class Composer {
       exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor,
                         outputs, p_.runtime.overlap.tensor ? dx.time : Seconds(0), true);
     }
-    backward(w.name, dx, groups, "input gradient");
+    if (packed) backward(w.name, unpacked(out * groups, in), 1, "unpack weights");
+    if (!ends_here(w)) backward(w.name, dx, groups, "input gradient");
     if (w.cut == Cut::columns && alone) column_backward(inputs, dx.time, dw.time);
+    adapt(w, {tokens * groups, in, out});
+    if (!trained(w)) return;
     backward(w.name, dw, groups, "weight gradient", true);
     accumulate(w.name, out * groups, in, groups);
     if (w.bias) {
       backward(w.name, streamed(StreamOp::copy, tokens * groups, out, 2), groups, "bias gradient");
     }
+  }
+
+  /// Weights in 4 bits are made 16 for each multiply (arXiv 2305.14314, equation 5).
+  bool unpacks(const graph::Operator& w) const {
+    const bool layer = branch_ != &p_.graph.embedding() && branch_ != &p_.graph.head();
+    return is_packed(p_.work.tuning) && layer && !w.wide;
+  }
+  KernelCost unpacked(double rows, double cols) const {
+    return computed(rows, cols, nf4_bytes + 2);
+  }
+
+  struct Sides {
+    double tokens;
+    double in;
+    double out;
+  };
+
+  /// An adapter beside a frozen projection: two thin multiplies, a scale and a sum, and in the
+  /// backward pass the four multiplies of their gradients, the scale's, and the sum of the two
+  /// gradients of the input (arXiv 2106.09685, section 4.1, as eager code has it).
+  void adapt(const graph::Operator& w, const Sides& x) {
+    const double r = adapter_rank(p_.work.tuning, w);
+    if (r <= 0) return;
+    const Precision type = Precision::bf16;
+    forward(w.name, multiply(x.tokens, r, x.in, 1, type, 2), 1, "adapter down");
+    again_ = again_ && !stops_before(w);
+    forward(w.name, multiply(x.tokens, x.out, r, 1, type, 2), 1, "adapter up");
+    forward(w.name, streamed(StreamOp::add, x.tokens, x.out, 4), 1, "adapter scale");
+    forward(w.name, streamed(StreamOp::add, x.tokens, x.out, 6), 1, "adapter sum");
+    if (p_.work.tuning.adapter == Adapter::dora) lengthen(w, x);
+    backward(w.name, streamed(StreamOp::add, x.tokens, x.out, 4), 1, "adapter scale");
+    const auto trained_with = [&](const Multiply& c, const char* what) {
+      backward(w.name, c, 1, what, true);
+    };
+    trained_with(multiply(x.out, r, x.tokens, 1, type, 2), "adapter up gradient");
+    backward(w.name, multiply(x.tokens, r, x.out, 1, type, 2), 1, "adapter input gradient");
+    trained_with(multiply(r, x.in, x.tokens, 1, type, 2), "adapter down gradient");
+    backward(w.name, multiply(x.tokens, x.in, r, 1, type, 2), 1, "adapter input gradient");
+    backward(w.name, streamed(StreamOp::add, x.tokens, x.in, 6), 1, "adapter input sum");
+    accumulate(w.name, x.in + x.out, r, 2);
+  }
+
+  /// DoRA's lengths: W + s·B·A and the norms of its rows, anew in each forward pass and without a
+  /// gradient (arXiv 2402.09353, section 4.3); each result times its row's length, and the gradient
+  /// of that.
+  void lengthen(const graph::Operator& w, const Sides& x) {
+    const double r = adapter_rank(p_.work.tuning, w);
+    forward(w.name, multiply(x.out, x.in, r, 1, Precision::bf16, 2), 1, "direction");
+    forward(w.name, streamed(StreamOp::add, x.out, x.in, 12), 3, "row lengths");
+    forward(w.name, streamed(StreamOp::add, x.tokens, x.out, 8), 2, "scale rows");
+    backward(w.name, streamed(StreamOp::add, x.tokens, x.out, 14), 4, "row gradients");
   }
 
   /// Gradients added to their sum in a kernel of its own, where the multiply does not.

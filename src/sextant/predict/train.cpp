@@ -301,7 +301,7 @@ class Step {
     e_.devices = map_.devices;
     e_.tokens = static_cast<double>(p_.work.batch) * p_.work.seq;
     const double once = b_.flops;
-    e_.model_flops = Flops(3 * once * e_.tokens);
+    e_.model_flops = Flops((3 * once - b_.frozen) * e_.tokens);
     // What is done again, from the kernels themselves.
     const Part& part = slowest_.part;
     const double again =

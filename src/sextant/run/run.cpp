@@ -28,12 +28,15 @@ Seconds best_checkpoint_interval(Seconds checkpoint, Seconds between_failures) {
 RunWork work_of(const Problem& p, const Estimate& e, double tokens) {
   const double element = 2;  // weights as multiplies of 16 bits and less are made from them
   const double each = element + optimizer_bytes(p.work.optimizer, element);
+  // Of frozen weights nothing is written.
+  const StageKind whole = stage_of(p, Strategy{}, 0);
+  const double trained = trained_parameters(p, Strategy{}, whole).total();
   RunWork w{.tokens = tokens,
             .tokens_per_step = e.tokens,
             .step = e.step,
             .devices = e.devices,
             .devices_per_node = static_cast<double>(p.network.devices_per_node),
-            .states = Bytes(count_parameters(p.graph).total() * each / e.devices),
+            .states = Bytes(trained * each / e.devices),
             .power = {},
             .idle = {}};
   if (e.step.value <= 0) return w;

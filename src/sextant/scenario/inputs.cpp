@@ -84,7 +84,7 @@ Node node_of(const std::string& text, const Target& target) {
   if (!std::holds_alternative<StructRef>(target)) return value_of_text(text, target);
   Node list = Node::array();
   for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(',', from), text.size());
+    const std::size_t to = std::min(text.find_first_of(", ", from), text.size());
     if (to > from) list.push(Node::of(text.substr(from, to - from)));
     from = to + 1;
   }

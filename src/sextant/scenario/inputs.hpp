@@ -65,7 +65,7 @@ std::vector<std::string> read_given(StructRef fields, const Node& table, GivenFi
                                     std::vector<Diagnostic>& problems);
 
 /// A text as the value of one field, as read_inputs() has it: true and 1 are yes, names of parts
-/// are separated by commas.
+/// are separated by commas or blanks.
 bool read_input(const std::string& text, Slot& slot, const Document& document,
                 const std::string& path, std::vector<Diagnostic>& problems);
 

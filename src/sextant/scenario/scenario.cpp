@@ -113,6 +113,12 @@ void Reader::read_settings() {
 }
 
 void Reader::check_inputs() {
+  if (trains() && x_.inputs.training.tuning.rank == 0) {
+    for (const char* field : {"adapter", "lora_targets"}) {
+      if (!gives(field)) continue;
+      add(flag_of_field(field), "there are no adapters", "give --lora-rank, such as 16");
+    }
+  }
   if (trains() || x_.inputs.serving.speculation.tokens > 0) return;
   for (const char* field : {"acceptance", "draft_cost"}) {
     if (!gives(field)) continue;
@@ -182,6 +188,10 @@ void Reader::assume_work(bool with_strategy) {
   const Serving& w = x_.problem.serving;
   if (trains()) {
     assume_unless("optimizer", "optimizer adamw: fp32 master weights and moments");
+    if (t.tuning.rank > 0) {
+      assume_unless("adapter", "adapter lora");
+      assume_unless("lora_targets", "adapters on qkv, output, up and down of every layer");
+    }
     if (with_strategy)
       assume_unless("batch", fmt::format("batch {}: dp x microbatch x pp", t.batch));
     return assume_unless("seq", fmt::format("seq {}", t.seq));

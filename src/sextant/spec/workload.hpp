@@ -11,25 +11,133 @@
 
 namespace sextant {
 
-/// Adam, by how it keeps its states.
+/// How weights follow their gradients, and what is kept for it.
 enum class Optimizer : std::uint8_t {
   adamw,              ///< fp32 master weights and moments
   adamw_bf16_states,  ///< moments as the weights, no master weights
+  adamw_8bit,         ///< moments in 8 bits by blocks, no master weights (arXiv 2110.02861)
+  adafactor,          ///< second moment by rows and columns, no other state (arXiv 1804.04235)
+  muon,               ///< orthogonal updates of matrices; one moment (arXiv 2502.16982)
+  sgd,                ///< with momentum
 };
 constexpr auto names_of(Optimizer) {
-  return std::array<std::string_view, 2>{"adamw", "adamw-bf16-states"};
+  return std::array<std::string_view, 6>{
+      "adamw", "adamw-bf16-states", "adamw-8bit", "adafactor", "muon", "sgd"};
 }
+
+/// Bytes that an optimizer's states take for one parameter stored in `element` bytes: moments, and
+/// master weights where the weights are narrower than fp32.
+constexpr double optimizer_bytes(Optimizer optimizer, double element) {
+  const double master = element < 4 ? 4 : 0;
+  switch (optimizer) {
+    case Optimizer::adamw:
+      return master + 8;
+    case Optimizer::adamw_bf16_states:
+      return 2 * element;
+    case Optimizer::adamw_8bit:
+      return 2 * (1 + 4.0 / 256);  // a scale of fp32 for a block of 256
+    case Optimizer::adafactor:
+      return 8.0 / 4096;  // a row's and a column's, of a matrix some thousands wide
+    case Optimizer::muon:
+    case Optimizer::sgd:
+      break;
+  }
+  return master + 4;
+}
+
+/// Bytes that its step reads and writes for one parameter: states and weights, and the gradient of
+/// `gradient` bytes.
+constexpr double optimizer_traffic(Optimizer optimizer, double gradient) {
+  switch (optimizer) {
+    case Optimizer::adamw:
+      return 24 + gradient + 2;  // master weights, two moments in and out; 16-bit weights out
+    case Optimizer::adamw_bf16_states:
+      return 14;  // the same in 16 bits, weights in and out
+    case Optimizer::adamw_8bit:
+      return 2 * 2.03 + 4 + gradient;
+    case Optimizer::adafactor:
+      // Means of the squares by rows and by columns; the update, fp32, written, its size found, and
+      // read; weights in and out.
+      return 3 * gradient + 12 + 4;
+    case Optimizer::muon:
+    case Optimizer::sgd:
+      break;
+  }
+  return 16 + gradient + 2;
+}
+
+/// Small weights that are trained beside frozen ones. LoRA: y = W·x + s·B·A·x (arXiv 2106.09685);
+/// QLoRA: W in 4 bits (arXiv 2305.14314); DoRA: directions by LoRA, lengths on their own (arXiv
+/// 2402.09353).
+enum class Adapter : std::uint8_t { lora, qlora, dora };
+constexpr auto names_of(Adapter) {
+  return std::array<std::string_view, 3>{"lora", "qlora", "dora"};
+}
+
+/// Projections of a layer, of its attention (or recurrence) and of its MLP.
+struct Projections {
+  bool qkv = false;
+  bool output = false;
+  bool up = false;  ///< with the gate
+  bool down = false;
+  bool operator==(const Projections&) const = default;
+};
+template <class V>
+void describe(V& v, Projections& p) {
+  v("qkv", p.qkv, {.help = "into attention or a recurrence"});
+  v("output", p.output, {.help = "out of it"});
+  v("up", p.up, {.help = "into the MLP, gate included"});
+  v("down", p.down, {.help = "out of it"});
+}
+
+/// Parts of a model that are not trained.
+struct Frozen {
+  bool embedding = false;
+  bool attention = false;
+  bool mlp = false;
+  bool experts = false;
+  bool norms = false;
+  bool head = false;
+  bool operator==(const Frozen&) const = default;
+};
+template <class V>
+void describe(V& v, Frozen& f) {
+  v("embedding", f.embedding, {.help = "of the input"});
+  v("attention", f.attention, {.help = "attention and recurrences"});
+  v("mlp", f.mlp, {.help = "dense MLPs and shared experts"});
+  v("experts", f.experts, {.help = "routed experts and their router"});
+  v("norms", f.norms, {.help = "norms"});
+  v("head", f.head, {.help = "output projection"});
+}
+
+/// What is trained.
+struct Tuning {
+  int rank = 0;         ///< of adapters; 0: the weights themselves
+  Projections targets;  ///< with adapters; none: all of them
+  Adapter adapter = Adapter::lora;
+  Frozen frozen;
+  bool operator==(const Tuning&) const = default;
+};
 
 struct Training {
   int batch = 1;   ///< sequences a step, over all replicas
   int seq = 2048;  ///< tokens a sequence
   Optimizer optimizer = Optimizer::adamw;
+  Tuning tuning = {};
 };
 template <class V>
 void describe(V& v, Training& t) {
   v("batch", t.batch, {.help = "sequences a step, over all replicas", .min = 1, .max = 1e8});
   v("seq", t.seq, {.help = "tokens a sequence", .min = 1, .max = 1e8});
-  v("optimizer", t.optimizer, {.help = "how Adam keeps its states"});
+  v("optimizer", t.optimizer, {.help = "how weights follow their gradients"});
+  v("lora_rank", t.tuning.rank,
+    {.help = "of adapters on frozen weights; 0: all weights are trained", .max = 1e5});
+  v("lora_targets", t.tuning.targets,
+    {.help = "projections with adapters: qkv, output, up, down; without, all"});
+  v("adapter", t.tuning.adapter,
+    {.help = "lora; qlora: frozen weights in 4 bits; dora: lengths of rows beside"});
+  v("frozen", t.tuning.frozen,
+    {.help = "parts not trained: embedding, attention, mlp, experts, norms, head"});
 }
 
 /// How requests share a batch.

@@ -14,7 +14,7 @@ std::size_t place_of(const Strategy& s, Scope scope, const Training& work) {
 
 // The number of sequences makes microbatches, not layers or stages.
 bool same_work(const Training& a, const Training& b) {
-  return a.seq == b.seq && a.optimizer == b.optimizer;
+  return a.seq == b.seq && a.optimizer == b.optimizer && a.tuning == b.tuning;
 }
 
 }  // namespace

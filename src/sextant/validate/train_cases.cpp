@@ -15,9 +15,6 @@ TrainCase read_train(RowReader& row, std::string& unsupported) {
   if (!optimizer.empty() && !parse_enum(optimizer, c.inputs.training.optimizer)) {
     unsupported = "optimizer '" + optimizer + "' is not modelled";
   }
-  if (row.number_or("lora_rank", 0, 0, 1e6) > 0) {
-    unsupported = "adapters on frozen weights are not modelled";
-  }
   const std::string metric = row.text("metric");
   if (!parse_enum(metric, c.metric)) unsupported = "metric '" + metric + "' is not modelled";
   // Written in units of 2^30 by the loggers these columns come from.

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a model is trained: all of it, parts, or adapters beside frozen weights.
+#pragma once
+
+#include "sextant/graph/graph.hpp"
+#include "sextant/spec/workload.hpp"
+
+namespace sextant {
+
+/// Bytes of a weight in NF4: a scale of 8 bits for a block of 64, and of fp32 for 256 of those
+/// (arXiv 2305.14314, section 3).
+inline constexpr double nf4_bytes = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
+
+/// Whether weights of layers are stored so.
+inline bool is_packed(const Tuning& t) { return t.rank > 0 && t.adapter == Adapter::qlora; }
+
+/// Whether gradients of an operator's own weights are made.
+inline bool is_trained(const Tuning& t, const graph::Operator& op) {
+  if (t.rank > 0) return false;
+  using enum graph::Bucket;
+  switch (op.bucket) {
+    case embedding:
+    case per_layer_embedding:
+      return !t.frozen.embedding;
+    case attention:
+    case recurrent:
+      return !t.frozen.attention;
+    case mlp:
+    case shared:
+      return !t.frozen.mlp;
+    case experts:
+    case router:
+      return !t.frozen.experts;
+    case norms:
+      return !t.frozen.norms;
+    case head:
+      return !t.frozen.head;
+    case count:
+      break;
+  }
+  return true;
+}
+
+/// The rank of the adapter beside an operator; 0: there is none. Routed experts have none, nor has
+/// what is no projection of a layer.
+inline double adapter_rank(const Tuning& t, const graph::Operator& op) {
+  if (t.rank == 0 || op.kind != graph::Kind::linear) return 0;
+  const Projections& p = t.targets;
+  const bool all = p == Projections{};
+  const bool out = op.cut == graph::Cut::rows;
+  bool has = false;
+  switch (op.bucket) {
+    case graph::Bucket::attention:
+    case graph::Bucket::recurrent:
+      has = all || (out ? p.output : p.qkv);
+      break;
+    case graph::Bucket::mlp:
+    case graph::Bucket::shared:
+      has = all || (out ? p.down : p.up);
+      break;
+    default:
+      break;
+  }
+  return has ? t.rank : 0;
+}
+
+/// Parameters of that adapter on one of `ranks` tensor-parallel ranks: both thin matrices, and
+/// DoRA's lengths.
+inline double adapter_parameters(const Tuning& t, const graph::Operator& op, double ranks) {
+  const double rank = adapter_rank(t, op);
+  if (rank <= 0) return 0;
+  const double groups = std::max(1.0, op.groups / ranks);
+  const double lengths = t.adapter == Adapter::dora ? op.out.on(ranks) : 0;
+  return groups * (rank * (op.in.on(ranks) + op.out.on(ranks)) + lengths);
+}
+
+/// Whether the backward pass needs what an operator took in: for gradients of its weights, or of an
+/// adapter's.
+inline bool needs_input(const Tuning& t, const graph::Operator& op) {
+  return is_trained(t, op) || adapter_rank(t, op) > 0;
+}
+
+/// Whether everything is trained, as most models are.
+inline bool trains_all(const Tuning& t) { return t.rank == 0 && t.frozen == Frozen{}; }
+
+}  // namespace sextant
