@@ -42,7 +42,8 @@ packages: ## Debian packages in build/packages: sextant, libsextant-dev, python3
 	@tools/setup.sh test
 	@cmake --preset release -DSEXTANT_PYTHON=ON --log-level=WARNING >/dev/null
 	@cmake --build build $(QUIET)
-	@cpack --config build/CPackConfig.cmake -B build/packages >/dev/null
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1) \
+	  cpack --config build/CPackConfig.cmake -B build/packages >/dev/null
 	@ls build/packages/*.deb
 
 # Measurements are other people's, so they are not in the repository.

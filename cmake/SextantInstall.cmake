@@ -25,3 +25,21 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/sextant-config-version.cm
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sextant-config.cmake ${PROJECT_BINARY_DIR}/sextant-config-version.cmake
         DESTINATION ${config} COMPONENT development)
+
+# What is inside, for those who have to know: a bill of materials and the notices of what the page bundles.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_Interpreter_FOUND)
+  set(materials ${PROJECT_BINARY_DIR}/materials)
+  add_custom_command(
+    OUTPUT ${materials}/sextant.spdx.json ${materials}/copyright
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/sbom.py $<TARGET_FILE:sextant-cli> ${PROJECT_VERSION}
+            ${PROJECT_SOURCE_DIR}/ui/dist ${materials}
+    DEPENDS sextant-cli ${PROJECT_SOURCE_DIR}/tools/sbom.py
+    COMMENT "Listing what the program is made of"
+    VERBATIM)
+  add_custom_target(sextant-materials ALL DEPENDS ${materials}/sextant.spdx.json)
+  install(FILES ${materials}/sextant.spdx.json DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+  install(FILES ${materials}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sextant COMPONENT program)
+  install(FILES ${materials}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libsextant-dev COMPONENT development)
+  install(FILES ${materials}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/python3-sextant COMPONENT python)
+endif()

@@ -16,4 +16,6 @@ must "all symbols bound at the start" 'BIND_NOW|FLAGS_1.*NOW' "$dynamic"
 must "the stack protector" '__stack_chk_fail' "$symbols"
 must "checked library calls (_FORTIFY_SOURCE)" '__[a-z]+_chk' "$symbols"
 grep -qE 'GNU_STACK.* RWE' <<<"$headers" && { echo "the stack is executable"; failed=1; }
+# The same source gives the same bytes wherever it lies, so the folder it was built in must not be inside.
+grep -qaF -- "$(cd "$(dirname "$program")" && pwd)" "$program" && { echo "the folder of the build is inside"; failed=1; }
 exit "$failed"

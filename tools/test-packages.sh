@@ -15,11 +15,19 @@ finish() {
 }
 trap finish EXIT
 
+# The time inside the packages is the source's, not the build's.
+SOURCE_DATE_EPOCH=$(git -C "$(dirname "$0")" log -1 --format=%ct 2>/dev/null || echo 1)
+export SOURCE_DATE_EPOCH
 cpack --config "$build/CPackConfig.cmake" -B "$folder/packages" >"$folder/log" 2>&1 || {
   cat "$folder/log"
   exit 1
 }
 packages=("$folder"/packages/*.deb)
+# Made again elsewhere they are the same, byte for byte.
+cpack --config "$build/CPackConfig.cmake" -B "$folder/again" >"$folder/log" 2>&1
+for package in "${packages[@]}"; do
+  cmp "$package" "$folder/again/$(basename "$package")" || exit 1
+done
 names=()
 for package in "${packages[@]}"; do
   names+=("$(dpkg-deb -f "$package" Package)")
@@ -47,6 +55,15 @@ fi
 cd "$folder"
 "$root/usr/bin/sextant" ops gemm --device h100-sxm >out
 grep -q bound out || { echo "the program does not answer"; exit 1; }
+for name in "${names[@]}"; do
+  grep -q 'Apache License' "$root/usr/share/doc/$name/copyright" || { echo "$name has no copyright file"; exit 1; }
+done
+grep -q Preact "$root/usr/share/doc/sextant/copyright" || { echo "the page's packages go unnamed"; exit 1; }
+/usr/bin/python3 - "$root/usr/share/doc/sextant/sextant.spdx.json" <<'CHECK' || { echo "no bill of materials"; exit 1; }
+import json, sys
+names = {package["name"] for package in json.load(open(sys.argv[1], encoding="utf-8"))["packages"]}
+sys.exit(not {"sextant", "preact", "libsqlite3-0", "libcli11-dev"} <= names)
+CHECK
 for file in /usr/share/man/man1/sextant-train.1 /usr/share/bash-completion/completions/sextant \
   /usr/include/sextant/cost/gemm.hpp; do
   compgen -G "$root$file*" >/dev/null || { echo "$file is missing"; exit 1; }

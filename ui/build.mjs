@@ -3,7 +3,7 @@
 // can travel as one file. Usage: node build.mjs [--watch]
 import { context } from 'esbuild';
 import { gzipSync } from 'node:zlib';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,15 +14,49 @@ const output = join(root, 'dist', 'index.html');
 /** Text that may stand inside a <script> or <style> element: no sequence may close it. */
 const enclosed = (text, tag) => text.replaceAll(new RegExp(`</(${tag})`, 'gi'), '<\\/$1');
 
+/** The packages whose files are in the bundle, by name: version, licence and its text. */
+function packagesOf(metafile) {
+  const names = new Set();
+  for (const input of Object.keys(metafile.inputs)) {
+    const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
+    if (found) names.add(found[1]);
+  }
+  return [...names].sort().map((name) => {
+    const folder = join(root, 'node_modules', name);
+    const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const file = readdirSync(folder).find((entry) => /^(licen[sc]e|copying)/i.test(entry));
+    if (!license || !file) throw new Error(`${name} says no licence: it may not be bundled`);
+    return { name, version, license, text: readFileSync(join(folder, file), 'utf8').trim() };
+  });
+}
+
+/** Their licences, each text once, below the packages that it is of. */
+function noticesOf(packages) {
+  const byText = new Map();
+  for (const { name, version, text } of packages) {
+    byText.set(text, [...(byText.get(text) ?? []), `${name} ${version}`]);
+  }
+  return [...byText].map(([text, names]) => `${names.join(', ')}\n\n${text}\n`).join('\n----\n\n');
+}
+
+/** Text as an element may hold it. */
+const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
 /** Puts the bundle into the template. Replacement functions, because `$&` occurs in minified code. */
-function assemble(files) {
+function assemble(files, metafile) {
+  const packages = packagesOf(metafile);
+  const notices = noticesOf(packages);
   const bundled = (suffix) => files.find((file) => file.path.endsWith(suffix)).text;
   const page = readFileSync(join(root, 'src', 'index.html'), 'utf8')
     .replace('/*style*/', () => enclosed(bundled('.css'), 'style'))
-    .replace('/*script*/', () => enclosed(bundled('.js'), 'script'));
+    .replace('/*script*/', () => enclosed(bundled('.js'), 'script'))
+    .replace('/*notices*/', () => escaped(notices));
   // `--format html` puts an answer before the last <script>: none may occur inside the code.
   if (page.split('<script>').length !== 3) throw new Error('the bundle contains a <script> of its own');
   mkdirSync(dirname(output), { recursive: true });
+  const listed = packages.map(({ name, version, license }) => ({ name, version, license }));
+  writeFileSync(join(root, 'dist', 'packages.json'), JSON.stringify(listed, null, 1) + '\n');
+  writeFileSync(join(root, 'dist', 'notices.txt'), notices);
   writeFileSync(`${output}.new`, page);
   renameSync(`${output}.new`, output);
   const packed = gzipSync(page, { level: 9 }).length;
@@ -35,6 +69,7 @@ const bundler = await context({
   entryPoints: ['src/main.tsx'],
   outdir: 'dist',
   write: false,
+  metafile: true,
   bundle: true,
   minify: true,
   format: 'iife',
@@ -48,7 +83,7 @@ const bundler = await context({
       name: 'assemble',
       setup: (build) =>
         build.onEnd((result) => {
-          if (result.errors.length === 0) assemble(result.outputFiles);
+          if (result.errors.length === 0) assemble(result.outputFiles, result.metafile);
         }),
     },
   ],

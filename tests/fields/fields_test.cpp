@@ -216,6 +216,9 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-a100", "vllm-2023", "opt-13b"), {.batch = 4, .input = 100, .output = 50},
         {.tp = 2});
   serve(world_of("dgx-h200", "nemo-2023", "nemotron-h-56b"), {.batch = 4}, {});
+  serve(world_of("dgx-a100", "llama.cpp", "llama3-8b"), {.batch = 1},
+        {.precision = Precision::int4});
+  all.back().roots.push_back("kernel");
   for (const auto& [system, runtime] :
        {std::pair{"dgx-h100", "pytorch"}, std::pair{"dgx-a100", "trtllm"},
         std::pair{"dgx-b200", "trtllm-2023"}, std::pair{"dgx-h100", "fsdp"}}) {
@@ -230,7 +233,7 @@ std::vector<Probe> probes() {
   free.libraries.small.peer_reads = true;
   all.push_back({std::move(free), collectives, {"collective"}});
   World experts = world_of("dgx-h100", "vllm", "llama2-7b");
-  experts.libraries.collectives = load_collectives("deepep");
+  experts.libraries.collectives = load_collectives("nccl");
   experts.system.fabrics.back().leaf = 64;
   experts.system.fabrics.back().oversubscription = 2;
   all.push_back({std::move(experts), collectives, {"system", "collective"}});

@@ -364,7 +364,7 @@ CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& 
                                Group group, const ExpertTokens& t) {
   const ExpertExchangeKernels& k = library.experts;
   const double row = t.hidden * t.element_bytes;
-  if (!k.offered) {
+  if (!k.offered || !t.kernels) {
     return collective(network, library, Collective::all_to_all, group,
                       Bytes(t.tokens * t.topk * row));
   }
@@ -387,7 +387,9 @@ CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& 
     if (peers <= 0) continue;
     double sent = copies * peers / p.ranks;
     if (handed_on) {
-      sent = level.network ? reached(p.ranks / p.local) * peers / p.ranks
+      const double nodes = p.ranks / p.local;
+      const double most = t.most_nodes > 0 ? t.most_nodes : nodes;
+      sent = level.network ? std::min(most, reached(nodes)) * peers / p.ranks
                            : copies * peers / p.members[at];
     }
     const double rate = level.network ? k.network_share : line.share;

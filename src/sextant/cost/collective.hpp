@@ -100,7 +100,9 @@ struct ExpertTokens {
   double topk = 1;           ///< experts that each of them goes to
   double hidden = 0;         ///< elements of a token
   double element_bytes = 2;  ///< 1 where an 8-bit dispatch is meant
-  bool decode = false;       ///< few tokens: the library's kernels of low latency
+  double most_nodes = 0;     ///< that a token reaches; 0: any
+  bool kernels = true;       ///< the library's own for experts, where it has them
+  bool decode = false;       ///< few tokens: those of low latency
 };
 /// One way: call it for the dispatch and again for the combine. A library without kernels of its
 /// own for experts (CollectiveLibrary::experts) does an all-to-all of all copies; one with sends

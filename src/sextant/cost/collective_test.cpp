@@ -271,7 +271,7 @@ TEST(Topology, AnNvl72IsOneSwitch) {
 
 // DeepEP's own tables, in microseconds: hidden 7168, top 8, 8-bit dispatch and 16-bit combine.
 TEST(Experts, DeepEpMeetsItsTables) {
-  const CollectiveLibrary deepep = load_collectives("deepep");
+  const CollectiveLibrary deepep = load_collectives("nccl");
   const Network net = lower(load_system("dgx-h100"));
   struct Row {
     int nodes;
@@ -298,7 +298,8 @@ TEST(Experts, DeepEpMeetsItsTables) {
 
 TEST(Experts, WithoutKernelsAnAllToAllDoes) {
   const Network net = lower(load_system("dgx-h100"));
-  const ExpertTokens tokens{.tokens = 1024, .topk = 8, .hidden = 4096, .element_bytes = 2};
+  const ExpertTokens tokens{
+      .tokens = 1024, .topk = 8, .hidden = 4096, .element_bytes = 2, .kernels = false};
   EXPECT_EQ(
       expert_exchange(net, nccl, {8, 8}, tokens).time,
       collective(net, nccl, Collective::all_to_all, {8, 8}, Bytes(1024.0 * 8 * 4096 * 2)).time);

@@ -250,8 +250,9 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.y_bytes = g.m * g.n * g.result_bytes;
   p.hot = g.batch * (p.w_bytes - p.w_cold) / (chip.l2_per_clock.value * clock.value);
   // What comes from memory crosses L2.
-  p.bandwidth = std::min(mech.memory_efficiency * chip.bandwidth.value * rows.stream,
-                         chip.l2_per_clock.value * clock.value);
+  p.bandwidth = std::min({mech.memory_efficiency * chip.bandwidth.value * rows.stream,
+                          chip.l2_per_clock.value * clock.value,
+                          chip.cores * g.core_bytes.value * clock.value});
   const double spilled = std::max(0.0, g.batch * p.y_bytes - 0.5 * chip.l2_shared.value);
   p.epilogue = mech.asynchronous ? 0 : mech.epilogue * spilled / p.bandwidth;
   p.l2 = chip.l2_shared.value;

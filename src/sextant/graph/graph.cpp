@@ -381,7 +381,8 @@ Branch experts(const Model& m, int norms) {
                    .ffn = double(e.ffn),
                    .halves = halves,
                    .most_nodes = double(e.most_nodes),
-                   .imbalance = e.imbalance};
+                   .imbalance = e.imbalance,
+                   .skew = e.skew};
   const double bias = e.bias ? halves * e.ffn + width : 0;
   routed.weights = cut(e.count * ((halves + 1) * width * e.ffn + bias));
   b.add(routed);

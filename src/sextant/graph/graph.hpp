@@ -100,6 +100,7 @@ struct Routed {
   double halves = 1;      ///< of the first multiply: 2 when gated
   double most_nodes = 0;  ///< that a token reaches; 0: any
   double imbalance = 1;   ///< tokens of the busiest rank over the mean
+  double skew = 0;        ///< of the experts' popularity, when served
 };
 
 /// What is kept for the backward pass, in elements a token.

@@ -10,7 +10,6 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
-#include "sextant/cost/token_exchange.hpp"
 #include "sextant/predict/tuning.hpp"
 
 namespace sextant::training {
@@ -368,31 +367,24 @@ class Composer {
     if (s_.ep > 1) elementwise(name, StreamOp::copy, l_.expert_tokens, r.width, 4, 4);
   }
 
-  /// Tokens to the ranks of their experts, or back; in the backward pass the other way. A stack
-  /// that sends a token once to a node and hands it on inside (DeepEP, arXiv 2412.19437,
-  /// section 3.2.2) needs fewer bytes between nodes: of n nodes, k choices reach n (1 − (1 −
-  /// 1/n)^k).
+  /// Tokens to the ranks of their experts, or back; in the backward pass the other way.
   void send_tokens(const char* name, const graph::Routed& r, bool to_experts) {
     if (l_.expert.ranks <= 1) return;
-    const int inside = group_inside(p_.network, l_.expert);
-    const double nodes = static_cast<double>(l_.expert.ranks) / inside;
-    const bool once = p_.runtime.communication.one_copy_a_node && nodes > 1;
-    double copies = once ? nodes * (1 - std::pow(1 - 1 / nodes, r.topk)) : r.topk;
-    if (once && r.most_nodes > 0) copies = std::min(copies, r.most_nodes);
+    const Communication& c = p_.runtime.communication;
     const auto place = [&](Phase& phase, bool forward, bool again) {
-      const bool small = p_.runtime.communication.narrow_tokens && forward == to_experts;
-      const double element = small ? std::min(2.0, element_bytes(s_.precision)) : 2;
-      const auto send = [&](Group group, double times) {
-        const Bytes bytes(l_.norm_tokens * times * r.width * element);
-        if (group.ranks <= 1) return;
-        const Seconds time =
-            collective(p_.network, p_.collectives, Collective::all_to_all, group, bytes).time;
-        const Span s =
-            hidden(phase, Exchange::expert, r.imbalance * time, group, bytes, Seconds(0), false);
-        record(Exchange::expert, name, group, bytes, s, again);
-      };
-      if (once) send({inside, l_.expert.per_node}, r.topk);
-      send(l_.expert, copies);
+      const bool small = c.narrow_tokens && forward == to_experts;
+      const ExpertTokens tokens{
+          .tokens = l_.norm_tokens,
+          .topk = r.topk,
+          .hidden = r.width,
+          .element_bytes = small ? std::min(2.0, element_bytes(s_.precision)) : 2,
+          .most_nodes = r.most_nodes,
+          .kernels = c.expert_kernels};
+      const Seconds time = expert_exchange(p_.network, p_.collectives, l_.expert, tokens).time;
+      const Bytes bytes(tokens.tokens * r.topk * r.width * tokens.element_bytes);
+      const Span s =
+          hidden(phase, Exchange::expert, r.imbalance * time, l_.expert, bytes, Seconds(0), false);
+      record(Exchange::expert, name, l_.expert, bytes, s, again);
     };
     place(part_.forward, true, false);
     if (again_) place(part_.recompute, true, true);

@@ -266,7 +266,7 @@ TEST(Step, ExpertExchangeHidesBesideAnotherMicrobatch) {
   p.runtime.overlap.experts = true;
   const Estimate beside = evaluate(p, s);
   EXPECT_LT(beside.time[Time::expert].exposed, 0.4 * open.time[Time::expert].exposed);
-  EXPECT_EQ(beside.time[Time::expert].busy, open.time[Time::expert].busy);
+  EXPECT_LT(beside.time[Time::expert].exposed, 0.5 * beside.time[Time::expert].busy);
   s.schedule = Schedule::dual_pipe;
   const Estimate dual = evaluate(p, s);
   EXPECT_LT(dual.time[Time::bubble].exposed, 0.7 * beside.time[Time::bubble].exposed);

@@ -162,13 +162,13 @@ double StepPrice::prompt_change(double count, double reach) {
 
 double StepPrice::with_host(double device, const StepShape& s) const {
   const Engine& e = graph_.runtime.engine;
-  const bool mixed = s.prompt_tokens > 0 && s.decoding > 0;
-  if (mixed && e.mixed_launch != MixedLaunch::graph) {
+  // Graphs are made for steps of single tokens; with prompts the host launches a layer's kernels.
+  if (s.prompt_tokens > 0 && e.mixed_launch != MixedLaunch::graph) {
     device = smooth_max(device, (graph_.model.layers * e.layer).value);
   }
   const double host =
       (e.schedule + (s.decoding + s.prompts) * e.sequence + s.prompts * e.prompt).value;
-  return e.asynchronous ? std::max(device, host) : device + host;
+  return e.asynchronous ? smooth_max(device, host) : device + host;
 }
 
 StepCost StepPrice::step(const StepShape& s) {

@@ -30,7 +30,7 @@ TEST(Traffic, AtNoLoadIsInfer) {
     Cluster c = engine(name);
     // What the scheduler adds is not the model's.
     Engine& host = c.pool.problem.runtime.engine;
-    host.schedule = host.sequence = host.prompt = host.request = Seconds(0);
+    host.schedule = host.sequence = host.prompt = host.request = host.layer = Seconds(0);
     Traffic t;
     t.rate = 0.01;
     t.requests = 5;

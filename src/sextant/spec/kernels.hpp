@@ -145,6 +145,18 @@ void describe(V& v, StreamKernel& k) {
   v("arithmetic", k.arithmetic, {.help = "share of the issue that computes", .max = 1});
 }
 
+/// Multiplies of a few rows, as kernels that stream the weights past them. Each core takes in what
+/// it has asked for and no more, so a device with much bandwidth a core falls short of it.
+struct FewRowsKernel {
+  int rows = 0;           ///< that they take at most; 0: there are none
+  Bytes core_bytes{100};  ///< of weights a clock and core
+};
+template <class V>
+void describe(V& v, FewRowsKernel& k) {
+  v("rows", k.rows, {.help = "rows they take at most; 0: there are none", .max = 1e4});
+  v("core_bytes", k.core_bytes, {.help = "bytes of weights a clock and core", .min = 0.1});
+}
+
 /// All kernels of one library.
 struct Kernels {
   std::string name;
@@ -168,6 +180,7 @@ struct Kernels {
   ExpertKernel experts;
   ExpertKernel experts_8bit;
   ExpertKernel experts_unfused;  ///< routed and combined by general operators
+  FewRowsKernel few_rows;
   QuantizeKernel quantize;
   QuantizeKernel quantize_4bit;  ///< to blocks of 16 or 32 values with a scale each
   Table<StreamKernel, StreamOp> stream;
@@ -195,6 +208,7 @@ void describe(V& v, Kernels& k) {
   v("experts", k.experts, {.help = "mixture-of-experts layer"});
   v("experts_8bit", k.experts_8bit, {.help = "the same with 8-bit weights"});
   v("experts_unfused", k.experts_unfused, {.help = "the same from general operators"});
+  v("few_rows", k.few_rows, {.help = "multiplies of a few rows"});
   v("quantize", k.quantize, {.help = "quantising rows on the fly"});
   v("quantize_4bit", k.quantize_4bit, {.help = "the same to 4 bits, a scale a block"});
   v("stream", k.stream, {.help = "streaming operators"});

@@ -117,6 +117,7 @@ struct Experts {
   bool shared_gate = false;  ///< a sigmoid gate on the shared experts (Qwen2-MoE)
   int most_nodes = 0;        ///< that a token's experts lie on (DeepSeek-V3); 0: any
   double imbalance = 1;      ///< tokens of the busiest rank over the mean
+  double skew = 0.7;         ///< spread of the experts' popularity over its mean, when served
 };
 template <class V>
 void describe(V& v, Experts& e) {
@@ -136,6 +137,10 @@ void describe(V& v, Experts& e) {
     {.help = "nodes that a token's experts may lie on; 0: any", .max = 1e6});
   v("imbalance", e.imbalance,
     {.help = "tokens of the busiest rank over the mean", .min = 1, .max = 1e3});
+  v("skew", e.skew,
+    {.help = "standard deviation of the experts' popularity over its mean, when served; training "
+             "balances it",
+     .max = 10});
 }
 
 /// What mixes tokens in the layers of a hybrid that have no attention.

@@ -83,7 +83,7 @@ struct Communication {
   Seconds crossing{0};  ///< the same where the collective itself spans nodes, nothing pending
   /// In which gradients are summed over replicas and parameters gathered; 0: one for all layers.
   int messages_per_layer = 0;
-  bool one_copy_a_node = false;   ///< tokens for several experts of a node are sent there once
+  bool expert_kernels = false;    ///< tokens reach their experts by kernels made for it (DeepEP)
   bool narrow_tokens = false;     ///< and to the experts in the type their multiplies take
   bool scatter_transfers = true;  ///< tensor-parallel ranks send a stage's output in parts
 };
@@ -102,8 +102,8 @@ void describe(V& v, Communication& c) {
     {.help = "host time of a tensor-parallel collective that spans nodes, a rank", .max = 1});
   v("messages_per_layer", c.messages_per_layer,
     {.help = "in which gradients are summed and parameters gathered; 0: one for all", .max = 1e4});
-  v("one_copy_a_node", c.one_copy_a_node,
-    {.help = "tokens for several experts of a node are sent there once"});
+  v("expert_kernels", c.expert_kernels,
+    {.help = "tokens reach their experts by the collective library's kernels for it"});
   v("narrow_tokens", c.narrow_tokens,
     {.help = "tokens go to their experts in the type that multiplies take"});
   v("scatter_transfers", c.scatter_transfers,
@@ -165,6 +165,17 @@ void describe(V& v, Footprint& f) {
     {.help = "copies of weights in 8 bits or fewer, beside the 16-bit ones", .max = 100});
 }
 
+/// How weights that serving keeps in 4 bits are stored.
+struct WeightFormat {
+  double int4_bits = 4.25;   ///< with scales: AWQ and GPTQ, one of 16 bits and a zero point for 128
+  bool narrow_head = false;  ///< the output head is stored like the layers
+};
+template <class V>
+void describe(V& v, WeightFormat& w) {
+  v("int4_bits", w.int4_bits, {.help = "of a 4-bit weight, scales included", .min = 4, .max = 8});
+  v("narrow_head", w.narrow_head, {.help = "the output head is stored like the layers"});
+}
+
 struct Runtime {
   std::string name;
   std::string notes;
@@ -189,6 +200,7 @@ struct Runtime {
   /// Spread of step times from device to device, as a standard deviation over the mean. A
   /// synchronous job waits for the slowest of its members.
   double spread = 0;
+  WeightFormat weights;
   Footprint footprint;
   Engine engine;  ///< how requests are scheduled, of a stack that serves
 };
@@ -221,9 +233,15 @@ void describe(V& v, Runtime& r) {
   v("gradients", r.gradients, {.help = "type gradients are accumulated in"});
   v("reduction", r.reduction, {.help = "type gradients are summed over replicas in"});
   v("spread", r.spread, {.help = "standard deviation of devices' step times", .max = 1});
+  v("weights", r.weights, {.help = "how 4-bit weights are stored"});
   v("footprint", r.footprint, {.help = "memory beyond the model's tensors"});
   v("engine", r.engine,
     {.help = "how requests are scheduled", .inert = "of requests over time: serving/ tests it"});
+}
+
+/// Bits a weight takes where the stack stores it.
+inline double stored_bits(const Runtime& r, Precision p) {
+  return p == Precision::int4 ? r.weights.int4_bits : stored_bits(p);
 }
 
 }  // namespace sextant

@@ -6,6 +6,7 @@
 
 #include "sextant/predict/infer.hpp"
 #include "sextant/scenario/derive.hpp"
+#include "sextant/serving/price.hpp"
 #include "sextant/validate/parts.hpp"
 
 namespace sextant {
@@ -38,6 +39,19 @@ void fill(CaseResult& r, InferMetric metric, const ServingEstimate& e, const Pro
     case InferMetric::phase_seconds:
       break;
   }
+}
+
+/// A step of prompts and tokens together, as the engine runs it under load.
+double engine_step(const InferScenario& x, const PassShape& shape) {
+  StepPrice price(x.problem, x.strategy, shape.context);
+  const double looked_at = std::max(1.0, shape.chunk_context - shape.chunk / 2);  // by a token
+  StepShape step{.decoding = shape.batch,
+                 .contexts = shape.batch * shape.context,
+                 .prompt_tokens = shape.chunk,
+                 .reach = shape.chunk * looked_at};
+  // Tokens of a prompt from its start look at half of it in the mean.
+  if (shape.chunk > 0) step.prompts = std::max(1, static_cast<int>(shape.chunk / 2 / looked_at));
+  return price.step(step).seconds;
 }
 
 }  // namespace
@@ -84,9 +98,8 @@ void predict_infer(const Case& c, Catalogue& catalogue, std::vector<CaseResult>&
     const PassShape one{static_cast<double>(t.inputs.serving.batch),
                         prefill ? static_cast<double>(t.inputs.serving.input) : 1.0,
                         static_cast<double>(t.context)};
-    const PassShape& shape = t.mixed ? t.shape : one;
-    const PassCost pass = serving_pass(x->problem, x->strategy, shape);
-    fill(r, pass.time.value, pass);
+    const PassCost pass = serving_pass(x->problem, x->strategy, t.mixed ? t.shape : one);
+    fill(r, t.mixed ? engine_step(*x, t.shape) : pass.time.value, pass);
   } else {
     fill(r, t.metric, serve(x->problem, x->strategy), c.protocol);
   }
