@@ -21,7 +21,7 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "${PROJECT_DESCRIPTION}: the program")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsextant-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libfmt-dev (>= 9), libnlopt-cxx-dev, libnlopt-dev, libsqlite3-dev, libtomlplusplus-dev (>= 3.3)")
+    "libfmt-dev (>= 9), libnlopt-cxx-dev, libnlopt-dev, libsqlite3-dev, libtomlplusplus-dev (>= 3.3), zlib1g-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${PROJECT_DESCRIPTION}: the C++ library")
 
 if(SEXTANT_PYTHON)

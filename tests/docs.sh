@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every `sextant …` line in a sh block of the documents runs and answers. A block that starts with
-# ```toml NAME is a file of that name for them. Usage: docs.sh PROGRAM FILE.md…
+# ```toml NAME or ```json NAME is a file of that name for them. Usage: docs.sh PROGRAM FILE.md…
 set -euo pipefail
 program=$(realpath "$1")
 shift
@@ -13,8 +13,8 @@ export PATH="$folder/bin:$PATH"
 commands=0
 for document in "$@"; do
   document=$(realpath "$document")
-  for name in $(sed -nE 's/^```toml ([a-z0-9.-]+)$/\1/p' "$document"); do
-    sed -n "/^\`\`\`toml $name\$/,/^\`\`\`\$/p" "$document" | sed '1d;$d' >"$folder/work/$name"
+  for name in $(sed -nE 's/^```(toml|json) ([a-z0-9.-]+)$/\2/p' "$document"); do
+    sed -nE "/^\`\`\`(toml|json) $name\$/,/^\`\`\`\$/p" "$document" | sed '1d;$d' >"$folder/work/$name"
   done
   while IFS= read -r command; do
     commands=$((commands + 1))

@@ -11,21 +11,22 @@ declare -A may_include=(
   [spec]="units"
   [graph]="units spec"
   [cost]="units spec graph"
-  [io]="units spec serving"
+  [io]="units spec serving profile"
   [report]="units spec graph cost io predict serving"
   [predict]="units spec graph cost"
   [run]="units spec graph cost predict"
   [serving]="units spec graph cost predict"
+  [profile]="units spec cost graph"
   [tech]="units spec graph cost predict"
   [scenario]="units spec graph cost predict run io"
   [search]="units spec graph cost predict scenario serving"
   [validate]="units spec graph cost io predict scenario serving"
   [sweep]="units spec graph cost predict tech io scenario"
   [study]="units spec graph cost predict run scenario tech io report validate"
-  [answer]="units spec graph cost predict run tech io report validate search sweep study scenario"
+  [answer]="units spec graph cost predict run profile tech io report validate search sweep study scenario"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
-core="units spec graph cost predict serving run tech search report sweep answer"
+core="units spec graph cost predict serving profile run tech search report sweep answer"
 # The places that start threads.
 with_threads="src/sextant/search/parallel.hpp src/sextant/sweep/parallel.hpp"
 # Each third-party header and the one place that may include it.
@@ -36,7 +37,7 @@ third_party=(
   '<mpi                     src/mpi/*'
   '<CLI/                    src/cli/*'
   '<httplib                 src/server/exchange.cpp'
-  '<zlib                    src/server/page.cpp'
+  '<zlib                    src/sextant/io/inflate.cpp'
   '<pybind11/               src/python/module.cpp'
 )
 # Headers that print, wait or open files.

@@ -35,6 +35,18 @@ constexpr Sample samples[] = {
     {"KernelAnswer", "ops gemm", R"({"device": "h100-sxm"})"},
     {"KernelAnswer", "ops stream", R"({"device": "h100-sxm"})"},
     {"CollectiveAnswer", "ops collective", R"({"system": "dgx-h100"})"},
+    {"ProfileAnswer", "profile",
+     R"({"device": "h200-sxm", "trace": {"traceEvents": [
+         {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 9,
+          "args": {"Input Dims": [[8, 16], [16, 4]], "Input type": ["float", "float"]}},
+         {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+          "ts": 1, "dur": 2, "args": {"correlation": 3}},
+         {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 50, "dur": 30,
+          "args": {"device": 0, "correlation": 3}},
+         {"ph": "X", "cat": "kernel", "name": "lost", "pid": 0, "tid": 7, "ts": 90, "dur": 1,
+          "args": {"device": 0}},
+         {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1,
+          "ts": 0, "dur": 90}]}})"},
     {"TechAnswer", "tech", R"({"node": "n3", "dram": "hbm4"})"},
 };
 

@@ -113,6 +113,9 @@ std::vector<Command>& table() {
       command<CompareOptions, run_compare>(
           "compare", "scenarios side by side: the difference, factor by factor",
           "sextant compare a.toml b.toml"),
+      command<ProfileOptions, run_profile>(
+          "profile", "a profiler's trace beside the model: where a run loses time",
+          "sextant profile trace.json.gz --device h200-sxm"),
       command<SearchOptions, run_search>(
           "search", "the best strategies, the Pareto front, and why the rest fail",
           "sextant search --model gpt3-175b --system dgx-a100 --gpus 512 --batch 512 "

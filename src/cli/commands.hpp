@@ -11,6 +11,7 @@
 #include "cli/options/infer.hpp"
 #include "cli/options/ops.hpp"
 #include "cli/options/presets.hpp"
+#include "cli/options/profile.hpp"
 #include "cli/options/search.hpp"
 #include "cli/options/study.hpp"
 #include "cli/options/sweep.hpp"
@@ -32,6 +33,7 @@ Answer run_infer(const InferOptions& options, const Common& common);
 Answer run_ops_infer(const OpsInferOptions& options, const Common& common);
 Answer run_compare(const CompareOptions& options, const Common& common);
 std::string run_traffic(const TrafficOptions& options, const Common& common);
+Answer run_profile(const ProfileOptions& options, const Common& common);
 Answer run_search(const SearchOptions& options, const Common& common);
 Answer run_tech(const TechOptions& options, const Common& common);
 std::string run_sweep(const SweepOptions& options, const Common& common);

@@ -154,8 +154,8 @@ void Api::add(const std::string& path, const std::string& method, Action action)
 
 void Api::add_routes() {
   add("/", "GET", page);
-  for (const char* name : {"train", "infer", "tech", "validate"}) {
-    add(base + "/" + name, "POST", [name](const Request& r) {
+  for (const std::string_view name : direct_commands) {
+    add(base + "/" + std::string(name), "POST", [name](const Request& r) {
       const Document document = parse(r);
       return json(run_command(name, document, document.root));
     });

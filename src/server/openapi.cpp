@@ -200,8 +200,8 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
     const bool job = std::find(jobs.begin(), jobs.end(), c.name) != jobs.end();
     if (c.name.starts_with("ops ")) {
       one_of.push(reference("ops-" + c.name.substr(4)));
-    } else if (job || c.name == "train" || c.name == "infer" || c.name == "tech" ||
-               c.name == "validate") {
+    } else if (job || std::find(direct_commands.begin(), direct_commands.end(), c.name) !=
+                          direct_commands.end()) {
       all.set("/" + c.name,
               post(c.help, reference(c.name), {job ? "JobStarted" : type_of(c.name)}));
     }

@@ -2,10 +2,16 @@
 // The API's description for programs, made from the descriptions of the commands' options.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::server {
+
+/// Commands that answer at once, each under a path of its own name.
+inline constexpr std::array<std::string_view, 5> direct_commands = {"train", "infer", "profile",
+                                                                    "tech", "validate"};
 
 /// OpenAPI 3 as JSON. `jobs`: commands that run as jobs.
 std::string openapi(const std::vector<std::string>& jobs);

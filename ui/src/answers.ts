@@ -413,6 +413,85 @@ export type Presets = {
   cores: CorePreset[];
 };
 
+export type ProfileAnswer = {
+  trace: string;
+  device: string;
+  measured_seconds: number;
+  busy_seconds: number;
+  device_seconds: number;
+  attributed_share: number;
+  attribution: ProfileAttribution;
+  attainable_seconds: number;
+  idle_seconds: number;
+  host_bound_share: number;
+  launches: number;
+  exposed_communication_seconds: number;
+  clock_low_hz: number;
+  clock_high_hz: number;
+  uncertainty: Uncertainty;
+  losses: ProfileLoss[];
+  kinds: ProfileKind[];
+  operators: ProfileOperator[];
+  waits: ProfileWait[];
+  steps: ProfileStep[];
+  devices: ProfileDevice[];
+  assumptions: string[];
+};
+
+export type ProfileAttribution = {
+  recorded: number;
+  graph: number;
+  launch: number;
+  nowhere: number;
+};
+
+export type ProfileDevice = {
+  device: number;
+  work_seconds: number;
+  seconds: number;
+};
+
+export type ProfileKind = {
+  kind: string;
+  calls: number;
+  measured_seconds: number;
+  share: number;
+  predicted_seconds?: number;
+  ratio?: number;
+};
+
+export type ProfileLoss = {
+  cause: string;
+  seconds: number;
+  advice: string;
+};
+
+export type ProfileOperator = {
+  name: string;
+  shape: string;
+  kind: string;
+  calls: number;
+  kernels: number;
+  measured_seconds: number;
+  predicted_seconds?: number;
+  ratio?: number;
+  bound?: string;
+  shapes_from: string;
+  kernel: string;
+};
+
+export type ProfileStep = {
+  name: string;
+  seconds: number;
+  idle_seconds: number;
+};
+
+export type ProfileWait = {
+  cause: string;
+  seconds: number;
+  times: number;
+};
+
 export type Run = {
   tokens: number;
   steps: number;

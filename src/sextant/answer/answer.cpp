@@ -59,19 +59,20 @@ std::string Answer::csv() const {
 
 std::string Answer::html() const {
   if (verbatim_.starts_with("<!")) return verbatim_;
+  std::string said = "<pre>";
+  const std::string all = text();
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find('\n', at), all.size());
+    said += escape_markup(std::string_view(all).substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  said += "</pre>\n";
   if (figures_.empty()) {
-    std::string page = "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Sextant</title>\n<pre>";
-    const std::string all = text();
-    for (std::size_t at = 0; at < all.size();) {
-      const std::size_t end = std::min(all.find('\n', at), all.size());
-      page += escape_markup(std::string_view(all).substr(at, end - at)) + "\n";
-      at = end + 1;
-    }
-    return page + "</pre>\n";
+    return "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Sextant</title>\n" + said;
   }
   std::string drawings;
   for (const plot::Figure& f : figures_) drawings += plot::to_svg(f);
-  return plot::to_html(drawings, "Sextant: " + figures_.front().title);
+  return plot::to_html(drawings, "Sextant: " + figures_.front().title, said);
 }
 
 std::string visible(std::string_view text) {

@@ -46,7 +46,7 @@ class Answer : public Record {
   std::string text() const;
   std::string json() const;
   std::string csv() const;
-  /// Its figures, or its text where it has none.
+  /// Its figures, and its text below them.
   std::string html() const;
 
  private:

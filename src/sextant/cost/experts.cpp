@@ -74,9 +74,13 @@ ExpertLoads power_law_loads(const ExpertLayer& l) {
   return loads;
 }
 
+}  // namespace
+
 // y = x·Wᵀ for every expert at once: tiles of all experts share the waves.
-KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& loads, double n,
-                   double inner, const ExpertLayer& l, Hertz clock) {
+KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const ExpertLoads& loads,
+                            const GroupedShape& l, Hertz clock) {
+  const double n = l.n;
+  const double inner = l.k;
   const double hz = clock.value;
   // A type that the chip lacks runs in a wider one; weights keep their stored width on the way.
   const double element = element_bytes(chip.runs[l.type]);
@@ -120,13 +124,16 @@ KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& l
   return best;
 }
 
-}  // namespace
-
 ExpertLoads expert_loads(const ExpertLayer& layer) {
   return layer.routing.exponent > 0 ? power_law_loads(layer) : balanced_loads(layer);
 }
 
 namespace {
+
+KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& loads, double n,
+                   double inner, const ExpertLayer& l, Hertz clock) {
+  return grouped_multiply(chip, k, loads, {n, inner, l.type, l.weight_bits}, clock);
+}
 
 // Permute, activation and combine stream; bookkeeping is per expert and per choice. Gradients read
 // what the way forward read, and what came out of it.

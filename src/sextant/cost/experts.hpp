@@ -43,6 +43,16 @@ struct ExpertLoads {
 };
 ExpertLoads expert_loads(const ExpertLayer& layer);
 
+/// Rows of every expert times its own n x k weights, all in one kernel.
+struct GroupedShape {
+  double n = 1;
+  double k = 1;
+  Precision type = Precision::bf16;
+  double weight_bits = 0;  ///< as of a layer
+};
+KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& kernel, const ExpertLoads& loads,
+                            const GroupedShape& shape, Hertz clock);
+
 KernelCost expert_layer(const Chip& chip, const ExpertKernel& kernel, const ExpertLayer& layer,
                         Hertz clock);
 

@@ -66,6 +66,25 @@ class Handle {
   int descriptor_;
 };
 
+class FileSource : public ByteSource {
+ public:
+  explicit FileSource(std::string path)
+      : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_.get() < 0) fail(errno, "cannot read", path_);
+  }
+  std::size_t read(char* to, std::size_t size) override {
+    while (true) {
+      const ssize_t n = ::read(file_.get(), to, size);
+      if (n >= 0) return static_cast<std::size_t>(n);
+      if (errno != EINTR) fail(errno, "cannot read", path_);
+    }
+  }
+
+ private:
+  std::string path_;
+  Handle file_;
+};
+
 void write_all(int descriptor, std::string_view content, const std::string& path) {
   while (!content.empty()) {
     const ssize_t n = ::write(descriptor, content.data(), content.size());
@@ -118,8 +137,7 @@ int copy_mode(const std::string& from, int to) {
 }  // namespace
 
 std::string read_file(const std::string& path, std::size_t limit) {
-  Handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail(errno, "cannot read", path);
+  FileSource file(path);
   std::string content;
   std::size_t filled = 0;
   while (true) {
@@ -130,14 +148,16 @@ std::string read_file(const std::string& path, std::size_t limit) {
     }
     constexpr std::size_t block = std::size_t{1} << 16;
     content.resize(filled + std::max(block, filled));
-    const ssize_t n = ::read(file.get(), content.data() + filled, content.size() - filled);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(errno, "cannot read", path);
+    const std::size_t n = file.read(content.data() + filled, content.size() - filled);
     if (n == 0) break;
-    filled += static_cast<std::size_t>(n);
+    filled += n;
   }
   content.resize(filled);
   return content;
+}
+
+std::unique_ptr<ByteSource> open_file(const std::string& path) {
+  return std::make_unique<FileSource>(path);
 }
 
 void write_file_atomically(const std::string& path, std::string_view content) {

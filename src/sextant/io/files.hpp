@@ -3,15 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "sextant/io/bytes.hpp"
 #include "sextant/io/text.hpp"
 
 namespace sextant {
 
 /// The bytes of a file, a pipe or a device. More than `limit` bytes are an InputError.
 std::string read_file(const std::string& path, std::size_t limit = max_document_bytes);
+
+/// The same, a piece at a time and of any length.
+std::unique_ptr<ByteSource> open_file(const std::string& path);
 
 /// Replaces the file in one step: after a crash or a full disk the old file is still whole.
 /// Pipes and devices are written to directly.

@@ -105,7 +105,8 @@ double dot_radius(const Figure& figure) {
   return points > 2000 ? 1.5 : points > 300 ? 2.0 : 2.8;
 }
 
-bool has_line(Mark mark) { return mark != Mark::dots && mark != Mark::bars; }
+bool has_boxes(Mark mark) { return mark == Mark::bars || mark == Mark::spans; }
+bool has_line(Mark mark) { return mark != Mark::dots && !has_boxes(mark); }
 bool has_dots(Mark mark) { return mark == Mark::dots || mark == Mark::line_and_dots; }
 
 // An element's start tag without its end, so that a <title> may go inside.
@@ -262,8 +263,17 @@ void draw_dots(Canvas& c, const Series& series, Look look) {
   c.add("</g>\n");
 }
 
-// A bar from the axis' lowest value, or 0, to the point.
-std::optional<Box> bar_of(const Canvas& c, const Point& point) {
+// Half the height of a span, in rows.
+constexpr double half_row = 0.4;
+
+// A bar from the axis' lowest value, or 0, to the point; a span from the point to its end.
+std::optional<Box> box_of(const Canvas& c, Mark mark, const Point& point) {
+  if (mark == Mark::spans) {
+    const auto from = c.place(point.x, point.y + half_row);
+    const auto to = c.place(point.x + point.length, point.y - half_row);
+    if (!from || !to) return std::nullopt;
+    return Box{from->x, from->y, to->x - from->x, to->y - from->y};
+  }
   const double half = c.figure.bar / 2;
   const auto top = c.place(point.x - half, point.y);
   const auto foot = c.place(point.x + half, std::max(c.y.low, 0.0));
@@ -271,10 +281,10 @@ std::optional<Box> bar_of(const Canvas& c, const Point& point) {
   return Box{top->x, std::min(top->y, foot->y), foot->x - top->x, std::abs(foot->y - top->y)};
 }
 
-void draw_bars(Canvas& c, const Series& series, Look look) {
+void draw_boxes(Canvas& c, const Series& series, Look look) {
   c.add("<g fill=\"{}\">\n", look.colour);
   for (const Point& point : series.points) {
-    const auto box = bar_of(c, point);
+    const auto box = box_of(c, series.mark, point);
     if (!box) continue;
     c.add("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>\n",
           px(box->x), px(box->y), px(box->width), px(box->height), escape_markup(point.label));
@@ -290,7 +300,7 @@ void draw_series(Canvas& c) {
   if (c.figure.parity) draw_parity(c);
   for (std::size_t i = 0; i < c.figure.series.size(); ++i) {
     const Series& series = c.figure.series[i];
-    if (series.mark == Mark::bars) draw_bars(c, series, look_of(i));
+    if (has_boxes(series.mark)) draw_boxes(c, series, look_of(i));
     if (has_line(series.mark)) draw_line(c, series, look_of(i));
     if (has_dots(series.mark)) draw_dots(c, series, look_of(i));
   }
@@ -339,9 +349,9 @@ Legend measure_legend(const Figure& figure) {
 int covered(const Canvas& c, const Box& box) {
   int count = 0;
   for (const Series& series : c.figure.series) {
-    if (series.mark != Mark::bars) continue;
+    if (!has_boxes(series.mark)) continue;
     for (const Point& point : series.points) {
-      const auto bar = bar_of(c, point);
+      const auto bar = box_of(c, series.mark, point);
       const bool apart = !bar || bar->x > box.x + box.width || bar->x + bar->width < box.x ||
                          bar->y > box.y + box.height || bar->y + bar->height < box.y;
       count += apart ? 0 : 1;
@@ -408,7 +418,7 @@ void draw_legend(Canvas& c, const Legend& legend, Pixel at) {
             series.mark == Mark::dashed_line ? " stroke-dasharray=\"5 3\"" : "", px(at.x), px(y),
             px(sample));
     }
-    if (series.mark == Mark::bars) {
+    if (has_boxes(series.mark)) {
       c.add("<rect fill=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"9\"/>\n", look.colour,
             px(at.x + 3), px(y - 4.5), px(sample - 6));
     }
@@ -440,6 +450,10 @@ Scales scales_of(const Figure& figure) {
     for (const Point& p : series.points) {
       xs.push_back(p.x);
       ys.push_back(p.y);
+      if (series.mark == Mark::spans) {
+        xs.push_back(p.x + p.length);
+        ys.insert(ys.end(), {p.y - 0.5, p.y + 0.5});
+      }
       if (series.mark != Mark::bars) continue;
       xs.back() -= figure.bar / 2;
       xs.push_back(p.x + figure.bar / 2);
@@ -511,7 +525,38 @@ std::string to_svg(const Figure& figure) {
   return std::move(c.out);
 }
 
-std::string to_html(std::string_view svg, std::string_view title) {
+namespace {
+// The wheel zooms about the pointer, dragging moves, a double click shows all again.
+constexpr std::string_view zooming = R"(<script>
+for (const svg of document.querySelectorAll("body > svg")) {
+  const whole = svg.viewBox.baseVal, all = [whole.x, whole.y, whole.width, whole.height];
+  let box = [...all], from = null;
+  const show = () => svg.setAttribute("viewBox", box.join(" "));
+  const at = (e) => {
+    const r = svg.getBoundingClientRect();
+    return [(e.clientX - r.left) / r.width, (e.clientY - r.top) / r.height];
+  };
+  svg.addEventListener("wheel", (e) => {
+    e.preventDefault();
+    const [x, y] = at(e), f = Math.exp(e.deltaY / 500), size = Math.min(all[2], box[2] * f) / box[2];
+    box = [box[0] + x * box[2] * (1 - size), box[1] + y * box[3] * (1 - size), box[2] * size, box[3] * size];
+    show();
+  }, {passive: false});
+  svg.addEventListener("pointerdown", (e) => { from = [...at(e), ...box]; });
+  addEventListener("pointerup", () => { from = null; });
+  svg.addEventListener("pointermove", (e) => {
+    if (!from) return;
+    const [x, y] = at(e);
+    box = [from[2] + (from[0] - x) * box[2], from[3] + (from[1] - y) * box[3], box[2], box[3]];
+    show();
+  });
+  svg.addEventListener("dblclick", () => { box = [...all]; show(); });
+}
+</script>
+)";
+}  // namespace
+
+std::string to_html(std::string_view svg, std::string_view title, std::string_view text) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -520,8 +565,8 @@ std::string to_html(std::string_view svg, std::string_view title) {
       "1rem;"
       "background:#fff}}svg{{max-width:100%;height:auto}}"
       "@media(prefers-color-scheme:dark){{body{{background:#15171a}}}}</style>\n"
-      "</head>\n<body>\n{}</body>\n</html>\n",
-      escape_markup(title), svg);
+      "</head>\n<body>\n{}{}{}</body>\n</html>\n",
+      escape_markup(title), svg, text, zooming);
 }
 
 }  // namespace sextant::plot

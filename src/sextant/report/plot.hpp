@@ -17,10 +17,12 @@ struct Point {
   double x = 0;
   double y = 0;
   std::string label;  ///< shown when the pointer rests on the mark; may be empty
+  double length = 0;  ///< of a span, along x
 };
 
-/// Bars stand on 0; of two at one place the later one is drawn over the earlier.
-enum class Mark : std::uint8_t { dots, line, line_and_dots, dashed_line, bars };
+/// Bars stand on 0; of two at one place the later one is drawn over the earlier. Spans lie in the
+/// row of their y, from x on.
+enum class Mark : std::uint8_t { dots, line, line_and_dots, dashed_line, bars, spans };
 
 struct Series {
   std::string name = {};  ///< in the legend; empty: not there
@@ -57,7 +59,7 @@ Figure parity_figure(std::string title, std::optional<Dimension> unit);
 /// A whole SVG document.
 std::string to_svg(const Figure& figure);
 
-/// A self-contained page around one or several figures.
-std::string to_html(std::string_view svg, std::string_view title);
+/// A self-contained page around one or several figures, which can be zoomed, and markup below them.
+std::string to_html(std::string_view svg, std::string_view title, std::string_view text = "");
 
 }  // namespace sextant::plot
