@@ -321,7 +321,8 @@ TEST(Step, OperatorsAddUpToTheirPasses) {
   });
 }
 
-// Frozen weights need no gradient: two thirds of the work, and adapters add little; QLoRA unpacks
+// Frozen weights need no gradient: of the multiplies with weights, 86 % of all at this length, two
+// thirds are left; attention's stay, and adapters add what they multiply and stream. QLoRA unpacks
 // weights in every pass, DoRA measures their rows.
 TEST(Train, AdaptersCostLessThanAllWeights) {
   const auto step = [](const Tuning& tuning, Optimizer optimizer = Optimizer::adamw) {
@@ -334,9 +335,9 @@ TEST(Train, AdaptersCostLessThanAllWeights) {
   };
   const Estimate all = step({});
   const Estimate lora = step({.rank = 16});
-  EXPECT_LT(lora.forward_backward(), 0.85 * all.forward_backward());
+  EXPECT_LT(lora.forward_backward(), 0.88 * all.forward_backward());
   EXPECT_GT(lora.forward_backward(), 0.60 * all.forward_backward());
-  EXPECT_NEAR(lora.model_flops / all.model_flops, 2.0 / 3, 0.05);
+  EXPECT_NEAR(lora.model_flops / all.model_flops, 1 - 0.86 / 3, 0.01);
   EXPECT_LT(lora.time[Time::optimizer].exposed, 0.2 * all.time[Time::optimizer].exposed);
   EXPECT_GT(step({.rank = 128}).forward_backward(), lora.forward_backward());
   EXPECT_LT(step({.rank = 16, .targets = {.qkv = true}}).forward_backward(),
