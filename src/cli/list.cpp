@@ -97,6 +97,14 @@ PresetKind kind_of(const std::string& name) {
                                 : hint + " ('sextant list' shows all)");
 }
 
+/// Said by its notes: "announced part: …".
+bool is_announced(PresetKind kind, const std::string& name) {
+  const auto plans = [](const Device& d) { return d.notes.starts_with("announced"); };
+  if (kind == PresetKind::device) return plans(load_device(name, {}, Lookup::presets));
+  if (kind == PresetKind::system) return plans(load_system(name, {}, Lookup::presets).device);
+  return false;
+}
+
 }  // namespace
 
 Answer run_list(const ListOptions& options, const Common&) {
@@ -105,8 +113,20 @@ Answer run_list(const ListOptions& options, const Common&) {
     const PresetKind kind = kind_named(options.kind);
     const Records all = preset_records(kind);
     a.list(plural(kind), "Preset", all);
-    a.show(all);
     a.lines(all);
+    // Parts that nobody can buy yet stand apart.
+    Records sold;
+    std::string announced;
+    const std::vector<std::string> names = preset_names(kind);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (is_announced(kind, names[i])) {
+        announced += (announced.empty() ? "" : ", ") + names[i];
+      } else {
+        sold.rows.push_back(all.rows[i]);
+      }
+    }
+    a.show(sold);
+    if (!announced.empty()) a.say("\nAnnounced, by the vendor's plans: " + announced);
     return a;
   }
   Records lines;

@@ -59,6 +59,7 @@ KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, c
   a.window = x.window;
   if (x.top > 0 && x.top < s.context) a.window = x.top;  // as many tokens, wherever they are
   a.cache_type = s.cache;
+  a.type = s.type;
   switch (s.pass) {
     case MixerPass::backward:
       return attention_prefill(chip, kernels.backward, a, true, clock);

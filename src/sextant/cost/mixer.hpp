@@ -22,7 +22,13 @@ struct MixerShape {
   double ranks = 1;    ///< that share the heads
   MixerPass pass = MixerPass::serving;
   Precision cache = Precision::bf16;
+  Precision type = Precision::bf16;  ///< of queries and results
 };
+
+/// What attention runs in: 16 bits, unless everything is wider.
+constexpr Precision attention_type(Precision step) {
+  return element_bytes(step) > 2 ? step : Precision::bf16;
+}
 
 /// Zero for operators that do not mix tokens.
 KernelCost mixer(const Chip& chip, const Kernels& kernels, const graph::Operator& op,

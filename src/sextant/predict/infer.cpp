@@ -175,7 +175,8 @@ class Pass {
                      .queries = t_.queries,
                      .context = t_.context,
                      .ranks = double(s_.tp),
-                     .cache = p_.serving.cache};
+                     .cache = p_.serving.cache,
+                     .type = attention_type(s_.precision)};
     KernelCost c;
     if (t_.sequences > 0) c = mixer(p_.chip, p_.kernels, op, shape, clock);
     if (t_.chunk <= 0) return c;
@@ -501,22 +502,70 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
   return r;
 }
 
-/// Time that one prompt adds to the steps it joins: engines put it, or a piece of it, into the pass
-/// of the decoding requests, and those that come together into one. At most its time alone.
-Seconds joining_time(const Problem& p, const Strategy& s, const Tokens& decode, Seconds alone) {
-  const Serving& w = p.serving;
-  const double input = w.input;
-  const double budget = budget_of(w);
-  const double piece = std::min(input, budget);
-  const double arriving = std::ceil(decode.sequences / w.output);
-  Tokens mixed = decode;
-  mixed.pieces = std::clamp(std::floor(budget / input), 1.0, arriving);
-  mixed.chunk = mixed.pieces * piece;
-  mixed.chunk_context = input > piece ? (input + piece) / 2 : input;
-  Silent silent;
-  const Seconds added =
-      (pass(p, s, mixed, silent).time - pass(p, s, decode, silent).time) / mixed.pieces;
-  return min(alone, std::ceil(input / piece) * added);
+/// How prompts join the decoding requests of a replica in a closed loop: engines put them, or
+/// pieces of them, into the same pass, those that come together into one.
+class Joining {
+ public:
+  Joining(const Problem& p, const Strategy& s, const Tokens& decode, Seconds alone)
+      : p_(p), s_(s), decode_(decode), alone_(alone) {
+    const Serving& w = p.serving;
+    const double input = w.input;
+    const double budget = budget_of(w);
+    piece_ = std::min(input, budget);
+    pieces_ = std::clamp(std::floor(budget / input), 1.0, std::ceil(decode.sequences / w.output));
+    passes_ = std::ceil(input / piece_) / pieces_;
+  }
+
+  /// Passes that a prompt needs its part of.
+  double passes() const { return passes_; }
+
+  /// Of a pass of so many decoding requests, what it takes with prompts and without. Together they
+  /// take no longer than one after the other.
+  struct Times {
+    Seconds plain;
+    Seconds mixed;
+  };
+  Times times(double sequences) const {
+    Tokens t = decode_;
+    t.sequences = sequences;
+    Silent silent;
+    const Seconds plain = pass(p_, s_, t, silent).time;
+    const double input = p_.serving.input;
+    t.pieces = pieces_;
+    t.chunk = pieces_ * piece_;
+    t.chunk_context = input > piece_ ? (input + piece_) / 2 : input;
+    return {plain, min(pass(p_, s_, t, silent).time, plain + alone_ / passes_)};
+  }
+
+ private:
+  const Problem& p_;
+  const Strategy& s_;
+  const Tokens& decode_;
+  Seconds alone_;      // of one prompt
+  double piece_ = 1;   // tokens of a prompt in one pass
+  double pieces_ = 1;  // prompts in one pass
+  double passes_ = 1;
+};
+
+/// A closed loop of `requests` on a replica. Of the steps between two tokens of a request, so many
+/// take prompts as the others' turns need. Where one step a token is not enough, every step takes
+/// prompts, and fewer requests decode than wait: as many as prompts let through.
+void close_loop(const Joining& joining, const Serving& w, double requests, double waves,
+                ServingEstimate& e) {
+  const double share = std::max(0.0, requests - 1) * joining.passes() / w.output;
+  const Seconds joined = e.first_token + (requests > 1 ? 0.5 : 0) * e.step;
+  Seconds service;
+  if (share <= 1) {
+    const Joining::Times t = joining.times(std::ceil(requests / waves));
+    e.tpot = e.step + share * (t.mixed - t.plain);
+    service = joined + (w.output - 1.0) * e.tpot;
+  } else {
+    const double decoding = std::clamp(w.output / joining.passes(), 1.0, requests);
+    e.tpot = joining.times(std::ceil(decoding / waves)).mixed;
+    // Little's law: a request ends with every prompt that is through.
+    service = max(requests * joining.passes() * e.tpot, joined + (w.output - 1.0) * e.tpot);
+  }
+  e.ttft = service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * service;
 }
 
 /// A step with drafts: a chain of guesses (arXiv 2211.17192, equation 1) gives
@@ -696,15 +745,10 @@ ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
   e.tpot = step;
   e.ttft = e.first_token;
   if (closed) {
-    // Every request in flight waits for the prompts of the others of its replica, once in `output`
-    // tokens. All replicas take prompts at the same time.
-    const double others = std::max(0.0, e.active / std::max(1, s.dp) - 1);
+    // All replicas take prompts at the same time.
     decode.context = w.input + w.output / 2.0;
-    e.tpot = step + others / w.output * joining_time(p, s, decode, e.first_token);
-    // A prompt waits for the step under way, and those that memory does not hold for their turn.
-    const Seconds joined = e.first_token + (e.active > 1 ? 0.5 : 0) * step;
-    const Seconds service = joined + (w.output - 1.0) * e.tpot;
-    e.ttft = joined + (w.batch / e.active - 1) * service;
+    const Joining joining(p, s, decode, e.first_token);
+    close_loop(joining, w, std::max(1.0, e.active / std::max(1, s.dp)), waves, e);
   }
   e.latency = e.ttft + (w.output - 1.0) * e.tpot;
   e.tokens_per_second = static_cast<double>(w.batch) * w.output / e.latency.value;

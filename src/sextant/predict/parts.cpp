@@ -183,6 +183,7 @@ class Composer {
     shape.queries = shape.context = p_.work.seq;
     shape.ranks = ranks > 0 ? ranks : s_.tp;
     shape.pass = pass;
+    shape.type = attention_type(s_.precision);
     KernelCost c = mixer(p_.chip, p_.kernels, op, shape, clock_);
     // A ring over cp ranks in zigzag order: each holds its share of every query's work.
     if (s_.cp == 1 || ranks > 0) return c;
