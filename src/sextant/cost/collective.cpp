@@ -392,7 +392,8 @@ CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& 
       sent = level.network ? std::min(most, reached(nodes)) * peers / p.ranks
                            : copies * peers / p.members[at];
     }
-    const double rate = level.network ? k.network_share : line.share;
+    const double outside = t.decode ? 1 : k.network_share;
+    const double rate = level.network ? outside : line.share;
     const double crowd = wires(level, p.inner[at], p.members[at], p.density).exchange;
     const Seconds wire = Bytes(t.tokens * row * sent * crowd) / (rate * level.rate);
     c.latency += ((level.network ? line.network_hop : line.hop) * peers / p.ranks) * level.latency;

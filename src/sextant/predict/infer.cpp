@@ -504,9 +504,9 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
 
 /// How prompts join the decoding requests of a replica in a closed loop: engines put them, or
 /// pieces of them, into the same pass, those that come together into one.
-class Joining {
+class JoiningPrompts {
  public:
-  Joining(const Problem& p, const Strategy& s, const Tokens& decode, Seconds alone)
+  JoiningPrompts(const Problem& p, const Strategy& s, const Tokens& decode, Seconds alone)
       : p_(p), s_(s), decode_(decode), alone_(alone) {
     const Serving& w = p.serving;
     const double input = w.input;
@@ -550,18 +550,20 @@ class Joining {
 /// A closed loop of `requests` on a replica. Of the steps between two tokens of a request, so many
 /// take prompts as the others' turns need. Where one step a token is not enough, every step takes
 /// prompts, and fewer requests decode than wait: as many as prompts let through.
-void close_loop(const Joining& joining, const Serving& w, double requests, double waves,
+void close_loop(const JoiningPrompts& joining, const Serving& w, double requests, double waves,
                 ServingEstimate& e) {
   const double share = std::max(0.0, requests - 1) * joining.passes() / w.output;
   const Seconds joined = e.first_token + (requests > 1 ? 0.5 : 0) * e.step;
   Seconds service;
   if (share <= 1) {
-    const Joining::Times t = joining.times(std::ceil(requests / waves));
+    const JoiningPrompts::Times t = joining.times(std::ceil(requests / waves));
     e.tpot = e.step + share * (t.mixed - t.plain);
     service = joined + (w.output - 1.0) * e.tpot;
   } else {
     const double decoding = std::clamp(w.output / joining.passes(), 1.0, requests);
-    e.tpot = joining.times(std::ceil(decoding / waves)).mixed;
+    // Drafts make a step longer and give more tokens, as they do without prompts.
+    const double drafted = e.step / e.decode.time;
+    e.tpot = drafted * joining.times(std::ceil(decoding / waves)).mixed;
     // Little's law: a request ends with every prompt that is through.
     service = max(requests * joining.passes() * e.tpot, joined + (w.output - 1.0) * e.tpot);
   }
@@ -747,7 +749,7 @@ ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
   if (closed) {
     // All replicas take prompts at the same time.
     decode.context = w.input + w.output / 2.0;
-    const Joining joining(p, s, decode, e.first_token);
+    const JoiningPrompts joining(p, s, decode, e.first_token);
     close_loop(joining, w, std::max(1.0, e.active / std::max(1, s.dp)), waves, e);
   }
   e.latency = e.ttft + (w.output - 1.0) * e.tpot;

@@ -88,7 +88,8 @@ struct ExpertExchangeKernels {
   PairLine decode;               ///< few tokens: every copy of a token goes to its rank by itself
   PairLine prompt;               ///< many tokens
   bool one_copy_a_node = false;  ///< of many tokens: one for several experts of a node, handed on
-  double network_share = 1;      ///< of the network's payload rate; a line's share is the node's
+  double network_share = 1;      ///< of the network's payload rate, of many tokens; a line's share
+                                 ///< is the node's
   double overlap = 1;            ///< share of the shorter of the two that the longer one hides
 };
 template <class V>
@@ -99,7 +100,7 @@ void describe(V& v, ExpertExchangeKernels& k) {
   v("one_copy_a_node", k.one_copy_a_node,
     {.help = "of many tokens, one for several experts of a node is sent there once"});
   v("network_share", k.network_share,
-    {.help = "of the network's payload rate", .min = 0.01, .max = 1});
+    {.help = "of the network's payload rate, of many tokens", .min = 0.01, .max = 1});
   v("overlap", k.overlap,
     {.help = "share of the shorter of node and network that is hidden", .max = 1});
 }
