@@ -106,6 +106,10 @@ std::vector<Command>& table() {
           "infer", "requests served: latency, throughput, memory, and why",
           "sextant infer --model llama2-13b --system dgx-h100 --tp 2 --batch 1 "
           "--input 200 --output 200"),
+      command<ImportOptions, run_import>(
+          "import", "another tool's configuration as a scenario, every argument accounted for",
+          "sextant import --system dgx-h100 -- vllm serve meta-llama/Llama-3.1-70B-Instruct "
+          "--tensor-parallel-size 4"),
       command<TrafficOptions, run_traffic>(
           "traffic", "requests over time: latencies by percentile, goodput, cost, the limit",
           "sextant traffic --model llama3.1-70b --system dgx-h100 --tp 4 --rate 2 --input 2000 "
@@ -205,9 +209,11 @@ OptionDescription describe_option(const Option& option) {
   if (const double most = std::min(info.max, info.max_remote); std::isfinite(most))
     d.maximum = most;
   d.required = info.required;
+  d.unless = info.unless;
   d.positional = info.positional;
   d.commas = info.commas;
   d.local = info.local;
+  d.reads = info.reads;
   return d;
 }
 

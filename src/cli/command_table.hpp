@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/from.hpp"
 #include "cli/options/common.hpp"
 #include "sextant/answer/answer.hpp"
 
@@ -45,14 +46,27 @@ class InvocationOf : public Invocation {
  public:
   std::vector<Option> options() override { return options_of(options_); }
   Answer answer() const override {
-    if constexpr (requires { Answer(run_command(options_, common)); }) {
-      return run_command(options_, common);
+    if constexpr (requires { Options::imports; }) {
+      Options filled = options_;
+      Options fresh;
+      Common shared = common;
+      filled.notes = fill_from({options_.from, Options::imports}, options_of(filled),
+                               options_of(fresh), shared);
+      return run(filled, shared);
     } else {
-      return Answer::verbatim(run_command(options_, common));
+      return run(options_, common);
     }
   }
 
  private:
+  static Answer run(const Options& options, const Common& common) {
+    if constexpr (requires { Answer(run_command(options, common)); }) {
+      return run_command(options, common);
+    } else {
+      return Answer::verbatim(run_command(options, common));
+    }
+  }
+
   Options options_;
 };
 
@@ -93,9 +107,11 @@ struct OptionDescription {
   bool number = false;            ///< in a request a number may stand for the text
   std::optional<double> maximum;  ///< that a request over a network may give
   bool required = false;
+  std::string unless;  ///< the option that may stand for a required one
   bool positional = false;
   bool commas = false;
   bool local = false;
+  bool reads = false;
 };
 
 struct CommandDescription {

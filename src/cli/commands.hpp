@@ -8,6 +8,7 @@
 
 #include "cli/options/common.hpp"
 #include "cli/options/compare.hpp"
+#include "cli/options/import.hpp"
 #include "cli/options/infer.hpp"
 #include "cli/options/ops.hpp"
 #include "cli/options/presets.hpp"
@@ -32,6 +33,7 @@ Answer run_ops_train(const OpsTrainOptions& options, const Common& common);
 Answer run_infer(const InferOptions& options, const Common& common);
 Answer run_ops_infer(const OpsInferOptions& options, const Common& common);
 Answer run_compare(const CompareOptions& options, const Common& common);
+Answer run_import(const ImportOptions& options, const Common& common);
 std::string run_traffic(const TrafficOptions& options, const Common& common);
 Answer run_profile(const ProfileOptions& options, const Common& common);
 Answer run_search(const SearchOptions& options, const Common& common);

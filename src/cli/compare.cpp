@@ -9,6 +9,7 @@
 
 #include "cli/scenario.hpp"
 #include "sextant/answer/compare.hpp"
+#include "sextant/import/import.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
 
@@ -88,20 +89,12 @@ Compared compared(const Document& document, const Node& given, bool trains, cons
                 : compared<InferOptions>(document, given, common, rules, run_infer, read_serving);
 }
 
-/// Whether a file's scenario is one of training.
-bool trains(const Document& document) {
-  const Node* task = document.root.find("task");
-  if (task != nullptr && (task->string == "train" || task->string == "infer")) {
-    return task->string == "train";
-  }
-  throw InputError({problem_at(document, task == nullptr ? Place{} : task->place, "task",
-                               R"(expected "train" or "infer")")});
-}
-
-Document read_document_file(const std::string& path) {
-  std::string text = read_file(path);
-  return path.ends_with(".json") ? parse_json(std::move(text), path)
-                                 : parse_toml(std::move(text), path);
+/// What a file says, whatever tool it is for; the limits of an engine are not of `infer`.
+Imported read_scenario_file(const std::string& path) {
+  Imported imported = import_text(read_file(path), path);
+  std::erase_if(imported.scenario.members,
+                [](const Node::Member& m) { return m.key == "task" || is_engine_field(m.key); });
+  return imported;
 }
 
 }  // namespace
@@ -131,13 +124,14 @@ Answer run_compare(const CompareOptions& options, const Common& common) {
   std::optional<bool> training;
   for (const std::string& path : options.files) {
     try {
-      const Document document = read_document_file(path);
-      const bool one = trains(document);
+      const Imported imported = read_scenario_file(path);
+      const Document document{.file = path, .text = read_file(path), .root = imported.scenario};
+      const bool one = imported.task == Task::train;
       if (training.value_or(one) != one) {
         throw InputError({problem_at(document, {}, "task", "training and serving do not compare")});
       }
       training = one;
-      all.push_back(compared(document, document.root, one, common, {.skip = {"task"}}));
+      all.push_back(compared(document, document.root, one, common, {}));
       all.back().name = path;
     } catch (const InputError& e) {
       for (Diagnostic d : e.diagnostics()) {

@@ -95,7 +95,7 @@ class Binder {
 
  private:
   CLI::Option& finish(CLI::Option& o) const {
-    if (info_.required) o.required();
+    if (info_.required && info_.unless.empty()) o.required();
     if (!info_.placeholder.empty()) o.type_name(std::string(info_.placeholder));
     return o;
   }

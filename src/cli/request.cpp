@@ -179,7 +179,8 @@ class RequestReader {
     for (const Option& o : options_) {
       if (!o.info.required) continue;
       const Node* given = table.find(o.name);
-      if (given == nullptr || given->kind == Node::Kind::null) {
+      const bool stands_in = !o.info.unless.empty() && table.find(o.info.unless) != nullptr;
+      if (!stands_in && (given == nullptr || given->kind == Node::Kind::null)) {
         add({}, std::string(o.name), "missing (" + std::string(o.info.help) + ")");
       }
     }

@@ -12,6 +12,7 @@ Question question_of(const ScenarioOptions& o, const Common& common, Task task) 
           .runtime = o.runtime,
           .given = o.given,
           .settings = settings_of(common, setting_roots()),
+          .notes = o.notes,
           .lookup = common.lookup};
 }
 

@@ -44,6 +44,7 @@ class Reader {
                .system = o_.system,
                .runtime = o_.runtime.empty() ? PresetRef{"vllm"} : o_.runtime,
                .settings = settings_of(common_, setting_roots()),
+               .notes = o_.notes,
                .lookup = common_.lookup};
     for (const auto& [name, value] : {std::pair("tp", d.tp), std::pair("pp", d.pp),
                                       std::pair("dp", d.dp), std::pair("ep", d.ep)}) {

@@ -42,7 +42,7 @@ std::string type_of(const OptionDescription& option) {
 
 std::string argument(const OptionDescription& option) {
   const std::string start = "    " + argument_name(option) + ": " + type_of(option);
-  return start + (option.required ? ",\n" : " | None = None,\n");
+  return start + (option.required && option.unless.empty() ? ",\n" : " | None = None,\n");
 }
 
 std::string sentence(std::string text) {
@@ -86,9 +86,10 @@ std::string function(const CommandDescription& command, const std::string& name)
   std::vector<std::string> writes;
   for (const OptionDescription& o : command.options) {
     if (!is_for_python(o)) continue;
-    (o.positional ? positional : o.required ? required : rest) += argument(o);
+    const bool needed = o.required && o.unless.empty();
+    (o.positional ? positional : needed ? required : rest) += argument(o);
     if (o.type == "array") lists.push_back(o.name);
-    if (o.type == "string" && o.local && !o.positional) writes.push_back(o.name);
+    if (o.type == "string" && o.local && !o.reads && !o.positional) writes.push_back(o.name);
   }
   return "\n\ndef " + name + "(\n" + positional + "    *,\n" + required + rest + ") -> Answer:\n" +
          docstring(command) + "    return ask(\"" + command.name +
@@ -101,7 +102,8 @@ std::string module_of(const Manual& manual, const std::string& group, const std:
   for (const CommandDescription& c : manual.commands) {
     const std::size_t blank = c.name.find(' ');
     if ((blank == std::string::npos ? "" : c.name.substr(0, blank)) != group) continue;
-    const std::string name = blank == std::string::npos ? c.name : c.name.substr(blank + 1);
+    std::string name = blank == std::string::npos ? c.name : c.name.substr(blank + 1);
+    if (is_keyword(name)) name += "_";
     functions += function(c, name);
     names.push_back("\"" + name + "\"");
   }

@@ -17,7 +17,7 @@ struct CompareOptions {
 template <class V>
 void describe(V& v, CompareOptions& o) {
   v("files", o.files,
-    {.help = "two to six scenarios: TOML or JSON with task (train or infer) and its fields",
+    {.help = "two to six scenarios (TOML or JSON with task and its fields), or other tools' files",
      .required = true,
      .positional = true,
      .placeholder = "FILE",

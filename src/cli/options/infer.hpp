@@ -11,6 +11,7 @@ namespace sextant::cli {
 
 /// Requests served. What is not given is defaulted, and listed as an assumption.
 struct InferOptions : ScenarioOptions {
+  static constexpr Task imports = Task::infer;
   bool curve = false;  ///< all batch sizes that fit
   bool sensitivity = false;
   bool explain = false;
@@ -24,7 +25,8 @@ struct InferOptions : ScenarioOptions {
 /// -o.
 template <class V>
 void describe_serving_options(V& v, InferOptions& o) {
-  describe_presets(v, o, "software stack; without, trtllm");
+  describe_presets(v, o, "software stack; without, trtllm", "from");
+  describe_from(v, o.from);
   describe_inputs(v, Task::infer, o.given);
 }
 

@@ -14,18 +14,35 @@ struct ScenarioOptions {
   PresetRef system;
   PresetRef runtime;  ///< empty: the task's usual one
   Node given = Node::table();
+  std::string from;                ///< another tool's configuration, or a scenario
+  std::vector<std::string> notes;  ///< on what it said
 };
 
-/// Names of presets; `usual` is what stands for a runtime that is not given.
-template <class V>
-void describe_presets(V& v, ScenarioOptions& o, std::string_view runtime) {
+/// Names of presets; `runtime` says what stands for one that is not given, `unless` which option
+/// for those that are required.
+template <class V, class Options>
+void describe_presets(V& v, Options& o, std::string_view runtime, std::string_view unless = {}) {
   v("model", o.model,
     {.help = "model preset, file or Hugging Face config.json",
      .required = true,
-     .preset = PresetKind::model});
+     .preset = PresetKind::model,
+     .unless = unless});
   v("system", o.system,
-    {.help = "system preset or file", .required = true, .preset = PresetKind::system});
+    {.help = "system preset or file",
+     .required = true,
+     .preset = PresetKind::system,
+     .unless = unless});
   v("runtime", o.runtime, {.help = runtime, .preset = PresetKind::runtime});
+}
+
+/// What a file says stands for the options that are not given.
+template <class V>
+void describe_from(V& v, std::string& from) {
+  v("from", from,
+    {.help = "a scenario, or another tool's configuration or launch script: see 'import'",
+     .placeholder = "FILE",
+     .local = true,
+     .reads = true});
 }
 
 /// One field of a task's inputs as an option.

@@ -39,7 +39,9 @@ struct OptionInfo {
   bool doubled = false;                             ///< --x, for all that it is one letter
   bool commas = false;                              ///< one flag may give several: a,b,c
   bool number = false;                              ///< of a text: a number may stand for it
-  bool local = false;  ///< a file of this machine, or its terminal: never from a network
+  bool local = false;            ///< a file of this machine, or its terminal: never from a network
+  bool reads = false;            ///< of such a file: it is read, not written
+  std::string_view unless = {};  ///< the option that may stand for a required one
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   /// The most that a network may ask for, where work grows with it.

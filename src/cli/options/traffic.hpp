@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/options/option.hpp"
+#include "cli/options/inputs.hpp"
 #include "sextant/serving/choices.hpp"
 #include "sextant/serving/requests.hpp"
 #include "sextant/spec/device.hpp"
@@ -13,6 +13,7 @@ namespace sextant::cli {
 
 /// Requests over time. What is not given is the engine's default, and listed as an assumption.
 struct TrafficOptions {
+  static constexpr Task imports = Task::infer;
   PresetRef model;
   PresetRef system;
   PresetRef runtime;  ///< empty: vllm
@@ -40,6 +41,8 @@ struct TrafficOptions {
   std::string max_ttft_p99;
   std::string max_tpot_p99;
   std::string price;
+  std::string from;                ///< another tool's configuration, or a scenario
+  std::vector<std::string> notes;  ///< on what it said
   // Output.
   bool curve = false;
   std::string plot;
@@ -73,14 +76,8 @@ void describe_traffic_engine(V& v, TrafficOptions& o) {
 
 template <class V>
 void describe(V& v, TrafficOptions& o) {
-  v("model", o.model,
-    {.help = "model preset, file or Hugging Face config.json",
-     .required = true,
-     .preset = PresetKind::model});
-  v("system", o.system,
-    {.help = "system preset or file", .required = true, .preset = PresetKind::system});
-  v("runtime", o.runtime,
-    {.help = "software stack with its engine; without, vllm", .preset = PresetKind::runtime});
+  describe_presets(v, o, "software stack with its engine; without, vllm", "from");
+  describe_from(v, o.from);
   v("tp", o.tp, {.help = "tensor-parallel degree of an engine"});
   v("pp", o.pp, {.help = "its pipeline stages"});
   v("dp", o.dp, {.help = "its replicas of attention, each with its own requests"});

@@ -11,6 +11,7 @@ namespace sextant::cli {
 
 /// One training step. What is not given is derived or defaulted, and listed as an assumption.
 struct TrainOptions : ScenarioOptions {
+  static constexpr Task imports = Task::train;
   RunQuestion run;
   bool explain = false;
   bool sensitivity = false;
@@ -24,7 +25,8 @@ struct TrainOptions : ScenarioOptions {
 /// What is trained, on what, and how.
 template <class V>
 void describe_training(V& v, TrainOptions& o) {
-  describe_presets(v, o, "software stack; without, megatron-core");
+  describe_presets(v, o, "software stack; without, megatron-core", "from");
+  describe_from(v, o.from);
   describe_inputs(v, Task::train, o.given);
 }
 

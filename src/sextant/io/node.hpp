@@ -69,6 +69,8 @@ struct Document {
 /// Parsers throw InputError with file, line and column; they accept any bytes.
 Document parse_toml(std::string text, std::string file);
 Document parse_json(std::string text, std::string file);
+/// A subset of YAML: see yaml.cpp.
+Document parse_yaml(std::string text, std::string file);
 
 std::string to_json(const Node& node, int indent = 2);
 std::string to_toml(const Node& table);

@@ -142,11 +142,13 @@ class Loader {
     const std::string noun(name_of(kind_of<T>));
     const Document document{.file = noun, .text = {}, .root = object};
     if constexpr (std::same_as<T, Model>) {
-      value = model_from_hugging_face(document);
-      complete_ = true;
-    } else {
-      overlay(document, document.root, {.folder = {}, .lookup = lookup_}, "");
+      // Only our own tables call them that.
+      if (object.find("layers") == nullptr && object.find("extends") == nullptr) {
+        value = model_from_hugging_face(document);
+        complete_ = true;
+      }
     }
+    if (!complete_) overlay(document, document.root, {.folder = {}, .lookup = lookup_}, "");
     if (value.name.empty()) value.name = "custom";
     finish(document, document.root, settings);
   }

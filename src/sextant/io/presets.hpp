@@ -115,8 +115,8 @@ Model load_model(const Document& document, const Node& node,
 Runtime load_runtime(const Document& document, const Node& node,
                      const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
 
-/// However it was asked for. A model's object is a Hugging Face config.json; the others are tables
-/// as in a file.
+/// However it was asked for. Objects are tables as in a file; a model's may be a Hugging Face
+/// config.json.
 Device load_device(const PresetRef& preset, const std::vector<Setting>& settings = {},
                    Lookup lookup = Lookup::anywhere);
 System load_system(const PresetRef& preset, const std::vector<Setting>& settings = {},

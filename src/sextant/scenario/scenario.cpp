@@ -36,6 +36,7 @@ class Reader {
     throw_if_any(std::move(problems_));
     check_rules(with_strategy);
     say_device();
+    x_.assumptions.insert(x_.assumptions.end(), q_.notes.begin(), q_.notes.end());
     return std::move(x_);
   }
 

@@ -16,8 +16,9 @@ namespace sextant {
 struct Question {
   Task task = Task::train;
   PresetRef model, system, runtime;
-  Node given = Node::table();     ///< fields of Inputs by name
-  std::vector<Setting> settings;  ///< of specs, and of "strategy", which is as good as given
+  Node given = Node::table();           ///< fields of Inputs by name
+  std::vector<Setting> settings;        ///< of specs, and of "strategy", which is as good as given
+  std::vector<std::string> notes = {};  ///< assumptions that were made before
   Lookup lookup = Lookup::anywhere;
 };
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/import/facts.hpp"
+
+#include <charconv>
+
+#include "sextant/io/text.hpp"
+
+namespace sextant {
+
+bool Facts::set(const std::string& field, Fact fact) {
+  const auto [at, fresh] = facts_.emplace(field, fact);
+  if (fresh || at->second.given || at->second.value == fact.value) return true;
+  const Fact& first = at->second;
+  const std::string line = first.place.line > 0 && first.place.line != fact.place.line
+                               ? " in line " + std::to_string(first.place.line)
+                               : "";
+  if (problems_.size() < max_collected) {
+    problems_.push_back(problem_at(document_, fact.place, fact.from,
+                                   "contradicts '" + printable(first.from) + "'" + line + ": " +
+                                       printable(fact.value) + " here, " + printable(first.value) +
+                                       " there",
+                                   "remove one of them"));
+  }
+  return false;
+}
+
+void Facts::otherwise(const std::string& field, const std::string& value) {
+  facts_.emplace(field, Fact{value, "", {}});
+}
+
+void Facts::replace(const std::string& field, const std::string& value) {
+  Fact& fact = facts_[field];
+  if (!fact.given) fact.value = value;
+}
+
+const Fact* Facts::find(std::string_view field) const {
+  const auto at = facts_.find(field);
+  return at == facts_.end() ? nullptr : &at->second;
+}
+
+std::string Facts::text(std::string_view field) const {
+  const Fact* fact = find(field);
+  return fact == nullptr ? "" : fact->value;
+}
+
+std::optional<std::int64_t> Facts::count(std::string_view field) {
+  const Fact* fact = find(field);
+  if (fact == nullptr) return std::nullopt;
+  std::int64_t value = 0;
+  const char* const end = fact->value.data() + fact->value.size();
+  const auto [at, error] = std::from_chars(fact->value.data(), end, value);
+  constexpr std::int64_t most = 1'000'000'000;
+  if (error == std::errc{} && at == end && value > 0 && value <= most) return value;
+  problem(field, "expected a whole number above zero, got '" + printable(fact->value) + "'");
+  drop(std::string(field));
+  return std::nullopt;
+}
+
+void Facts::problem(std::string_view field, std::string message, std::string hint) {
+  if (problems_.size() >= max_collected) return;
+  const Fact* fact = find(field);
+  problems_.push_back(problem_at(document_, fact == nullptr ? Place{} : fact->place,
+                                 fact == nullptr ? std::string(field) : fact->from,
+                                 std::move(message), std::move(hint)));
+}
+
+}  // namespace sextant

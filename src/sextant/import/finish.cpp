@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from the arguments of any tool, as those tools work it out themselves.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <initializer_list>
+#include <vector>
+
+#include "sextant/import/facts.hpp"
+#include "sextant/io/text.hpp"
+
+namespace sextant {
+namespace {
+
+class Finisher {
+ public:
+  Finisher(Facts& facts, bool trains) : f_(facts), trains_(trains) {}
+
+  void run() {
+    precision();
+    devices();
+    if (trains_) {
+      replicas();
+      sequences();
+      local_batch();
+      batch();
+      chunks();
+      recompute();
+      recompute_modules();
+      sharding();
+      adapters();
+    } else {
+      engine_ranks();
+    }
+    vocabulary();
+    layers();
+    model();
+    drop_intermediate();
+  }
+
+ private:
+  static std::string number(std::int64_t value) { return std::to_string(value); }
+  /// Products beyond what any machine has stop there.
+  static std::int64_t product(std::initializer_list<std::int64_t> factors) {
+    constexpr std::int64_t most = std::int64_t{1} << 50;
+    std::int64_t all = 1;
+    for (const std::int64_t factor : factors) all = factor > most / all ? most : all * factor;
+    return all;
+  }
+  std::int64_t degree(const char* field) { return f_.count(field).value_or(1); }
+
+  // A type that multiplies are cast to wins over the type that weights are kept in.
+  void precision() {
+    std::string narrow = f_.text("_narrow");
+    if (narrow.empty()) narrow = f_.text("_stored");
+    if (!narrow.empty()) {
+      f_.otherwise("precision", narrow);
+      f_.replace("precision", narrow);
+    }
+  }
+
+  void devices() {
+    const std::optional<std::int64_t> nodes = f_.count("_nodes");
+    const std::optional<std::int64_t> each = f_.count("_devices_per_node");
+    if (!nodes || !each) return;
+    const std::int64_t all = product({*nodes, *each});
+    const std::optional<std::int64_t> said = f_.count("gpus");
+    if (said && *said != all && !f_.find("gpus")->given) {
+      return f_.problem("gpus", "says " + number(*said) + " devices, but " + number(*nodes) +
+                                    " nodes of " + number(*each) + " are " + number(all));
+    }
+    f_.otherwise("gpus", number(all));
+  }
+
+  void replicas() {
+    const std::optional<std::int64_t> gpus = f_.count("gpus");
+    if (!gpus) {
+      others_ = 0;
+      return;
+    }
+    others_ = product({degree("tp"), degree("pp"), degree("cp")});
+    if (*gpus % others_ != 0) {
+      return f_.problem("gpus", number(*gpus) + " devices are not a multiple of tp x pp x cp = " +
+                                    number(others_));
+    }
+    dp_ = *gpus / others_;
+  }
+
+  // Without tensor parallelism there is nothing for it to cut; Megatron switches it off.
+  void sequences() {
+    if (degree("tp") == 1) f_.drop("sp");
+    if (f_.find("_looped") != nullptr && f_.find("_layers_per_chunk") == nullptr) {
+      f_.otherwise("interleave", f_.text("_looped"));
+    }
+  }
+
+  /// torchtitan: the sequences of a rank, cut into microbatches where there are stages.
+  void local_batch() {
+    const std::optional<std::int64_t> local = f_.count("_local_batch");
+    if (!local) return;
+    const bool stages = degree("pp") > 1;
+    f_.otherwise("microbatch", stages ? f_.text("_pipeline_microbatch") : number(*local));
+    if (dp_ > 0 && f_.find("batch") == nullptr) {
+      f_.otherwise("batch", number(product({*local, dp_})));
+    }
+  }
+
+  /// Sequences a step: a microbatch for each replica, as often as gradients are accumulated.
+  void batch() {
+    if (f_.find("microbatch") == nullptr && f_.find("_accumulation") == nullptr) return;
+    f_.otherwise("microbatch", "1");
+    const std::optional<std::int64_t> micro = f_.count("microbatch");
+    const std::optional<std::int64_t> times = f_.count("_accumulation");
+    if (!micro || dp_ == 0) return;
+    const std::optional<std::int64_t> said = f_.count("batch");
+    const std::int64_t step = product({*micro, times.value_or(1), dp_});
+    if (times && said && *said != step && !f_.find("batch")->given) {
+      return f_.problem("batch", number(*said) + " sequences are not " + number(*micro) +
+                                     " a microbatch x " + number(*times) + " accumulated x " +
+                                     number(dp_) + " replicas = " + number(step));
+    }
+    if (!said) f_.otherwise("batch", number(step));
+  }
+
+  void chunks() {
+    const std::optional<std::int64_t> each = f_.count("_layers_per_chunk");
+    if (!each) return;
+    std::optional<std::int64_t> layers = f_.count("model.layers");
+    if (!layers) layers = f_.count("_layers");
+    if (!layers) {
+      return f_.problem("_layers_per_chunk", "the layers of the model are not said",
+                        "give the number of chunks a stage instead");
+    }
+    const std::int64_t stage = *layers / degree("pp");
+    if (*layers % degree("pp") != 0 || stage % *each != 0) {
+      return f_.problem("_layers_per_chunk", number(*each) + " layers a chunk do not divide " +
+                                                 number(*layers) + " layers on " +
+                                                 number(degree("pp")) + " stages");
+    }
+    if (stage / *each > 1) f_.otherwise("interleave", number(stage / *each));
+  }
+
+  void recompute() {
+    if (f_.text("_recompute_method") != "block") return;
+    const std::optional<std::int64_t> layers = f_.count("_recompute_num_layers");
+    if (!layers || f_.text("recompute") != "full") return;
+    f_.otherwise("recompute_layers", number(product({*layers, degree("interleave")})));
+  }
+
+  /// Megatron-Core's parts of a layer: attention's core is what "selective" means here.
+  void recompute_modules() {
+    const Fact* said = f_.find("_recompute_modules");
+    if (said == nullptr || f_.text("recompute") != "selective") return;
+    constexpr std::array<std::array<std::string_view, 2>, 5> parts = {{{"layernorm", "norms"},
+                                                                       {"moe_act", "activation"},
+                                                                       {"mlp", "mlp"},
+                                                                       {"moe", "experts"},
+                                                                       {"mla_up_proj", "latent"}}};
+    bool core = false;
+    std::string modules;
+    const std::string text = said->value + ",";
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t to = text.find_first_of(", ", from);
+      const std::string word = text.substr(from, to - from);
+      from = to + 1;
+      if (word.empty()) continue;
+      core = core || word == "core_attn";
+      const auto part =
+          std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p[0] == word; });
+      if (part != parts.end()) modules += (modules.empty() ? "" : ",") + std::string((*part)[1]);
+      if (part == parts.end() && word != "core_attn") {
+        f_.problem("_recompute_modules", "no part of a layer is called '" + printable(word) + "'",
+                   "known are core_attn, layernorm, moe_act, mlp, moe, mla_up_proj");
+      }
+    }
+    if (!core) f_.replace("recompute", "none");
+    if (!modules.empty()) f_.otherwise("recompute_modules", modules);
+  }
+
+  // States are shared by all replicas, or by groups of them that are copies of each other (HSDP).
+  void sharding() {
+    // One rank to share among is none; -1 is all that are left.
+    if (f_.text("_shard_degree") == "1") f_.otherwise("zero", "0");
+    // With stages, weights that were gathered stay: they are needed for every microbatch.
+    if (f_.text("_zero_all") == "3" && degree("pp") > 1 && f_.find("_zero_stages") != nullptr) {
+      f_.otherwise("zero", f_.text("_zero_stages"));
+    }
+    for (const char* kind : {"_zero_all", "_zero"}) {
+      if (f_.find(kind) != nullptr) f_.otherwise("zero", f_.text(kind));
+    }
+    const std::optional<std::int64_t> copies = f_.count("_copies");
+    if (!copies || *copies <= 1 || dp_ == 0) return;
+    const std::int64_t cp = degree("cp");
+    if (product({dp_, cp}) % *copies != 0) {
+      return f_.problem("_copies",
+                        number(*copies) + " copies do not divide " + number(dp_) + " replicas");
+    }
+    if (*copies >= dp_) return f_.replace("zero", "0");
+    f_.otherwise("shard", number(dp_ / *copies));
+  }
+
+  /// Projections as Hugging Face and torchtune name them; weights in 4 bits under them are QLoRA.
+  void adapters() {
+    if (f_.find("lora_rank") == nullptr) return f_.drop("adapter");
+    f_.otherwise("adapter", "lora");
+    if (f_.yes("_base_4bit")) f_.replace("adapter", "qlora");
+    if (f_.yes("_dora")) f_.replace("adapter", "dora");
+    const Fact* said = f_.find("_lora_modules");
+    if (said == nullptr) return;
+    const auto has = [&](std::initializer_list<std::string_view> names) {
+      return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+        return ("," + said->value + ",").find("," + std::string(name) + ",") != std::string::npos;
+      });
+    };
+    std::string targets;
+    const auto add = [&](bool present, const char* target) {
+      if (present) targets += (targets.empty() ? "" : ",") + std::string(target);
+    };
+    add(has({"q_proj", "k_proj", "v_proj", "qkv_proj", "Wqkv", "c_attn", "query_key_value"}),
+        "qkv");
+    add(has({"o_proj", "output_proj", "out_proj"}), "output");
+    add(f_.yes("_lora_mlp") || has({"gate_proj", "up_proj", "gate_up_proj", "w1", "w3"}), "up");
+    add(f_.yes("_lora_mlp") || has({"down_proj", "w2"}), "down");
+    if (targets.empty()) {
+      return f_.problem("_lora_modules", "names no projection that is known",
+                        "q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj");
+    }
+    f_.otherwise("lora_targets", targets);
+  }
+
+  // Replicas of attention inside the ranks of one engine; experts over all of them.
+  void engine_ranks() {
+    if (f_.yes("_attention_replicas_in_tp")) {
+      const std::int64_t ranks = degree("tp");
+      const std::int64_t copies = f_.find("_replicas") != nullptr ? degree("_replicas") : ranks;
+      if (ranks % copies != 0) {
+        f_.problem("_replicas", number(copies) + " replicas of attention do not divide " +
+                                    number(ranks) + " ranks");
+      } else {
+        f_.replace("tp", number(ranks / copies));
+        f_.replace("dp", number(copies));
+      }
+    } else if (const std::optional<std::int64_t> copies = f_.count("_replicas")) {
+      if (*copies > 1) f_.otherwise("replicas", number(*copies));
+    }
+    if (f_.yes("_experts_over_all"))
+      f_.otherwise("ep", number(product({degree("tp"), degree("dp")})));
+  }
+
+  // Embeddings are padded so that each rank has the same share.
+  void vocabulary() {
+    std::optional<std::int64_t> size = f_.count("_vocabulary");
+    if (!size) size = f_.count("_tokenizer_vocabulary");
+    if (!size) return;
+    if (f_.text("_tokenizer") == "null") *size += 1;  // its end of text comes on top
+    const std::int64_t to = product({f_.count("_vocabulary_multiple").value_or(1), degree("tp")});
+    f_.otherwise("model.vocab", number(product({(*size + to - 1) / to, to})));
+  }
+
+  /// Which layers have experts: "([0]*3+[1]*58)", or every n-th.
+  void layers() {
+    const Fact* pattern = f_.find("_expert_layers");
+    const std::optional<std::int64_t> all = f_.count("model.layers");
+    if (pattern == nullptr || !all || f_.find("model.experts.count") == nullptr) return;
+    std::int64_t every = 0;
+    const std::string& text = pattern->value;
+    const char* const end = text.data() + text.size();
+    if (const auto [at, error] = std::from_chars(text.data(), end, every);
+        error == std::errc{} && at == end && every > 0) {
+      const std::int64_t dense = *all - (*all + every - 1) / every;
+      if (dense > 0) f_.otherwise("model.experts.dense_layers", number(dense));
+      return;
+    }
+    const std::optional<std::int64_t> dense = zeros_of(text, *all);
+    if (!dense) {
+      return f_.problem("_expert_layers",
+                        "expected a number, or a list such as ([0]*3+[1]*58) of " + number(*all) +
+                            " layers, got '" + printable(text) + "'");
+    }
+    if (*dense > 0) f_.otherwise("model.experts.dense_layers", number(*dense));
+  }
+
+  /// The zeros in a sum of repeated lists of zeros and ones that has `length` entries.
+  static std::optional<std::int64_t> zeros_of(std::string_view text, std::int64_t length) {
+    std::int64_t zeros = 0;
+    std::int64_t entries = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      const char c = text[at];
+      if (c == '(' || c == ')' || c == '+' || c == ' ') {
+        ++at;
+        continue;
+      }
+      if (c != '[') return std::nullopt;
+      const std::size_t close = text.find(']', at);
+      if (close == text.npos) return std::nullopt;
+      const std::string_view list = text.substr(at + 1, close - at - 1);
+      const auto off = std::count(list.begin(), list.end(), '0');
+      const auto on = std::count(list.begin(), list.end(), '1');
+      at = close + 1;
+      std::int64_t times = 1;
+      if (at < text.size() && text[at] == '*') {
+        const char* const begin = text.data() + at + 1;
+        const auto [after, error] = std::from_chars(begin, text.data() + text.size(), times);
+        if (error != std::errc{} || times < 0 || times > length) return std::nullopt;
+        at += 1 + static_cast<std::size_t>(after - begin);
+      }
+      zeros += off * times;
+      entries += (off + on) * times;
+      if (entries > length) return std::nullopt;
+    }
+    return entries == length ? std::optional(zeros) : std::nullopt;
+  }
+
+  /// Megatron's: a gated MLP has two thirds of the usual width, in steps of 64; experts are as wide
+  /// as an MLP.
+  void widths() {
+    const std::optional<std::int64_t> hidden = f_.count("model.hidden");
+    if (hidden && f_.find("_megatron_widths") != nullptr) {
+      const bool gate = f_.text("model.mlp") == "swiglu";
+      const std::int64_t width = gate ? product({4, *hidden}) * 2 / 3 / 64 * 64 : 4 * *hidden;
+      f_.otherwise("model.ffn", number(width));
+    }
+    if (f_.find("model.experts.count") != nullptr && f_.find("model.ffn") != nullptr) {
+      f_.otherwise("model.experts.ffn", f_.text("model.ffn"));
+    }
+  }
+
+  void model() {
+    if (const std::string biases = f_.text("_linear_bias"); !biases.empty()) {
+      for (const char* field : {"mlp_bias", "attention.qkv_bias", "attention.output_bias"}) {
+        f_.otherwise(std::string("model.") + field, biases);
+      }
+    }
+    widths();
+    if (f_.yes("_positions_are_seq") && f_.find("seq") != nullptr) {
+      f_.otherwise("model.max_context", f_.text("seq"));
+    }
+    // Groups of key-value heads count only where they are switched on.
+    if (f_.text("_grouped_query") == "false") f_.drop("model.attention.kv_heads");
+    if (!f_.yes("_latent_attention") && f_.find("_latent_attention") != nullptr) {
+      for (const char* field : {"kind", "q_rank", "kv_rank", "nope_dim", "rope_dim", "value_dim"}) {
+        f_.drop(std::string("model.attention.") + field);
+      }
+    }
+    if (f_.yes("_latent_attention")) {
+      f_.otherwise("model.attention.kind", "latent");
+      f_.drop("model.attention.kv_heads");
+      f_.drop("model.attention.head_dim");
+    }
+    if (f_.find("model.experts.count") == nullptr) {
+      for (const char* field : {"topk", "ffn", "shared_ffn", "shared", "router_bias"}) {
+        f_.drop(std::string("model.experts.") + field);
+      }
+    } else if (f_.find("model.experts.shared_ffn") != nullptr) {
+      f_.otherwise("model.experts.shared", "1");
+    }
+  }
+
+  void drop_intermediate() {
+    std::vector<std::string> gone;
+    for (const auto& [field, fact] : f_.all()) {
+      if (field.starts_with("_")) gone.push_back(field);
+    }
+    for (const std::string& field : gone) f_.drop(field);
+  }
+
+  Facts& f_;
+  bool trains_;
+  std::int64_t others_ = 1;
+  std::int64_t dp_ = 0;  ///< replicas; 0: unknown
+};
+
+}  // namespace
+
+void finish(Facts& facts, bool trains) { Finisher(facts, trains).run(); }
+
+}  // namespace sextant

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/import/format.hpp"
+
+#include <algorithm>
+
+#include "sextant/io/embedded.hpp"
+#include "sextant/io/text.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr std::string_view folder = "imports/";
+
+Document embedded_table(std::string_view name) {
+  for (const EmbeddedFile& f : embedded_presets()) {
+    if (f.path == name) return parse_toml(f.text(), "presets/" + std::string(name));
+  }
+  throw InputError("presets/" + std::string(name) + " is missing");
+}
+
+/// Names with '-' and '_' are one name.
+std::string same_dashes(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
+class TableReader {
+ public:
+  explicit TableReader(const Document& document) : document_(document) {}
+
+  ImportFormat run(std::string name) {
+    format_.name = std::move(name);
+    for (const Node::Member& m : document_.root.members) field(m);
+    throw_if_any(std::move(problems_));
+    return std::move(format_);
+  }
+  const std::string& base() const { return base_; }
+
+ private:
+  void field(const Node::Member& m) {
+    const Node& v = m.value;
+    if (m.key == "title") {
+      format_.title = v.string;
+    } else if (m.key == "task") {
+      format_.task = v.string;
+    } else if (m.key == "runtime") {
+      format_.runtime = v.string;
+    } else if (m.key == "positional") {
+      format_.positional = v.string;
+    } else if (m.key == "root") {
+      format_.root = v.string;
+    } else if (m.key == "suffixes") {
+      format_.suffixes = v.boolean;
+    } else if (m.key == "programs") {
+      format_.programs = texts(v);
+    } else if (m.key == "switches") {
+      add_names(format_.switches, v);
+    } else if (m.key == "many") {
+      add_names(format_.many, v);
+    } else if (m.key == "detect") {
+      for (const Node& keys : v.items) format_.detect.push_back(texts(keys));
+    } else if (m.key == "syntax") {
+      syntaxes(v);
+    } else if (m.key == "used") {
+      for (const Node::Member& one : v.members) used(one);
+    } else if (m.key == "irrelevant") {
+      reasons(v, Disposition::irrelevant);
+    } else if (m.key == "unmodelled") {
+      reasons(v, Disposition::unmodelled);
+    } else if (m.key == "extends") {
+      base_ = v.string;
+    } else if (m.key == "under") {
+      format_.under = texts(v);
+    } else if (m.key == "absent") {
+      for (const Node::Member& one : v.members) format_.absent[one.key] = one.value.string;
+    } else {
+      add(m.place, "unknown key '" + m.key + "'");
+    }
+  }
+
+  void syntaxes(const Node& list) {
+    for (const Node& word : list.items) {
+      ImportSyntax s{};
+      if (!parse_enum(word.string, s)) add(word.place, "unknown syntax '" + word.string + "'");
+      format_.syntaxes.push_back(s);
+    }
+  }
+
+  static std::vector<std::string> texts(const Node& list) {
+    std::vector<std::string> all;
+    for (const Node& item : list.items) all.push_back(item.string);
+    return all;
+  }
+  static void add_names(std::vector<std::string>& to, const Node& list) {
+    for (const Node& item : list.items) to.push_back(same_dashes(item.string));
+  }
+  static std::map<std::string, std::string> pairs(const Node& table) {
+    std::map<std::string, std::string> all;
+    for (const Node::Member& m : table.members) all[m.key] = m.value.string;
+    return all;
+  }
+
+  void used(const Node::Member& m) {
+    ImportRule rule;
+    if (m.value.kind == Node::Kind::string) {
+      rule.field = m.value.string;
+    } else {
+      for (const Node::Member& part : m.value.members) {
+        if (part.key == "field") {
+          rule.field = part.value.string;
+        } else if (part.key == "values") {
+          rule.values = pairs(part.value);
+        } else if (part.key == "sets") {
+          rule.sets = pairs(part.value);
+        } else {
+          add(part.place, "unknown key '" + part.key + "'");
+        }
+      }
+    }
+    put(m.key, std::move(rule), m.place);
+  }
+
+  void reasons(const Node& table, Disposition disposition) {
+    for (const Node::Member& m : table.members) {
+      for (const Node& name : m.value.items) {
+        put(name.string, {.disposition = disposition, .why = m.key}, name.place);
+      }
+    }
+  }
+
+  void put(const std::string& name, ImportRule rule, Place at) {
+    if (!format_.rules.emplace(same_dashes(name), std::move(rule)).second) {
+      add(at, "'" + name + "' is in the table twice");
+    }
+  }
+  void add(Place at, std::string message) {
+    problems_.push_back(problem_at(document_, at, "", std::move(message)));
+  }
+
+  const Document& document_;
+  ImportFormat format_;
+  std::string base_;
+  std::vector<Diagnostic> problems_;
+};
+
+ImportFormat read_table(const std::string& name) {
+  const Document document = embedded_table(std::string(folder) + name + ".toml");
+  TableReader reader(document);
+  ImportFormat format = reader.run(name);
+  // Bases have none themselves.
+  static std::map<std::string, ImportFormat> bases;
+  if (reader.base().empty()) return format;
+  const auto known = bases.find(reader.base());
+  format.base = known != bases.end()
+                    ? &known->second
+                    : &bases.emplace(reader.base(), read_table(reader.base())).first->second;
+  for (const auto& [field, value] : format.base->absent) format.absent.emplace(field, value);
+  return format;
+}
+
+bool holds(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), same_dashes(name)) != names.end();
+}
+
+/// What is before a dot stands for all that is below.
+std::string above(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string::npos ? "" : name.substr(0, dot);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+const Node& checkpoint_table() {
+  static const Document table = embedded_table("imports/data/checkpoints.toml");
+  return table.root;
+}
+
+}  // namespace
+
+const ImportRule* ImportFormat::find(std::string_view argument) const {
+  const std::string key = same_dashes(argument);
+  for (const bool exact : {true, false}) {
+    if (const ImportRule* own = look_up(key, exact)) return own;
+    if (base == nullptr) continue;
+    if (under.empty()) {
+      if (const ImportRule* rule = base->look_up(key, exact)) return rule;
+    }
+    for (const std::string& table : under) {
+      if (!key.starts_with(table + ".")) continue;
+      if (const ImportRule* rule = base->look_up(key.substr(table.size() + 1), exact)) return rule;
+    }
+  }
+  return nullptr;
+}
+
+const ImportRule* ImportFormat::look_up(const std::string& key, bool exact) const {
+  if (exact) {
+    const auto at = rules.find(key);
+    return at == rules.end() ? nullptr : &at->second;
+  }
+  for (std::string up = above(key); !up.empty(); up = above(up)) {
+    if (const auto all = rules.find(up + ".*"); all != rules.end()) return &all->second;
+  }
+  return nullptr;
+}
+
+bool ImportFormat::is_switch(std::string_view argument) const { return holds(switches, argument); }
+bool ImportFormat::takes_many(std::string_view argument) const { return holds(many, argument); }
+
+std::vector<std::string> ImportFormat::names() const {
+  std::vector<std::string> all;
+  for (const auto& [own, rule] : rules) all.push_back(own);
+  if (base == nullptr) return all;
+  for (const std::string& other : base->names()) {
+    if (under.empty()) all.push_back(other);
+    for (const std::string& table : under) all.push_back(table + "." + other);
+  }
+  return all;
+}
+
+const std::vector<ImportFormat>& import_formats() {
+  static const std::vector<ImportFormat> all = [] {
+    std::vector<ImportFormat> formats;
+    for (const EmbeddedFile& f : embedded_presets()) {
+      const bool table =
+          f.path.starts_with(folder) && f.path.find('/', folder.size()) == std::string_view::npos;
+      if (!table) continue;
+      const std::string name(f.path.substr(folder.size(), f.path.size() - folder.size() - 5));
+      formats.push_back(read_table(name));
+    }
+    std::sort(formats.begin(), formats.end(),
+              [](const ImportFormat& a, const ImportFormat& b) { return a.name < b.name; });
+    return formats;
+  }();
+  return all;
+}
+
+const ImportFormat& launcher_format() {
+  static const ImportFormat launcher = read_table("data/launchers");
+  return launcher;
+}
+
+Checkpoint checkpoint_named(std::string_view name) {
+  const Node* models = checkpoint_table().find("models");
+  const Node* endings = checkpoint_table().find("endings");
+  std::string rest = lower(name);
+  Checkpoint found;
+  // Endings say how a shape was trained on or stored: "-Instruct", "-FP8"; there may be several.
+  for (bool more = true; more;) {
+    more = false;
+    for (const Node::Member& m : models->members) {
+      if (lower(m.key) != rest) continue;
+      found.model = m.value.kind == Node::Kind::string ? m.value.string : m.value.items[0].string;
+      if (found.precision.empty() && m.value.kind == Node::Kind::array) {
+        found.precision = m.value.items[1].string;
+      }
+      return found;
+    }
+    for (const Node::Member& e : endings->members) {
+      const std::string ending = lower(e.key);
+      if (!rest.ends_with(ending)) continue;
+      rest.resize(rest.size() - ending.size());
+      if (found.precision.empty()) found.precision = e.value.string;
+      more = true;
+      break;
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> checkpoint_names() {
+  std::vector<std::string> all;
+  for (const Node::Member& m : checkpoint_table().find("models")->members) all.push_back(m.key);
+  return all;
+}
+
+std::string system_with(std::string_view accelerator) {
+  static const Document table = embedded_table("imports/data/accelerators.toml");
+  std::string plain;
+  for (const char c : lower(accelerator)) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain += c;
+  }
+  // The longest name wins: "gb200" is no "b200".
+  std::string best;
+  std::string system;
+  for (const Node::Member& m : table.root.members) {
+    if (m.key.size() <= best.size() || plain.find(m.key) == std::string::npos) continue;
+    best = m.key;
+    system = m.value.string;
+  }
+  return system;
+}
+
+}  // namespace sextant

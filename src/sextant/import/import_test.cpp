@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of imports: what the tables may say, what is refused and how. The examples of every format
+// are in tests/import.
+#include "sextant/import/import.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "sextant/io/presets.hpp"
+#include "sextant/io/settings.hpp"
+#include "sextant/io/test_support.hpp"
+
+namespace sextant {
+namespace {
+using test::error_of;
+using test::expect_contains;
+
+bool is_input(const std::string& name) {
+  for (const Task task : {Task::train, Task::infer}) {
+    for (const InputField& f : input_fields(task)) {
+      if (f.slot.name == name) return true;
+    }
+  }
+  return is_engine_field(name) || name == "model" || name == "system" || name == "runtime";
+}
+
+/// Whether a table's field is one: of the scenario, of a struct that may be set, or a fact.
+bool is_known(const std::string& field) {
+  Runtime runtime;
+  Model model;
+  Diagnostic problem;
+  if (field.starts_with("_")) return true;
+  if (field.starts_with("runtime.")) {
+    return find_field(reflect(runtime), field.substr(8), "runtime", problem).has_value();
+  }
+  if (field.starts_with("model.")) {
+    return find_field(reflect(model), field.substr(6), "model", problem).has_value();
+  }
+  return is_input(field);
+}
+
+TEST(ImportTables, NameFieldsThatThereAre) {
+  std::vector<ImportFormat> all = import_formats();
+  EXPECT_EQ(all.size(), 12U);
+  all.push_back(launcher_format());
+  for (const ImportFormat& f : all) {
+    SCOPED_TRACE(f.name);
+    EXPECT_FALSE(f.title.empty());
+    for (const auto& [name, rule] : f.rules) {
+      SCOPED_TRACE(name);
+      EXPECT_TRUE(rule.disposition == Disposition::used || !rule.why.empty());
+      EXPECT_TRUE(rule.field.empty() || is_known(rule.field)) << rule.field;
+      for (const auto& [field, value] : rule.sets) EXPECT_TRUE(is_known(field)) << field;
+      for (const auto& [text, value] : rule.values) {
+        if (!value.starts_with("@")) continue;
+        EXPECT_TRUE(is_known(value.substr(1, value.find('=') - 1))) << value;
+      }
+    }
+    for (const auto& [field, value] : f.absent) EXPECT_TRUE(is_known(field)) << field;
+    for (const std::string& s : f.switches) EXPECT_NE(f.find(s), nullptr) << s;
+    for (const std::string& s : f.many) EXPECT_NE(f.find(s), nullptr) << s;
+  }
+}
+
+TEST(ImportTables, NamePresetsThatThereAre) {
+  const std::vector<std::string> models = preset_names(PresetKind::model);
+  const std::set<std::string> known(models.begin(), models.end());
+  for (const std::string& name : checkpoint_names()) {
+    EXPECT_TRUE(known.contains(checkpoint_named(name).model)) << name;
+  }
+  for (const ImportFormat& f : import_formats()) {
+    if (f.runtime.empty()) continue;
+    EXPECT_NO_THROW(load_runtime(f.runtime)) << f.name;
+  }
+}
+
+TEST(ImportTables, CheckpointsHaveEndings) {
+  EXPECT_EQ(checkpoint_named("meta-llama/Llama-3.1-70B-Instruct").model, "llama3.1-70b");
+  EXPECT_EQ(checkpoint_named("meta-llama/llama-3.1-70b").model, "llama3.1-70b");
+  EXPECT_EQ(checkpoint_named("nvidia/Llama-3.1-70B-Instruct-FP8").precision, "fp8");
+  EXPECT_EQ(checkpoint_named("deepseek-ai/DeepSeek-V3").precision, "fp8");
+  EXPECT_EQ(checkpoint_named("nvidia/DeepSeek-R1-FP4").precision, "fp4");
+  EXPECT_EQ(checkpoint_named("Qwen/Qwen2.5-72B-Instruct-AWQ").precision, "int4");
+  EXPECT_EQ(checkpoint_named("someone/Llama-3.1-70B").model, "");
+}
+
+TEST(ImportTables, SystemsByTheirAccelerators) {
+  EXPECT_EQ(system_with("NVIDIA H100-SXM5-80GB"), "dgx-h100");
+  EXPECT_EQ(system_with("NVIDIA GB200"), "gb200-nvl72");
+  EXPECT_EQ(system_with("AMD Instinct MI300X 192GB HBM3"), "mi300x-node");
+  EXPECT_EQ(system_with("NVIDIA A100-SXM-80GB"), "dgx-a100");
+  EXPECT_EQ(system_with("NVIDIA A100-PCIe-80GB"), "a100-pcie-node");
+  EXPECT_EQ(system_with("TPU-trillium"), "tpu-v6e-node");
+  EXPECT_EQ(system_with("an abacus"), "");
+}
+
+std::string value_of(const Imported& i, const std::string& field) {
+  const Node* node = i.scenario.find(field);
+  return node == nullptr ? "" : to_json(*node, 0);
+}
+
+TEST(Import, OfACommandLine) {
+  const Imported i =
+      import_command({"vllm", "serve", "meta-llama/Llama-3.1-70B-Instruct",
+                      "--tensor-parallel-size=4", "--max-num-batched-tokens", "8K",
+                      "--no-enable-prefix-caching", "--port", "80", "--enable-lora"});
+  EXPECT_EQ(i.format, "vllm");
+  EXPECT_EQ(i.task, Task::infer);
+  EXPECT_EQ(value_of(i, "model"), "\"llama3.1-70b\"");
+  EXPECT_EQ(value_of(i, "tp"), "4");
+  EXPECT_EQ(value_of(i, "token_budget"), "8192");
+  EXPECT_EQ(value_of(i, "prefix_cache"), "false");
+  ASSERT_EQ(i.arguments.size(), 6U);
+  EXPECT_EQ(i.arguments[4].disposition, Disposition::irrelevant);
+  EXPECT_EQ(i.arguments[5].disposition, Disposition::unmodelled);
+  ASSERT_EQ(i.missing.size(), 1U);
+  EXPECT_TRUE(i.missing[0].starts_with("system"));
+}
+
+TEST(Import, WhatIsGivenWins) {
+  Node given = Node::table();
+  given.set("model", Node::of("llama2-7b"));
+  given.set("tp", Node::of(2));
+  const Imported i = import_command({"vllm", "serve", "somebody/unknown", "-tp", "4"},
+                                    {.format = {}, .task = {}, .given = given});
+  EXPECT_EQ(value_of(i, "model"), "\"llama2-7b\"");
+  EXPECT_EQ(value_of(i, "tp"), "2");
+  expect_contains(i.arguments[1].why, "--tp says 2");
+}
+
+TEST(Import, MegatronWorksOutWhatMegatronDoes) {
+  const Imported i = import_text(
+      "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 48 --hidden-size 1024 "
+      "--num-attention-heads 16 --num-query-groups 4 --vocab-size 50257 --seq-length 2048 "
+      "--micro-batch-size 2 --tensor-model-parallel-size 2 --pipeline-model-parallel-size 4 "
+      "--num-layers-per-virtual-pipeline-stage 3 --bf16 --fp8-format hybrid "
+      "--recompute-granularity full --recompute-method block --recompute-num-layers 1\n",
+      "run.sh");
+  EXPECT_EQ(value_of(i, "gpus"), "16");
+  EXPECT_EQ(value_of(i, "batch"), "4");  // a microbatch for each of two replicas
+  EXPECT_EQ(value_of(i, "interleave"), "4");
+  EXPECT_EQ(value_of(i, "recompute_layers"), "4");  // one of each chunk
+  EXPECT_EQ(value_of(i, "precision"), "\"fp8\"");
+  EXPECT_EQ(value_of(i, "zero"), "0");
+  const Node& model = *i.scenario.find("model");
+  EXPECT_EQ(model.find("vocab")->integer, 50432);  // a multiple of 128 for each of two ranks
+  EXPECT_EQ(model.find("attention")->find("kv_heads"), nullptr);  // --group-query-attention is off
+}
+
+struct Refused {
+  const char* name;
+  const char* file;
+  const char* text;
+  const char* message;
+};
+class ImportRefusal : public testing::TestWithParam<Refused> {};
+TEST_P(ImportRefusal, SaysWhereAndWhy) {
+  expect_contains(error_of([] { import_text(GetParam().text, GetParam().file); }),
+                  GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ImportRefusal,
+    testing::Values(
+        Refused{"Unknown", "a.sh", "vllm serve meta-llama/Llama-3.1-8B --tensor-paralel-size 4",
+                "a.sh:1:36: --tensor-paralel-size: unknown argument of vLLM; did you mean "
+                "'--tensor-parallel-size'?"},
+        Refused{"UnknownKey", "a.yaml",
+                "tensor_parallel_size: 2\nkv_cache_config:\n  dtpye: fp8\nx: 1\n",
+                "a.yaml:4:1: x: unknown argument of TensorRT-LLM"},
+        Refused{"UnknownValue", "a.sh", "vllm serve meta-llama/Llama-3.1-8B --dtype bloat16",
+                "unknown value 'bloat16'"},
+        Refused{"Contradiction", "a.sh",
+                "vllm serve meta-llama/Llama-3.1-8B -tp 4\\\n --tensor-parallel-size 8",
+                "a.sh:2:2: --tensor-parallel-size: contradicts '-tp' in line 1: 8 here, 4 there"},
+        Refused{"TwoTypes", "a.args", "--num-layers 2 --hidden-size 8 --bf16 --fp16",
+                "--fp16: contradicts '--bf16'"},
+        Refused{"Batch", "a.json",
+                R"({"train_batch_size": 64, "train_micro_batch_size_per_gpu": "many"})",
+                "expected a whole number above zero, got 'many'"},
+        Refused{"NotANumber", "a.sh", "vllm serve meta-llama/Llama-3.1-8B -tp four",
+                "a.sh:1:36: -tp:"},
+        Refused{"NoValue", "a.sh", "vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size",
+                "a value is missing"},
+        Refused{"UnknownModel", "a.sh", "vllm serve meta-lama/Llama-3.1-8B",
+                "did you mean 'meta-llama/Llama-3.1-8B'?"},
+        Refused{"UnsetVariable", "a.sh", "vllm serve meta-llama/Llama-3.1-8B -tp $TP",
+                "its value is not known: 'TP' is not set in the script"},
+        Refused{"Condition", "a.sh",
+                "if [ $A ]; then TP=2; fi\nvllm serve meta-llama/Llama-3.1-8B -tp $TP",
+                "only under a condition"},
+        Refused{"TwoLaunches", "a.sh",
+                "vllm serve facebook/opt-125m\nvllm serve facebook/opt-1.3b\n",
+                "a.sh:2:1: a second launch; the first is in line 1"},
+        Refused{"NoLaunch", "a.sh", "echo hello\n", "launches no program that is known"},
+        Refused{"NoFormat", "a.yaml", "x: 1\n", "is of no format that is known"},
+        Refused{"Json", "a.sh", "vllm serve facebook/opt-125m --speculative-config '{\"a\": }'",
+                "its JSON is wrong"},
+        Refused{"Chunks", "a.args",
+                "--num-layers 10 --hidden-size 8 --pipeline-model-parallel-size 4 "
+                "--num-layers-per-virtual-pipeline-stage 1",
+                "1 layers a chunk do not divide 10 layers on 4 stages"},
+        Refused{"Modules", "a.args",
+                "--num-layers 10 --hidden-size 8 --recompute-granularity selective "
+                "--recompute-modules core_attn knees",
+                "no part of a layer is called 'knees'"},
+        Refused{"ExpertLayers", "a.args",
+                "--num-layers 10 --hidden-size 8 --num-experts 4 --moe-layer-freq '([0]*3+[1]*5)'",
+                "expected a number, or a list"},
+        Refused{"Accelerator", "a.json",
+                R"({"accelerator_model_name": "abacus", "accelerators_per_node": 8})",
+                "no system has devices called 'abacus'"},
+        Refused{"ScenarioTask", "a.toml", "task = \"dream\"\n", "expected \"train\" or \"infer\""}),
+    [](const auto& p) { return std::string(p.param.name); });
+
+TEST(Import, AllProblemsAtOnce) {
+  const std::string text = error_of(
+      [] { import_text("vllm serve facebook/opt-125m --one 1 --two 2 --dtype x\n", "a.sh"); });
+  expect_contains(text, "--one");
+  expect_contains(text, "--two");
+  expect_contains(text, "unknown value 'x'");
+}
+
+TEST(Import, BatchMustAgreeWithItsParts) {
+  Node given = Node::table();
+  given.set("gpus", Node::of(8));
+  expect_contains(error_of([&] {
+                    import_text(R"({"train_batch_size": 100, "train_micro_batch_size_per_gpu": 2,
+                        "gradient_accumulation_steps": 4})",
+                                "a.json", {.format = {}, .task = {}, .given = given});
+                  }),
+                  "100 sequences are not 2 a microbatch x 4 accumulated x 8 replicas = 64");
+}
+
+TEST(Import, InterpolationsThatNeverEnd) {
+  expect_contains(error_of([] {
+                    import_text(
+                        "tensor_parallel_size: ${max_batch_size}\n"
+                        "max_batch_size: ${tensor_parallel_size}\n",
+                        "a.yaml");
+                  }),
+                  "its value is not known");
+}
+
+}  // namespace
+}  // namespace sextant
