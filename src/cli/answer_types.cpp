@@ -4,6 +4,7 @@
 #include "cli/command_table.hpp"
 #include "cli/compare.hpp"
 #include "sextant/answer/accuracy.hpp"
+#include "sextant/answer/measured.hpp"
 #include "sextant/answer/presets.hpp"
 
 namespace sextant::cli {
@@ -25,6 +26,11 @@ constexpr Sample samples[] = {
      R"({"model": "llama2-13b", "system": "dgx-h100", "explain": true, "sensitivity": true,
          "choices": true, "curve": true})"},
     {"InferAnswer", "infer", R"({"model": "llama3.1-70b", "system": "dgx-h100"})"},
+    {"TrafficAnswer", "traffic",
+     R"({"model": "llama3.1-8b", "system": "dgx-h100", "requests": 50, "curve": true,
+         "series": true, "prefill_workers": 1, "decode_workers": 1, "sweep_ratio": true})"},
+    {"TrafficAnswer", "traffic",
+     R"({"model": "llama3.1-8b", "system": "dgx-h100", "requests": 50})"},
     {"SearchAnswer", "search",
      R"({"model": "gpt3-6.7b", "system": "dgx-a100", "gpus": 4, "batch": 8, "threads": 1,
          "fix": ["tp=2", "recompute=selective"]})"},
@@ -71,6 +77,7 @@ const AnswerTypes& answer_types() {
     types.add("CompareAnswer", compare(parse_json(pair, "sample"), Asker::network));
     types.add("ValidateAnswer", accuracy_answer({}));
     types.add("Presets", presets_record());
+    types.add("MeasuredCases", measured_record());
     return types;
   }();
   return all;

@@ -34,7 +34,7 @@ Answer run_infer(const InferOptions& options, const Common& common);
 Answer run_ops_infer(const OpsInferOptions& options, const Common& common);
 Answer run_compare(const CompareOptions& options, const Common& common);
 Answer run_import(const ImportOptions& options, const Common& common);
-std::string run_traffic(const TrafficOptions& options, const Common& common);
+Answer run_traffic(const TrafficOptions& options, const Common& common);
 Answer run_profile(const ProfileOptions& options, const Common& common);
 Answer run_search(const SearchOptions& options, const Common& common);
 Answer run_tech(const TechOptions& options, const Common& common);

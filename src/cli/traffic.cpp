@@ -72,7 +72,7 @@ std::string no_cache(const TrafficScenario& x) {
 
 }  // namespace
 
-std::string run_traffic(const TrafficOptions& options, const Common& common) {
+Answer run_traffic(const TrafficOptions& options, const Common& common) {
   check_figure_path(options.plot);
   if (!options.trace.empty()) check_writable(options.trace);
   const TrafficScenario x = read_traffic(options, common);
@@ -95,16 +95,8 @@ std::string run_traffic(const TrafficOptions& options, const Common& common) {
   }
   if (!options.trace.empty()) write_file_atomically(options.trace, to_trace(spans));
   if (!options.plot.empty()) write_figures(options.plot, a);
-  switch (common.format) {
-    case Format::json:
-      return traffic_json(a);
-    case Format::csv:
-      return traffic_csv(a);
-    case Format::text:
-    case Format::html:
-      break;
-  }
-  return traffic_text(a);
+  a.series = options.series;
+  return answer_of(a);
 }
 
 }  // namespace sextant::cli

@@ -4,23 +4,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant::cli {
 namespace {
-
-void set_assumptions(Node& root, const std::vector<std::string>& assumptions) {
-  Node& list = root.set("assumptions", Node::array());
-  for (const std::string& a : assumptions) list.push(Node::of(a));
-}
-
-std::string assumptions_text(const std::vector<std::string>& assumptions) {
-  std::string out = assumptions.empty() ? "" : "\nassumed:\n";
-  for (const std::string& a : assumptions) out += "  " + a + "\n";
-  return out;
-}
 
 /// Everything that is one number, once: its JSON name and its value.
 struct Number {
@@ -75,16 +65,17 @@ std::vector<Latency> latencies_of(const TrafficResult& r) {
           {"latency_seconds", "whole request", r.latency}};
 }
 
-void set_result(Node& root, const TrafficResult& r) {
-  for (const Number& n : numbers_of(r)) root.set(n.name, Node::of(n.value));
-  for (const Latency& l : latencies_of(r)) {
-    Node& t = root.set(l.name, Node::table());
-    const Percentiles& p = l.values;
-    for (const auto& [name, value] :
-         {std::pair("mean", p.mean), std::pair("p50", p.p50), std::pair("p90", p.p90),
-          std::pair("p95", p.p95), std::pair("p99", p.p99)}) {
-      t.set(name, Node::of(value));
-    }
+/// The names that tools rely on.
+void describe(Record& r, const TrafficResult& t) {
+  for (const Number& n : numbers_of(t)) r(n.name, n.value);
+  for (const Latency& l : latencies_of(t)) {
+    Record p;
+    p("mean", l.values.mean);
+    p("p50", l.values.p50);
+    p("p90", l.values.p90);
+    p("p95", l.values.p95);
+    p("p99", l.values.p99);
+    r.object(l.name, "Percentiles", std::move(p));
   }
 }
 
@@ -177,23 +168,15 @@ std::string slow_text(const TrafficResult& r) {
   return "\n" + render_text(t, {.indent = 2});
 }
 
-TextTable curve_table(const TrafficAnswer& a, bool people) {
+TextTable curve_table(const TrafficAnswer& a) {
   using enum Align;
   TextTable t;
-  const auto time = [&](double s) { return people ? format(Seconds(s)) : write_number(s); };
-  t.columns = {{"rate", right},
-               {people ? "load" : "saturation", right},
-               {people ? "TTFT p50" : "ttft_p50_seconds", right},
-               {people ? "p99" : "ttft_p99_seconds", right},
-               {people ? "TPOT p50" : "tpot_p50_seconds", right},
-               {people ? "p99" : "tpot_p99_seconds", right},
-               {people ? "tokens/s" : "output_tokens_per_second", right},
-               {people ? "good/s" : "goodput_requests_per_second", right}};
+  const auto time = [&](double s) { return format(Seconds(s)); };
+  const auto number = [&](double n) { return fmt::format("{:.3g}", n); };
+  t.columns = {{"rate", right},     {"load", right}, {"TTFT p50", right}, {"p99", right},
+               {"TPOT p50", right}, {"p99", right},  {"tokens/s", right}, {"good/s", right}};
   for (const RatePoint& p : a.curve) {
     const TrafficResult& r = p.result;
-    const auto number = [&](double n) {
-      return people ? fmt::format("{:.3g}", n) : write_number(n);
-    };
     t.rows.push_back({number(p.rate), number(r.saturation()), time(r.ttft.p50), time(r.ttft.p99),
                       time(r.tpot.p50), time(r.tpot.p99), number(r.output_tokens_per_second()),
                       number(r.goodput())});
@@ -248,8 +231,6 @@ plot::Axis axis(std::string label, bool seconds, bool log) {
   return a;
 }
 
-}  // namespace
-
 std::string traffic_text(const TrafficAnswer& a) {
   const TrafficScenario& x = a.asked;
   const TrafficResult& r = a.result;
@@ -288,103 +269,149 @@ std::string traffic_text(const TrafficAnswer& a) {
   }
   out += "\n" + slow_text(r);
   if (!a.curve.empty()) {
-    out += "\nby rate\n" + render_text(curve_table(a, true), {.indent = 2});
+    out += "\nby rate\n" + render_text(curve_table(a), {.indent = 2});
     if (const RatePoint* k = knee_of(a))
       out += fmt::format("  the knee: {:.3g} a second\n", k->rate);
   }
   if (!a.splits.empty()) out += splits_text(a);
-  return out + assumptions_text(x.scenario.assumptions);
+  return out;
 }
 
-std::string traffic_json(const TrafficAnswer& a) {
-  const TrafficScenario& x = a.asked;
-  const TrafficResult& r = a.result;
-  Node root = Node::table();
-  root.set("model", Node::of(x.scenario.problem.model.name));
-  root.set("system", Node::of(x.scenario.system.name));
-  root.set("runtime", Node::of(x.scenario.problem.runtime.name));
-  root.set("gpus", Node::of(x.cluster.devices()));
-  set_result(root, r);
-  root.set("dollars_per_million_tokens", Node::of(per_million(a, r.output_tokens)));
-  root.set("dollars_per_million_tokens_in_and_out",
-           Node::of(per_million(a, r.output_tokens + r.input_tokens)));
-  root.set("simulated_requests_per_second",
-           Node::of(a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0));
-  Node& memory = root.set("memory", Node::table());
+Record memory_record(const TrafficScenario& x) {
+  Record r;
   const ServingMemory& m = x.memory;
-  memory.set("weights_bytes", Node::of(m.weights.value));
-  memory.set("kv_cache_bytes", Node::of(m.cache.value));
-  memory.set("activation_bytes", Node::of(m.activations.value));
-  memory.set("other_bytes", Node::of(m.other.value));
-  memory.set("total_bytes", Node::of(m.total().value));
-  memory.set("capacity_bytes", Node::of(m.capacity.value));
-  memory.set("fits", Node::of(x.fits));
-  memory.set("cache_tokens", Node::of(x.cluster.pool.limits.cache_tokens));
-  Node& slow = root.set("slowest", Node::array());
-  for (const SlowRequest& s : r.slowest) {
-    Node& n = slow.push(Node::table());
-    n.set("request", Node::of(s.answer.request.number + 1));
-    n.set("input", Node::of(s.answer.request.input));
-    n.set("output", Node::of(s.answer.request.output));
-    n.set("latency_seconds", Node::of(s.latency));
-    n.set("queued_seconds", Node::of(s.queued));
-    n.set("prompt_seconds", Node::of(s.prompt));
-    n.set("decode_seconds", Node::of(s.decode));
-    n.set("preemptions", Node::of(s.answer.preemptions));
-    n.set("waited_for", Node::of(name_of(s.answer.wait)));
+  r("weights_bytes", m.weights);
+  r("kv_cache_bytes", m.cache);
+  r("activation_bytes", m.activations);
+  r("other_bytes", m.other);
+  r("total_bytes", m.total());
+  r("capacity_bytes", m.capacity);
+  r("fits", Node::of(x.fits));
+  r("cache_tokens", x.cluster.pool.limits.cache_tokens);
+  return r;
+}
+
+void describe(Record& r, const SlowRequest& s) {
+  r("request", s.answer.request.number + 1);
+  r("input", s.answer.request.input);
+  r("output", s.answer.request.output);
+  r("latency_seconds", s.latency);
+  r("queued_seconds", s.queued);
+  r("prompt_seconds", s.prompt);
+  r("decode_seconds", s.decode);
+  r("preemptions", s.answer.preemptions);
+  r("waited_for", name_of(s.answer.wait));
+}
+
+/// Requests and cache over time: a bin each.
+Records load_records(const LoadTimeline& timeline) {
+  Records all;
+  const auto& bins = timeline.bins();
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const double seconds = std::max(1e-12, bins[i].seconds);
+    Record& r = all.rows.emplace_back();
+    r("seconds", (static_cast<double>(i) + 0.5) * timeline.width());
+    r("waiting", bins[i].waiting / seconds);
+    r("running", bins[i].running / seconds);
+    r("cache_share", bins[i].cache / seconds);
   }
+  return all;
+}
+
+/// Latencies that a share of the requests stays within.
+Records distribution_records(const TrafficResult& t) {
+  constexpr int points = 100;
+  const auto ttft = t.ttfts.curve(points);
+  const auto tpot = t.tpots.curve(points);
+  const auto whole = t.latencies.curve(points);
+  Records all;
+  for (std::size_t i = 0; i < ttft.size() && i < tpot.size() && i < whole.size(); ++i) {
+    Record& r = all.rows.emplace_back();
+    r("share", ttft[i].second);
+    r("ttft_seconds", ttft[i].first);
+    r("tpot_seconds", tpot[i].first);
+    r("latency_seconds", whole[i].first);
+  }
+  return all;
+}
+
+/// A line of CSV.
+void flat(Record& r, const TrafficResult& t) {
+  for (const Number& n : numbers_of(t)) r(n.name, n.value);
+  for (const Latency& l : latencies_of(t)) {
+    const std::string name(l.name);
+    const std::string stem = name.substr(0, name.find('_'));
+    r(stem + "_p50_seconds", l.values.p50);
+    r(stem + "_p90_seconds", l.values.p90);
+    r(stem + "_p99_seconds", l.values.p99);
+    r(stem + "_mean_seconds", l.values.mean);
+  }
+}
+
+Records csv_lines(const TrafficAnswer& a) {
   if (!a.curve.empty()) {
-    Node& curve = root.set("curve", Node::array());
-    for (const RatePoint& p : a.curve) {
-      Node& n = curve.push(Node::table());
-      n.set("rate", Node::of(p.rate));
-      set_result(n, p.result);
-    }
-    if (const RatePoint* k = knee_of(a)) root.set("knee_requests_per_second", Node::of(k->rate));
+    return records_of(a.curve, [](Record& r, const RatePoint& p) {
+      const TrafficResult& t = p.result;
+      r("rate", p.rate);
+      r("saturation", t.saturation());
+      r("ttft_p50_seconds", t.ttft.p50);
+      r("ttft_p99_seconds", t.ttft.p99);
+      r("tpot_p50_seconds", t.tpot.p50);
+      r("tpot_p99_seconds", t.tpot.p99);
+      r("output_tokens_per_second", t.output_tokens_per_second());
+      r("goodput_requests_per_second", t.goodput());
+    });
   }
   if (!a.splits.empty()) {
-    Node& splits = root.set("splits", Node::array());
-    for (const SplitPoint& s : a.splits) {
-      Node& n = splits.push(Node::table());
-      n.set("prefill_workers", Node::of(s.prefill));
-      n.set("decode_workers", Node::of(s.decode));
-      n.set("best", Node::of(&s == best_split(a)));
-      set_result(n, s.result);
-    }
+    return records_of(a.splits, [](Record& r, const SplitPoint& s) {
+      r("prefill_workers", s.prefill);
+      r("decode_workers", s.decode);
+      flat(r, s.result);
+    });
   }
-  Node& warnings = root.set("warnings", Node::array());
-  for (const std::string& w : warnings_of(a)) warnings.push(Node::of(w));
-  set_assumptions(root, x.scenario.assumptions);
-  return to_json(root) + "\n";
+  Records one;
+  flat(one.rows.emplace_back(), a.result);
+  return one;
 }
 
-std::string traffic_csv(const TrafficAnswer& a) {
-  if (!a.curve.empty()) return render_csv(curve_table(a, false));
-  TextTable t;
-  const auto add = [&](std::vector<std::string>& row, bool first, std::string name, double value) {
-    if (first) t.columns.push_back({std::move(name)});
-    row.push_back(write_number(value));
-  };
-  const auto add_row = [&](const TrafficResult& r, const SplitPoint* split) {
-    const bool first = t.rows.empty();
-    std::vector<std::string> row;
-    if (split != nullptr) add(row, first, "prefill_workers", split->prefill);
-    if (split != nullptr) add(row, first, "decode_workers", split->decode);
-    for (const Number& n : numbers_of(r)) add(row, first, n.name, n.value);
-    for (const Latency& l : latencies_of(r)) {
-      const std::string name(l.name);
-      const std::string stem = name.substr(0, name.find('_'));
-      for (const auto& [which, value] :
-           {std::pair("p50", l.values.p50), std::pair("p90", l.values.p90),
-            std::pair("p99", l.values.p99), std::pair("mean", l.values.mean)}) {
-        add(row, first, stem + "_" + which + "_seconds", value);
-      }
-    }
-    t.rows.push_back(std::move(row));
-  };
-  if (a.splits.empty()) add_row(a.result, nullptr);
-  for (const SplitPoint& s : a.splits) add_row(s.result, &s);
-  return render_csv(t);
+}  // namespace
+
+Answer answer_of(const TrafficAnswer& a) {
+  const TrafficScenario& x = a.asked;
+  const TrafficResult& r = a.result;
+  Answer answer;
+  answer("model", x.scenario.problem.model.name);
+  answer("system", x.scenario.system.name);
+  answer("runtime", x.scenario.problem.runtime.name);
+  answer("gpus", x.cluster.devices());
+  describe(answer, r);
+  answer("dollars_per_million_tokens", per_million(a, r.output_tokens));
+  answer("dollars_per_million_tokens_in_and_out", per_million(a, r.output_tokens + r.input_tokens));
+  answer("simulated_requests_per_second", a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0);
+  answer.object("memory", "TrafficMemory", memory_record(x));
+  answer.list("slowest", "SlowRequest",
+              records_of(r.slowest, [](Record& n, const SlowRequest& s) { describe(n, s); }));
+  answer.some("curve", "RatePoint", records_of(a.curve, [](Record& n, const RatePoint& p) {
+                n("rate", p.rate);
+                describe(n, p.result);
+              }));
+  const RatePoint* knee = knee_of(a);
+  answer("knee_requests_per_second", only_if(knee != nullptr, knee == nullptr ? 0 : knee->rate));
+  const SplitPoint* best = best_split(a);
+  answer.some("splits", "SplitPoint", records_of(a.splits, [&](Record& n, const SplitPoint& s) {
+                n("prefill_workers", s.prefill);
+                n("decode_workers", s.decode);
+                n("best", Node::of(&s == best));
+                describe(n, s.result);
+              }));
+  if (a.series) answer.list("load", "LoadPoint", load_records(r.timeline));
+  if (a.series) answer.list("distribution", "LatencyShare", distribution_records(r));
+  answer.strings("warnings", warnings_of(a));
+  std::istringstream lines(traffic_text(a));
+  for (std::string line; std::getline(lines, line);) answer.say(line);
+  answer.assume(x.scenario.assumptions);
+  answer.lines(csv_lines(a));
+  return answer;
 }
 
 std::vector<plot::Figure> traffic_figures(const TrafficAnswer& a) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `sextant traffic` says, as text, JSON, CSV and figures.
+// What `sextant traffic` says, and its figures.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "cli/traffic_scenario.hpp"
-#include "sextant/io/node.hpp"
+#include "sextant/answer/answer.hpp"
 #include "sextant/report/plot.hpp"
 
 namespace sextant::cli {
@@ -30,12 +29,11 @@ struct TrafficAnswer {
   std::vector<RatePoint> curve;    ///< with --curve, by rate
   std::vector<SplitPoint> splits;  ///< with --sweep-ratio, by prefill workers
   double wall_seconds = 0;
+  bool series = false;  ///< with --series
 };
 
-std::string traffic_text(const TrafficAnswer& answer);
-std::string traffic_json(const TrafficAnswer& answer);
-/// One line; with --curve one a rate, with --sweep-ratio one a split.
-std::string traffic_csv(const TrafficAnswer& answer);
+/// CSV has one line; with --curve one a rate, with --sweep-ratio one a split.
+Answer answer_of(const TrafficAnswer& answer);
 
 /// Requests and cache over time; latencies by share of requests; with a curve, latencies by rate.
 std::vector<plot::Figure> traffic_figures(const TrafficAnswer& answer);

@@ -8,6 +8,7 @@
 #include "sextant/answer/track_record.hpp"
 #include "sextant/answer/train.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/predict/layout.hpp"
 #include "sextant/report/trace.hpp"
 #include "sextant/scenario/choices.hpp"
 
@@ -32,11 +33,12 @@ constexpr double most_drawn_spans = 20000;
 
 Record timeline_record(const Scenario& x) {
   Record r;
+  r("stages", x.strategy.pp);
+  r("microbatches", microbatches_of(x.problem, x.strategy));
   const bool too_large = timeline_size(x.problem, x.strategy) > most_drawn_spans;
   r("too_large", only_if(too_large, true));
   if (too_large) return r;
   const Timeline t = timeline(x.problem, x.strategy);
-  r("stages", t.stages);
   r("seconds", t.end);
   r.list("spans", "Span", records_of(t.spans, [](Record& n, const TimelineSpan& s) {
            n("stage", s.stage);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/api.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <new>
 
 #include "cli/compare.hpp"
@@ -11,7 +14,9 @@
 #include "server/openapi.hpp"
 #include "server/page.hpp"
 #include "server/search_job.hpp"
+#include "sextant/answer/measured.hpp"
 #include "sextant/answer/presets.hpp"
+#include "sextant/io/bytes.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
@@ -84,6 +89,11 @@ Response presets(const Request&) {
   return json(all);
 }
 
+Response cases(const Request&) {
+  static const std::string all = to_json(to_node(measured_record())) + "\n";
+  return json(all);
+}
+
 Response one_preset(const std::string& kind, const std::string& name) {
   const auto kinds = names_of(PresetKind{});
   PresetKind found{};
@@ -124,6 +134,37 @@ Response page(const Request& request) {
   return r;
 }
 
+/// Of what a client may keep: the same text has the same tag.
+std::string tag_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  }
+  return fmt::format("\"{:016x}\"", hash);
+}
+
+/// What does not change while the server runs is kept by those who ask; what is longer than a
+/// packet is packed.
+void prepare_to_send(const Request& request, Response& r) {
+  constexpr std::size_t one_packet = 1400;
+  const bool constant = request.method == "GET" && r.status == 200 && !r.events &&
+                        !request.path.starts_with(base + "/jobs/");
+  r.headers.emplace_back("Cache-Control", constant ? "no-cache" : "no-store");
+  if (r.events) return;
+  if (constant) {
+    const std::string tag = tag_of(r.body);
+    r.headers.emplace_back("ETag", tag);
+    if (request.if_none_match.find(tag) != std::string::npos) {
+      r.status = 304;
+      r.body.clear();
+    }
+  }
+  r.headers.emplace_back("Vary", "Accept-Encoding");
+  if (!request.accepts_gzip || r.body.size() <= one_packet) return;
+  r.body = packed(r.body);
+  r.headers.emplace_back("Content-Encoding", "gzip");
+}
+
 }  // namespace
 
 std::string run_command(std::string_view command, const Document& document, const Node& request,
@@ -139,7 +180,7 @@ std::string run_command(std::string_view command, const Document& document, cons
 }
 
 std::vector<std::string> slow_paths() {
-  return {base + "/tech", base + "/compare", base + "/validate"};
+  return {base + "/best", base + "/compare", base + "/tech", base + "/traffic", base + "/validate"};
 }
 
 std::vector<JobRoute> job_routes() { return {search_job()}; }
@@ -162,7 +203,9 @@ void Api::add_routes() {
   }
   add(base + "/ops", "POST", ops);
   add(base + "/compare", "POST", compare);
+  add(base + "/best", "POST", [](const Request& r) { return json(search_at_once(parse(r))); });
   add(base + "/presets", "GET", presets);
+  add(base + "/cases", "GET", cases);
   add(base + "/openapi.json", "GET", [this](const Request&) {
     std::vector<std::string> names;
     for (const JobRoute& j : options_.jobs) names.push_back(j.name);
@@ -187,7 +230,7 @@ Response Api::handle(const Request& request) {
   }
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   response.headers.emplace_back("Referrer-Policy", "no-referrer");
-  if (request.path.starts_with(base)) response.headers.emplace_back("Cache-Control", "no-store");
+  if (request.path.starts_with(base)) prepare_to_send(request, response);
   return response;
 }
 

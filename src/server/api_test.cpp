@@ -8,6 +8,7 @@
 
 #include "server/exchange.hpp"
 #include "server/page.hpp"
+#include "sextant/io/bytes.hpp"
 
 namespace sextant::server {
 namespace {
@@ -78,6 +79,9 @@ INSTANTIATE_TEST_SUITE_P(
         AskedCase{"Infer", "infer", R"({"model": "llama2-13b", "system": "dgx-h100", "tp": 2,
                   "output": 50, "choices": true, "nearest": true})",
                   "tpot_seconds"},
+        AskedCase{"Traffic", "traffic", R"({"model": "llama3.1-8b", "system": "dgx-h100",
+                  "requests": 100, "series": true})",
+                  "distribution"},
         AskedCase{"Gemm", "ops", R"({"kernel": "gemm", "m": 128})", "seconds"},
         AskedCase{"OpsTrain", "ops", std::string(small) + R"(, "kernel": "train"})", "operators"},
         AskedCase{"Collective", "ops", R"({"kernel": "collective", "bytes": "1 MiB"})", "seconds"},
@@ -157,10 +161,21 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"FileInside", post("train", R"({"model": "llama3.1-8b", "gpus": 8, "system":
                     {"extends": "../secret.toml"}})"),
                     400, "no system is called"},
+        RefusedCase{"FileTraffic", post("traffic", R"({"model": "llama3.1-8b",
+                    "system": "dgx-h100", "arrivals": "/etc/passwd"})"),
+                    400, "a file of this machine"},
+        RefusedCase{"FilePlan", post("best", R"({"model": "llama3.1-8b", "system": "dgx-h100",
+                    "gpus": 4, "rate": 1, "traffic": "/etc/passwd"})"),
+                    400, "a file of this machine"},
         RefusedCase{"Writes", post("train", std::string(small) + R"(, "trace": "/tmp/x"})"), 400,
                     "not for requests"},
         RefusedCase{"Rule", post("train", std::string(small) + R"(, "pp": 3})"), 400,
                     "\"field\": \"gpus\""},
+        RefusedCase{"List", post("train", R"({"model": "zzz", "system": "dgx-h100"})"), 400,
+                    "/api/v1/presets lists all"},
+        RefusedCase{"Flag", post("infer", R"({"model": "llama3-8b", "system": "dgx-h100",
+                    "output": 10000})"),
+                    400, "\"allow_long goes on"},
         RefusedCase{"Kernel", post("ops", R"({"kernel": "gem"})"), 400, "did you mean 'gemm'"},
         RefusedCase{"Compare", post("compare", R"({"kind": "train", "scenarios": [1]})"), 400,
                     "two to six"},
@@ -174,6 +189,84 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"Traversal", get("presets/devices/..%2f..%2fetc"), 404, "no device"},
         RefusedCase{"Job", get("jobs/0123"), 404, "no such job"}),
     [](const auto& p) { return std::string(p.param.name); });
+
+// What a slider offers must run: interleaved pipelines want a multiple of their stages.
+TEST(Api, ChoicesAreAccepted) {
+  Api api({});
+  const auto all_accepted = [&](const char* command, const std::string& request) {
+    const Node root = body_of(api.handle(post(command, request + R"(, "choices": true})")));
+    ASSERT_NE(root.find("choices"), nullptr) << request;
+    int more = 0;
+    for (const char* field : {"gpus", "batch"}) {
+      const Node* values = root.find("choices")->find(field);
+      if (values == nullptr) continue;
+      for (const Node& v : values->items) {
+        const std::string number = std::to_string(static_cast<int>(v.number));
+        const std::string changed = request + ", \"" + field + "\": " + number + "}";
+        EXPECT_EQ(api.handle(post(command, changed)).status, 200) << changed;
+        ++more;
+      }
+    }
+    EXPECT_GT(more, 8) << request;
+  };
+  const std::string gpt = R"({"model": "gpt3-175b", "system": "dgx-a100", "tp": 8, "pp": 6)";
+  all_accepted("train", gpt + R"(, "interleave": 4)");
+  all_accepted("infer", R"({"model": "deepseek-v3", "system": "dgx-h100", "tp": 8, "dp": 2)");
+}
+
+// What a link to a measured run predicts is what `validate` predicts of it.
+TEST(Api, CasesAreRequests) {
+  Api api({});
+  const Node cases = body_of(api.handle(get("cases")));
+  const Node validation = body_of(api.handle(post("validate", "{}")));
+  int compared = 0;
+  for (const Node& c : cases.find("cases")->items) {
+    const std::string kind = c.find("kind")->string;
+    const std::string metric = c.find("metric")->string;
+    const Response r = api.handle(post(kind.c_str(), to_json(*c.find("request"))));
+    ASSERT_EQ(r.status, 200) << to_json(c) << r.body;
+    const Node* predicted = body_of(r).find(metric);
+    for (const Node& row : validation.find("rows")->items) {
+      if (row.find("id")->string != c.find("id")->string || predicted == nullptr) continue;
+      EXPECT_NEAR(predicted->number / row.find("predicted")->number, 1, 1e-6) << to_json(c);
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 20);
+}
+
+TEST(Api, WhatDoesNotChangeIsKeptAndLongAnswersArePacked) {
+  Api api({});
+  Request ask = get("presets");
+  ask.accepts_gzip = true;
+  const Response first = api.handle(ask);
+  std::string tag;
+  for (const auto& [name, value] : first.headers) {
+    if (name == "ETag") tag = value;
+  }
+  ASSERT_FALSE(tag.empty());
+  EXPECT_LT(first.body.size(), api.handle(get("presets")).body.size() / 3);
+  EXPECT_EQ(unpacked(first.body, "answer"), api.handle(get("presets")).body);
+  ask.if_none_match = tag;
+  EXPECT_EQ(api.handle(ask).status, 304);
+  for (const auto& [name, value] : api.handle(post("train", std::string(small) + "}")).headers) {
+    EXPECT_NE(name, "ETag");
+  }
+}
+
+TEST(Api, TheBestIsFoundAtOnce) {
+  Api api({});
+  const Response r = api.handle(post("best", R"({"model": "gpt3-6.7b", "system": "dgx-a100",
+      "gpus": 8, "batch": 16, "fix": ["schedule=1f1b", "cp=1"]})"));
+  ASSERT_EQ(r.status, 200) << r.body;
+  EXPECT_FALSE(body_of(r).find("best")->items.empty());
+  EXPECT_EQ(api.handle(post("best", R"({"model": "gpt3-6.7b"})")).status, 400);
+  const Response plan = api.handle(post("best", R"({"model": "llama3.1-8b", "system": "dgx-h100",
+      "gpus": 4, "traffic": "poisson", "rate": 10, "input": 300, "output": 30,
+      "max_ttft_p99": "1 s", "max_tpot_p99": "40 ms"})"));
+  ASSERT_EQ(plan.status, 200) << plan.body;
+  EXPECT_NE(plan.body.find("replicas"), std::string::npos);
+}
 
 TEST(Api, ListsPresets) {
   Api api({});
@@ -276,7 +369,8 @@ TEST(Exchange, ReadsRequestsAndWritesAnswers) {
       "GET /api/v1/presets/devices/h100-sxm?x=1 HTTP/1.1\r\nHost: localhost\r\n"
       "Accept-Encoding: gzip, br\r\nRange: bytes=0-1,0-1,0-1\r\n\r\n");
   EXPECT_THAT(ok.bytes, testing::StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(ok.bytes, testing::Not(HasSubstr("Content-Encoding")));
+  EXPECT_THAT(ok.bytes, HasSubstr("Content-Encoding: gzip\r\n"));  // and never twice
+  EXPECT_THAT(ok.bytes, testing::Not(HasSubstr("Content-Encoding: br")));
   EXPECT_FALSE(ok.close);
   const Answer bad = exchange.answer("BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(bad.bytes, testing::StartsWith("HTTP/1.1 400"));

@@ -16,6 +16,31 @@ std::string field_of(std::string_view flag) {
   return name;
 }
 
+// The name of a flag that starts here, with its dashes; nothing where none does.
+std::string_view flag_at(std::string_view text) {
+  const auto in_name = [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; };
+  if (!text.starts_with("--") || text.size() < 3 || text[2] == '-' || !in_name(text[2])) return {};
+  const auto end = std::find_if_not(text.begin(), text.end(), in_name);
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
+// What is said to people at a terminal, as a request knows it: "--max-tpot" is max_tpot, and the
+// lists of presets are not a command's.
+std::string without_flags(std::string_view text) {
+  const std::size_t command = text.find("'sextant list");
+  if (command != text.npos) {
+    if (command == 0) return "/api/v1/presets lists all";
+    text = text.substr(0, text.find_last_not_of(" (", command - 1) + 1);
+  }
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view flag = flag_at(text);
+    out += flag.empty() ? std::string(1, text.front()) : field_of(flag);
+    text.remove_prefix(std::max<std::size_t>(1, flag.size()));
+  }
+  return out;
+}
+
 struct Error {
   std::string field;
   std::string message;
@@ -39,8 +64,8 @@ Error translated(const Diagnostic& d) {
 Node error_node(const std::string& field, std::string_view message, std::string_view hint) {
   Node e = Node::table();
   e.set("field", Node::of(field));
-  e.set("message", Node::of(message));
-  e.set("hint", Node::of(hint));
+  e.set("message", Node::of(without_flags(message)));
+  e.set("hint", Node::of(without_flags(hint)));
   return e;
 }
 

@@ -34,6 +34,9 @@ struct Jobs::Entry {
   Progress progress;
   const Clock::time_point start = Clock::now();
   std::thread thread;
+  std::atomic<int> watchers = 0;
+  std::atomic<bool> watched = false;             ///< by anyone, ever
+  std::atomic<Clock::time_point> asked = start;  ///< last asked for, or left by a watcher
 
   mutable std::mutex mutex;
   std::string state = "running";
@@ -44,6 +47,13 @@ struct Jobs::Entry {
   bool running() const {
     const std::scoped_lock lock(mutex);
     return state == "running";
+  }
+
+  /// Nobody has looked for so long; a program may come back later than a page does.
+  bool left_behind(std::chrono::milliseconds patience) const {
+    constexpr int of_programs = 10;  // times a page's
+    const auto least = watched ? patience : of_programs * patience;
+    return watchers == 0 && Clock::now() - asked.load() > least;
   }
 
   void run(const Job& job, const Node& request, std::size_t most) {
@@ -111,8 +121,13 @@ bool Jobs::finish(std::chrono::milliseconds patience) {
 
 std::optional<std::string> Jobs::start(Job job, Node request) {
   const std::scoped_lock lock(mutex_);
-  const auto running = std::count_if(entries_.begin(), entries_.end(),
-                                     [](const auto& e) { return e.second->running(); });
+  for (const auto& [id, entry] : entries_) {
+    if (entry->left_behind(limits_.patience)) entry->progress.cancel();
+  }
+  // One that is cancelled ends in a moment.
+  const auto running = std::count_if(entries_.begin(), entries_.end(), [](const auto& e) {
+    return e.second->running() && !e.second->progress.cancelled();
+  });
   if (static_cast<std::size_t>(running) >= limits_.running) return std::nullopt;
   forget_old();
   auto entry = std::make_shared<Entry>();
@@ -147,6 +162,7 @@ std::shared_ptr<Jobs::Entry> Jobs::find(const std::string& id) const {
 std::optional<std::string> Jobs::status(const std::string& id) const {
   const std::shared_ptr<Entry> entry = find(id);
   if (entry == nullptr) return std::nullopt;
+  entry->asked = Clock::now();
   return entry->json();
 }
 
@@ -162,11 +178,23 @@ std::optional<EventSource> Jobs::events(const std::string& id) const {
   if (entry == nullptr) return std::nullopt;
   // A comment now and then keeps the connection from being taken for dead.
   struct Watch {
+    explicit Watch(Entry& e) : watched(e) {
+      ++watched.watchers;
+      watched.watched = true;
+    }
+    ~Watch() {
+      watched.asked = Clock::now();
+      --watched.watchers;
+    }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    Entry& watched;
     double last = -1;
     bool ended = false;
     Clock::time_point spoke = Clock::now();
   };
-  return [entry, watch = std::make_shared<Watch>()]() -> std::optional<std::string> {
+  return [entry, watch = std::make_shared<Watch>(*entry)]() -> std::optional<std::string> {
     if (watch->ended) return std::nullopt;
     if (!entry->running()) {
       watch->ended = true;

@@ -45,7 +45,9 @@ using Job = std::function<std::string(const Node& request, Progress&)>;
 
 struct JobLimits {
   std::size_t running = 2;
-  std::size_t kept = 32;                            ///< finished ones; the oldest is forgotten
+  std::size_t kept = 32;                     ///< finished ones; the oldest is forgotten
+  std::chrono::milliseconds patience{3000};  ///< with one that nobody watches any more; ten times
+                                             ///< as much with one that nobody ever watched
   std::size_t result_bytes = std::size_t{8} << 20;  ///< larger ones fail
 };
 
@@ -57,7 +59,7 @@ class Jobs {
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  /// Its id, or nothing when too many run.
+  /// Its id, or nothing when too many run. Those that were watched and then left are cancelled.
   std::optional<std::string> start(Job job, Node request);
   /// {"id", "state", "progress": {…}, "result"} as JSON text, or nothing for an unknown id.
   std::optional<std::string> status(const std::string& id) const;

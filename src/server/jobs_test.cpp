@@ -72,6 +72,30 @@ TEST(Jobs, AreLimitedInNumberSizeAndMemory) {
   EXPECT_FALSE(jobs.status(first));  // forgotten
 }
 
+// A page that is closed says nothing; its connection goes.
+TEST(Jobs, ThoseLeftBehindMakeRoom) {
+  Jobs jobs({.running = 1, .patience = 20ms});
+  const std::string first = jobs.start(slow, {}).value();
+  {
+    const EventSource watched = jobs.events(first).value();
+    EXPECT_FALSE(jobs.start(slow, {}));
+  }
+  EXPECT_FALSE(jobs.start(slow, {})) << "a page that is loaded anew comes back at once";
+  std::this_thread::sleep_for(40ms);
+  jobs.status(first);
+  EXPECT_FALSE(jobs.start(slow, {})) << "somebody still asks";
+  std::this_thread::sleep_for(40ms);
+  const std::optional<std::string> second = jobs.start(slow, {});
+  ASSERT_TRUE(second);
+  EXPECT_THAT(wait(jobs, first), HasSubstr("\"state\": \"cancelled\""));
+  EXPECT_FALSE(jobs.start(slow, {})) << "a program may ask later";
+  std::this_thread::sleep_for(250ms);
+  const std::optional<std::string> third = jobs.start(slow, {});
+  ASSERT_TRUE(third) << "but not for ever";
+  jobs.cancel(*third);
+  wait(jobs, *third);
+}
+
 TEST(Jobs, FailuresAreDiagnostics) {
   Jobs jobs;
   const Job wrong = [](const Node&, Progress&) -> std::string {

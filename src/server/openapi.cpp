@@ -210,7 +210,11 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
                        {"OpsAnswer", "KernelAnswer", "CollectiveAnswer"}));
   all.set("/compare", post("scenarios side by side, and what makes the difference",
                            reference("compare"), {"CompareAnswer"}));
+  all.set("/best", post("a search that is answered within seconds, with the best so far",
+                        reference("search"), {"SearchAnswer"}));
   all.set("/presets", object({{"get", get("what comes with the program", "Presets")}}));
+  all.set("/cases", object({{"get", get("what was measured, and the request that predicts it",
+                                        "MeasuredCases")}}));
   all.set("/presets/{kind}/{name}", object({{"get", get("one preset in SI base units", "AnyPreset",
                                                         {parameter("kind", "devices, systems, …"),
                                                          parameter("name", "the preset")})}}));

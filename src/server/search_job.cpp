@@ -12,6 +12,9 @@
 namespace sextant::server {
 namespace {
 
+/// Nobody who waits for an answer waits longer.
+constexpr std::chrono::milliseconds most_at_once{2000};
+
 struct Asked {
   cli::SearchOptions options;
   cli::Common common;
@@ -35,7 +38,9 @@ Asked read(const Document& document, const Node& request) {
 
 void check(const Document& document) {
   const Asked asked = read(document, document.root);
-  // Only what is read: laying the space out may take long, and is the job's.
+  // Only what is read: laying the space out may take long, and is the job's. Plans of capacity are
+  // read with their requests, at once.
+  if (!asked.options.traffic.empty()) return;
   if (asked.options.infer) {
     cli::read_serving_search(asked.options, asked.common);
   } else {
@@ -64,5 +69,18 @@ std::string run(const Node& request, Progress& progress) {
 }  // namespace
 
 JobRoute search_job() { return {"search", check, run}; }
+
+std::string search_at_once(const Document& request) {
+  check(request);
+  Progress progress;
+  const std::jthread deadline([&](const std::stop_token& end) {
+    const auto last = std::chrono::steady_clock::now() + most_at_once;
+    while (!end.stop_requested() && std::chrono::steady_clock::now() < last) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    progress.cancel();
+  });
+  return run(request.root, progress);
+}
 
 }  // namespace sextant::server

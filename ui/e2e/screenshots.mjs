@@ -14,6 +14,10 @@ const tallest = process.argv[2] ? 4000 : 1400;
 
 const views = {
   predict: '',
+  serving:
+    '?kind=infer&model=llama3.1-70b&system=dgx-h100&tp=4&rate=3&input=2000&output=500&precision=fp8&max_ttft_p99=1000&max_tpot_p99=40',
+  fits: '',
+  scaling: '',
   operators: '',
   compare: '',
   search: '',
@@ -38,7 +42,7 @@ try {
     if (view === 'search') await page.getByRole('button', { name: 'Search' }).click();
     await page.locator('.result[data-ready=true]').waitFor({ timeout: 60_000 });
     if (view === 'technology') await page.locator('[data-curves=true]').waitFor({ timeout: 60_000 });
-    if (view !== 'compare') await page.locator('.result svg').first().waitFor();
+    if (!['compare', 'fits'].includes(view)) await page.locator('.result svg').first().waitFor();
     if (view === 'operators') await page.locator('.plot svg').waitFor();
     await page.waitForTimeout(300);
     // A tall window instead of a stitched page: what sticks to the top stays there.

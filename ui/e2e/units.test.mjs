@@ -70,3 +70,56 @@ test('a treemap keeps areas and stays inside', async () => {
     assert.ok(x >= -1e-9 && y >= -1e-9 && x + w <= 60 + 1e-9 && y + h <= 40 + 1e-9);
   }
 });
+
+test('numbers are read as people type them', async () => {
+  const { wholeNumber } = await load('format.ts');
+  for (const [text, value] of [
+    ['1024', 1024],
+    [' 1,024 ', 1024],
+    ['1 024', 1024],
+    ['1\u202f024', 1024],
+    ['1k', 1024],
+    ['4Ki', 4096],
+    ['1.5k', 1536],
+    ['1M', 1048576],
+    ['', null],
+    ['0', null],
+    ['-8', null],
+    ['1,02', null],
+    ['1e3', null],
+    ['many', null],
+    ['1.5', null],
+    ['99999999999', null],
+  ])
+    assert.equal(wholeNumber(text), value, text);
+});
+
+test('an axis has one unit', async () => {
+  const { timeUnit } = await load('format.ts');
+  assert.deepEqual(timeUnit(2), { size: 1, unit: 's' });
+  assert.deepEqual(timeUnit(0.2), { size: 1e-3, unit: 'ms' });
+  assert.deepEqual(timeUnit(2e-5), { size: 1e-6, unit: 'µs' });
+});
+
+test('the server’s sentences have the form’s words', async () => {
+  const { inWords, labelOf, popularFirst, strategyLine } = await load('words.ts');
+  assert.equal(inWords('max_tpot: expected a quantity'), '“TPOT at most”: expected a quantity');
+  assert.equal(inWords('--allow-long goes on all the same'), '“Beyond the model’s context” goes on all the same');
+  assert.equal(inWords('some_other_field is wrong'), 'some_other_field is wrong');
+  assert.equal(labelOf('tp'), 'Tensor');
+  assert.equal(labelOf('no_such'), 'no such');
+  assert.equal(strategyLine({ tp: 8, sp: true, pp: 1, zero: 1, microbatch: 2 }), 'tp 8, sp, microbatch 2, zero 1');
+  const systems = popularFirst([{ name: 'a10-node' }, { name: 'dgx-h200' }, { name: 'dgx-h100' }], 'systems');
+  assert.deepEqual(
+    systems.map(({ name }) => name),
+    ['dgx-h100', 'dgx-h200', 'a10-node'],
+  );
+});
+
+test('a schedule’s frame stays inside the step', async () => {
+  const { clamp, moved, tickText, zoomed } = await load('schedule.ts');
+  assert.deepEqual(clamp({ from: -1, to: 1 }, 10), { from: 0, to: 2 });
+  assert.deepEqual(moved({ from: 8, to: 10 }, 5, 10), { from: 8, to: 10 });
+  assert.deepEqual(zoomed({ from: 0, to: 10 }, 0.5, 5, 10), { from: 2.5, to: 7.5 });
+  assert.equal(plain(tickText(0.25, 0.5)), '250 ms');
+});

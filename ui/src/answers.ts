@@ -288,6 +288,13 @@ export type KernelBytes = {
   shared: number;
 };
 
+export type LatencyShare = {
+  share: number;
+  ttft_seconds: number;
+  tpot_seconds: number;
+  latency_seconds: number;
+};
+
 export type LinkPreset = {
   name: string;
   reach: string;
@@ -295,6 +302,26 @@ export type LinkPreset = {
   latency_seconds: number;
   joules_per_byte: number;
   confidence: string;
+};
+
+export type LoadPoint = {
+  seconds: number;
+  waiting: number;
+  running: number;
+  cache_share: number;
+};
+
+export type MeasuredCase = {
+  id: string;
+  group: string;
+  kind: string;
+  metric: string;
+  measured: number;
+  request: Record<string, unknown>;
+};
+
+export type MeasuredCases = {
+  cases: MeasuredCase[];
 };
 
 export type Memory = {
@@ -402,6 +429,14 @@ export type PassCost = {
   power_watts: number;
 };
 
+export type Percentiles = {
+  mean: number;
+  p50: number;
+  p90: number;
+  p95: number;
+  p99: number;
+};
+
 export type Presets = {
   devices: DevicePreset[];
   systems: SystemPreset[];
@@ -492,6 +527,34 @@ export type ProfileWait = {
   times: number;
 };
 
+export type RatePoint = {
+  rate: number;
+  requests: number;
+  completed: number;
+  output_tokens_per_second: number;
+  requests_per_second: number;
+  goodput_requests_per_second: number;
+  saturation: number;
+  capacity_requests_per_second: number;
+  offered_requests_per_second: number;
+  queue_growth_per_second: number;
+  seconds: number;
+  mean_requests_present: number;
+  preemptions: number;
+  recomputed_tokens: number;
+  prefix_hit_rate: number;
+  prefill_share: number;
+  decode_share: number;
+  mixed_share: number;
+  idle_share: number;
+  cache_transfer_seconds: number;
+  joules_per_token: number;
+  ttft_seconds: Percentiles;
+  tpot_seconds: Percentiles;
+  gap_seconds: Percentiles;
+  latency_seconds: Percentiles;
+};
+
 export type Run = {
   tokens: number;
   steps: number;
@@ -578,6 +641,18 @@ export type Serving = {
   draft_cost: number;
 };
 
+export type SlowRequest = {
+  request: number;
+  input: number;
+  output: number;
+  latency_seconds: number;
+  queued_seconds: number;
+  prompt_seconds: number;
+  decode_seconds: number;
+  preemptions: number;
+  waited_for: string;
+};
+
 export type Span = {
   stage: number;
   microbatch: number;
@@ -585,6 +660,36 @@ export type Span = {
   kind: string;
   start: number;
   duration: number;
+};
+
+export type SplitPoint = {
+  prefill_workers: number;
+  decode_workers: number;
+  best: boolean;
+  requests: number;
+  completed: number;
+  output_tokens_per_second: number;
+  requests_per_second: number;
+  goodput_requests_per_second: number;
+  saturation: number;
+  capacity_requests_per_second: number;
+  offered_requests_per_second: number;
+  queue_growth_per_second: number;
+  seconds: number;
+  mean_requests_present: number;
+  preemptions: number;
+  recomputed_tokens: number;
+  prefix_hit_rate: number;
+  prefill_share: number;
+  decode_share: number;
+  mixed_share: number;
+  idle_share: number;
+  cache_transfer_seconds: number;
+  joules_per_token: number;
+  ttft_seconds: Percentiles;
+  tpot_seconds: Percentiles;
+  gap_seconds: Percentiles;
+  latency_seconds: Percentiles;
 };
 
 export type Strategy = {
@@ -654,11 +759,66 @@ export type Tile = {
 };
 
 export type Timeline = {
-  too_large?: boolean;
   stages: number;
+  microbatches: number;
+  too_large?: boolean;
   seconds: number;
   spans: Span[];
   perfetto: boolean;
+};
+
+export type TrafficAnswer = {
+  model: string;
+  system: string;
+  runtime: string;
+  gpus: number;
+  requests: number;
+  completed: number;
+  output_tokens_per_second: number;
+  requests_per_second: number;
+  goodput_requests_per_second: number;
+  saturation: number;
+  capacity_requests_per_second: number;
+  offered_requests_per_second: number;
+  queue_growth_per_second: number;
+  seconds: number;
+  mean_requests_present: number;
+  preemptions: number;
+  recomputed_tokens: number;
+  prefix_hit_rate: number;
+  prefill_share: number;
+  decode_share: number;
+  mixed_share: number;
+  idle_share: number;
+  cache_transfer_seconds: number;
+  joules_per_token: number;
+  ttft_seconds: Percentiles;
+  tpot_seconds: Percentiles;
+  gap_seconds: Percentiles;
+  latency_seconds: Percentiles;
+  dollars_per_million_tokens: number;
+  dollars_per_million_tokens_in_and_out: number;
+  simulated_requests_per_second: number;
+  memory: TrafficMemory;
+  slowest: SlowRequest[];
+  curve?: RatePoint[];
+  knee_requests_per_second?: number;
+  splits?: SplitPoint[];
+  load?: LoadPoint[];
+  distribution?: LatencyShare[];
+  warnings: string[];
+  assumptions: string[];
+};
+
+export type TrafficMemory = {
+  weights_bytes: number;
+  kv_cache_bytes: number;
+  activation_bytes: number;
+  other_bytes: number;
+  total_bytes: number;
+  capacity_bytes: number;
+  fits: boolean;
+  cache_tokens: number;
 };
 
 export type TrainAnswer = {

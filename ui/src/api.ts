@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTTP API, typed. An answer inlined into the page takes the server's place.
-import type { Fields, Job, Json, Presets, Problem } from './types';
+import { fieldName, inWords } from './words';
+import type { Fields, Job, Json, MeasuredCase, MeasuredCases, Presets, Problem } from './types';
 
 const base = '/api/v1';
 
@@ -29,13 +30,14 @@ function readInlined(): Inlined | null {
 
 export const inlined = readInlined();
 
-/** Flags and fields name the same things: '--kv-precision' is `kv_precision`. */
-const fieldName = (name: string): string => name.replace(/^-+/, '').replace(/-/g, '_');
-
 function problemsOf(body: unknown, status: number): Problem[] {
   const listed = (body as { errors?: Problem[] } | null)?.errors;
   if (!Array.isArray(listed) || listed.length === 0) return [{ field: '', message: `the server answered ${status}` }];
-  return listed.map((problem) => ({ ...problem, field: fieldName(problem.field ?? '') }));
+  return listed.map(({ field, message, hint }) => ({
+    field: fieldName(field ?? ''),
+    message: inWords(message),
+    ...(hint ? { hint: inWords(hint) } : {}),
+  }));
 }
 
 async function call<T>(method: string, path: string, body?: Json, signal?: AbortSignal): Promise<T> {
@@ -95,8 +97,13 @@ export async function presets(): Promise<Presets> {
   return Object.fromEntries(Object.keys(noPresets).map((kind) => [kind, named(lists[kind])])) as unknown as Presets;
 }
 
+export const cases = async (): Promise<MeasuredCase[]> => (await call<MeasuredCases>('GET', '/cases')).cases;
+
 export const startSearch = (fields: Fields): Promise<{ id: string }> => call('POST', '/search', fields);
 export const cancelJob = (id: string): Promise<unknown> => call('DELETE', `/jobs/${id}`);
+/** For a page that is being left: the request outlives it, and nobody waits for the answer. */
+export const abandonJob = (id: string): void =>
+  void fetch(`${base}/jobs/${id}`, { method: 'DELETE', keepalive: true }).catch(() => undefined);
 export const readJob = (id: string): Promise<Job> => call('GET', `/jobs/${id}`);
 
 /** Follows a job by server-sent events until it ends; the returned function stops listening. */

@@ -128,6 +128,26 @@ export const parameters = (value: number): string =>
     3,
   );
 
+/** 235776 → 236 k, where the digits behind say nothing. */
+export const thousands = (value: number): string => (value < 1e4 ? grouped(value) : scaled(value, decimal(''), 3));
+
 /** Tokens: 2048 stays 2048, 131072 is 128 Ki. */
 export const tokens = (value: number): string =>
   value >= 16384 && value % 1024 === 0 ? `${value / 1024}${thin}Ki` : grouped(value);
+
+/** What people type for a whole number above zero: 1024, 1,024, 1 024, 1k, 1Ki; null for anything else. A k is 1024: so
+ * sequences, batches and clusters are counted. */
+export function wholeNumber(text: string): number | null {
+  const plain = text.trim().replace(/[\s\u202f_]/g, '');
+  const [, digitsTyped, unit] = /^(\d+(?:\.\d+)?|\d{1,3}(?:,\d{3})+)([kKmM]?)i?$/.exec(plain) ?? [];
+  if (digitsTyped === undefined) return null;
+  const size = unit === '' ? 1 : unit?.toLowerCase() === 'k' ? 1024 : 1024 ** 2;
+  const value = Number(digitsTyped.replace(/,/g, '')) * size;
+  return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : null;
+}
+
+/** The unit that suits times around this one, for an axis. */
+export function timeUnit(value: number): { size: number; unit: string } {
+  if (value >= 1) return { size: 1, unit: 's' };
+  return value >= 1e-3 ? { size: 1e-3, unit: 'ms' } : { size: 1e-6, unit: 'µs' };
+}

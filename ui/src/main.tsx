@@ -9,9 +9,12 @@ import { address, currentLink, params, presetsProblem, view, views } from './sta
 import type { View } from './state';
 import { Accuracy } from './views/accuracy';
 import { Compare } from './views/compare';
+import { Fits } from './views/fits';
 import { Operators } from './views/operators';
 import { Predict } from './views/predict';
+import { Scaling } from './views/scaling';
 import { Search } from './views/search';
+import { Serving } from './views/serving';
 import { Technology } from './views/technology';
 import { TimelineView } from './views/timeline';
 import './styles/theme.css';
@@ -22,6 +25,9 @@ import './styles/media.css';
 
 const titles: Record<View, string> = {
   predict: 'Predict',
+  serving: 'Serving',
+  fits: 'Fits?',
+  scaling: 'Scaling',
   operators: 'Operators',
   compare: 'Compare',
   search: 'Search',
@@ -31,6 +37,9 @@ const titles: Record<View, string> = {
 };
 const pages: Record<View, () => JSX.Element> = {
   predict: Predict,
+  serving: Serving,
+  fits: Fits,
+  scaling: Scaling,
   operators: Operators,
   compare: Compare,
   search: Search,

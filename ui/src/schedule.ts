@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipeline's schedule as shapes: what is drawn how, and which part of it is in sight.
-import { seconds } from './format';
+import { seconds, timeUnit } from './format';
 import type { Span } from './types';
 
 /** Where things stand, in px. */
@@ -89,7 +89,7 @@ export function ticksOf(frame: Frame, width: number): number[] {
 
 /** In the unit that suits the frame, without digits that say nothing. */
 export function tickText(time: number, length: number): string {
-  const [size, unit] = length >= 1 ? [1, 's'] : length >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'µs'];
+  const { size, unit } = timeUnit(length);
   return time === 0 ? '0' : `${Number((time / size).toFixed(6))}\u202f${unit}`;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search asks, and how its answers open in Predict.
-import { kind, params, requestOf } from './state';
+import { requestOf } from './state';
 import type { Params } from './state';
 import type { Fields, Found, Json } from './types';
 
@@ -44,20 +44,32 @@ export function searchRequest(values: Params): Fields | null {
   for (const name of ['precision', 'kv_precision'])
     if (fields[name] !== undefined) fields[name] = [fields[name] as Json];
   if (values['objective']) fields['objective'] = values['objective'];
+  // What the form shows where the address is silent.
+  fields['gpus'] ??= Number.parseInt(values['gpus'] ?? '8', 10);
+  if (training) fields['batch'] ??= fields['gpus'];
   if (!training) {
     fields['infer'] = true;
-    fields['gpus'] = Number.parseInt(values['gpus'] ?? '8', 10);
     for (const name of ['max_ttft', 'max_tpot']) if (values[name]) fields[name] = `${values[name]} ms`;
   }
   return fields;
 }
 
-/** The scenario with what was found, for Predict. */
-export function scenarioOf(found: Found): Params {
-  const training = kind.value === 'train';
+/** What needs no place in a link: every scenario has it unless it says otherwise. */
+const neutral: Readonly<Record<string, unknown>> = {
+  cp: 1,
+  ep: 1,
+  etp: 1,
+  schedule: '1f1b',
+  context: 'ring',
+  order: 'tp-cp-ep-dp-pp',
+};
+
+/** The scenario of a search with what was found, for Predict. */
+export function scenarioOf(found: Found, values: Params): Params {
+  const training = values['kind'] !== 'infer';
   const axes = training ? trainAxes : inferAxes;
   const next: Record<string, string> = {};
-  for (const [name, value] of Object.entries(params.value))
+  for (const [name, value] of Object.entries(values))
     if (!axes.includes(name) && !own.includes(name)) next[name] = value;
   const strategy = found.strategy as Record<string, unknown>;
   for (const name of [...axes, 'precision']) {
@@ -65,6 +77,7 @@ export function scenarioOf(found: Found): Params {
     // Data parallelism follows from the rest in training; what is zero, off or usual is the default.
     if (
       (training && name === 'dp') ||
+      value === neutral[name] ||
       !['string', 'number', 'boolean'].includes(typeof value) ||
       value === false ||
       value === 0

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of the page is the address: '#/predict?kind=train&model=gpt3-175b&tp=8'. A link reproduces a view.
 import { computed, effect, signal } from '@preact/signals';
-import { inlined, presets as askPresets } from './api';
-import type { Fields, Json, Presets } from './types';
+import { inlined, post, presets as askPresets } from './api';
+import type { Fields, Json, Presets, ValidateAnswer } from './types';
 
-export const views = ['predict', 'operators', 'compare', 'search', 'timeline', 'technology', 'accuracy'] as const;
+export const views = [
+  'predict',
+  'serving',
+  'fits',
+  'scaling',
+  'search',
+  'compare',
+  'operators',
+  'timeline',
+  'technology',
+  'accuracy',
+] as const;
 export type View = (typeof views)[number];
 export type Params = Readonly<Record<string, string>>;
 
@@ -78,6 +89,30 @@ const start = fromInlined() ?? parseAddress(location.hash);
 export const view = signal<View>(start.view);
 export const params = signal<Params>(start.params);
 export const kind = computed(() => (params.value['kind'] === 'infer' ? 'infer' : 'train'));
+/** Nothing was asked yet: the page shows its example. */
+export const bare = computed(
+  () =>
+    Object.keys(examples[kind.value]).every((name) => params.value[name] === examples[kind.value][name]) &&
+    Object.keys(params.value).length === Object.keys(examples[kind.value]).length,
+);
+
+/* Every change is a step back; what one movement of the hand changes is one step. */
+let movement = 0;
+let changing = { names: '', movement: 0 };
+
+/** The page's parameters, all of them; `names` says what a movement changes. */
+export function replace(next: Params, names = ''): void {
+  // What was changed before is written before it changes again: it is a step of its own.
+  if (names !== changing.names || movement !== changing.movement) flush();
+  changing = { names, movement };
+  params.value = next;
+}
+
+/** What follows from the last change, and is no step of its own. */
+export const replaceQuietly = (next: Params): void => {
+  if (movement === changing.movement) replace(next, changing.names);
+  else replace(next, 'follows');
+};
 
 /** Changes some parameters; an empty value removes one. */
 export function change(values: Record<string, string | number | boolean | undefined>): void {
@@ -86,8 +121,11 @@ export function change(values: Record<string, string | number | boolean | undefi
     if (value === undefined || value === '') delete next[name];
     else next[name] = String(value);
   }
-  params.value = next;
+  replace(next, Object.keys(values).sort().join());
 }
+
+/** What the page starts with, of the question at hand. */
+export const reset = (): void => replace(examples[kind.value]);
 
 export function open(to: View, values: Params): void {
   location.hash = address(to, values);
@@ -95,27 +133,64 @@ export function open(to: View, values: Params): void {
 
 // Chromium throttles history changes (200 in 30 s); while something is dragged the address follows in steps.
 const addressPause = 250; // ms
-let pending: ReturnType<typeof setTimeout> | undefined;
+let pending: { timer: ReturnType<typeof setTimeout>; wanted: string } | undefined;
+function forget(): void {
+  clearTimeout(pending?.timer);
+  pending = undefined;
+}
+let written = { names: '', movement: -1 };
 let first = true;
+
+function write(wanted: string): void {
+  forget();
+  if (location.hash === wanted) return;
+  const goesOn = written.names === changing.names && written.movement === changing.movement;
+  // An entry that has a state was seen before: see `hashchange`.
+  history[goesOn ? 'replaceState' : 'pushState']({ seen: true }, '', wanted);
+  written = changing;
+}
+function flush(): void {
+  if (pending) write(pending.wanted);
+}
+
 effect(() => {
   const wanted = address(view.value, params.value);
   if (inlined) return;
   if (first) {
     first = false;
-    if (location.hash === '') return; // a bare address stays bare until something changes
+    // A bare address stays bare until something changes; others as they are read, which is no step of its own.
+    history.replaceState({ seen: true }, '', location.hash === '' ? undefined : wanted);
+    return;
   }
-  clearTimeout(pending);
-  pending = setTimeout(() => {
-    if (location.hash !== wanted) history.replaceState(null, '', wanted);
-  }, addressPause);
+  clearTimeout(pending?.timer);
+  pending = { wanted, timer: setTimeout(() => write(wanted), addressPause) };
 });
+
+for (const event of ['pointerdown', 'keydown'] as const)
+  addEventListener(
+    event,
+    (happened) => {
+      if (happened instanceof KeyboardEvent && happened.repeat) return;
+      flush();
+      movement++;
+    },
+    { capture: true },
+  );
 
 addEventListener('hashchange', () => {
   if (inlined) return;
-  clearTimeout(pending);
   const next = parseAddress(location.hash);
+  const fresh = history.state === null;
+  const another = next.view !== view.value;
+  movement++; // what changes from here on is a new step
+  written = { names: '', movement: -1 };
   view.value = next.view;
   params.value = next.params;
+  forget(); // the address says it already
+  if (!fresh) return;
+  history.replaceState({ seen: true }, '');
+  // A view begins at its top; Back returns to where one was, which the browser does.
+  if (another) scrollTo(0, 0);
 });
 
 /** The address as it is now, also while the one in the bar lags behind. */
@@ -131,6 +206,18 @@ void askPresets().then(
     presetsProblem.value = String(error instanceof Error ? error.message : error);
   },
 );
+
+/** Predicted against measured, of every case that comes with the program; asked for once, when there is time. */
+export const validation = signal<ValidateAnswer | null>(null);
+if (!inlined)
+  setTimeout(() => {
+    post<ValidateAnswer>('/validate', {}).then(
+      (answer) => {
+        validation.value = answer;
+      },
+      () => undefined, // Accuracy says what is wrong
+    );
+  }, 400);
 
 /* What the commands know, by the type of its value. Names are the flags'. */
 const integers = new Set([

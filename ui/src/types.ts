@@ -14,6 +14,12 @@ export const isTraining = (answer: Answer): answer is TrainAnswer => 'step_secon
 export const mainSeconds = (answer: Answer): number =>
   isTraining(answer) ? answer.step_seconds : answer.latency_seconds;
 
+/** The interval of the headline, as factors of it: what follows from that time in proportion has the same. */
+export const spreadOf = (answer: Answer): { low: number; high: number } => ({
+  low: answer.uncertainty.low / mainSeconds(answer),
+  high: answer.uncertainty.high / mainSeconds(answer),
+});
+
 export interface CompareAnswer extends Omit<Compared, 'answers'> {
   answers: Answer[];
 }

@@ -60,6 +60,12 @@ const meanings: Record<string, string> = {
   stream: 'norms, activations, position encoding',
   head: 'output head and sampling',
   exchange: 'tokens sent to their experts and back',
+  'step time': 'one step of the optimizer: forward, backward, communication, update',
+  'tokens/s': 'tokens trained on a second, by all GPUs together',
+  'output tokens/s': 'tokens generated a second, for all requests together',
+  MFU: 'model FLOP utilization: the arithmetic the model needs, over what the devices could do in that time',
+  TTFT: 'time to first token: from a request to the first token of its answer',
+  TPOT: 'time per output token: between one token of an answer and the next, on average',
 };
 
 export const meaningOf = (label: string): string => meanings[label] ?? '';
@@ -116,4 +122,98 @@ export function strategyLine(strategy: object): string {
   }
   if (s['offload'] === true) words.push('offload');
   return words.length > 0 ? words.join(', ') : 'one device';
+}
+
+/** What the form calls a field; errors speak of it by the same word. */
+const labels: Record<string, string> = {
+  model: 'Model',
+  config: 'Model',
+  system: 'System',
+  runtime: 'Runtime',
+  gpus: 'GPUs',
+  batch: 'Batch',
+  seq: 'Sequence',
+  input: 'Input',
+  output: 'Output',
+  batching: 'Batching',
+  tp: 'Tensor',
+  pp: 'Pipeline',
+  dp: 'Data parallel',
+  cp: 'Context',
+  ep: 'Experts',
+  etp: 'Tensor of experts',
+  interleave: 'Interleave',
+  microbatch: 'Microbatch',
+  zero: 'ZeRO',
+  sp: 'Sequence parallel',
+  recompute: 'Recompute',
+  recompute_modules: 'Recompute also',
+  recompute_layers: 'Layers recomputed',
+  schedule: 'Schedule',
+  precision: 'Precision',
+  kv_precision: 'Cache',
+  optimizer: 'Optimizer',
+  offload: 'Optimizer states in host memory',
+  chunk: 'Prefill chunk',
+  speculate: 'Speculate',
+  allow_long: 'Beyond the model’s context',
+  objective: 'Best by',
+  max_ttft: 'TTFT at most',
+  max_tpot: 'TPOT at most',
+  max_ttft_p99: 'TTFT p99 at most',
+  max_tpot_p99: 'TPOT p99 at most',
+  set: 'What if',
+  node: 'Process node',
+  dram: 'Memory',
+  network: 'Network between nodes',
+  link_gen: 'Links inside a node',
+  area: 'Die area',
+  dies: 'Dies',
+  power: 'Power',
+  stacks: 'Stacks',
+};
+
+/** A name of the API: `max_tpot`, or as a flag `--max-tpot`. */
+export const fieldName = (name: string): string => name.replace(/^-+/, '').replace(/-/g, '_');
+
+export const labelOf = (field: string): string => labels[fieldName(field)] ?? field.replace(/_/g, ' ');
+
+/** A sentence of the server's, with the form's names for its fields. */
+export const inWords = (text: string): string =>
+  text
+    .replace(/--[a-z][a-z-]*|\b[a-z]+(?:_[a-z0-9]+)+\b/g, (name) => {
+      const label = labels[fieldName(name)];
+      return label ? `“${label}”` : name;
+    })
+    .replace('/api/v1/presets lists all', 'the list shows all');
+
+/** What most people look for, first in its list. */
+const popular = {
+  models: [
+    'llama3.1-8b',
+    'llama3.1-70b',
+    'llama3.1-405b',
+    'deepseek-v3',
+    'qwen3-32b',
+    'qwen3-235b-a22b',
+    'gpt-oss-120b',
+    'mixtral-8x7b',
+    'gpt3-175b',
+  ],
+  systems: [
+    'dgx-h100',
+    'dgx-h200',
+    'dgx-b200',
+    'gb200-nvl72',
+    'dgx-a100',
+    'mi300x-node',
+    'tpu-v5p-node',
+    'rtx-4090-node',
+  ],
+} as const;
+
+export function popularFirst<T extends { name: string }>(list: T[], kind: keyof typeof popular): T[] {
+  const order: readonly string[] = popular[kind];
+  const rank = ({ name }: T): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  return [...list].sort((a, b) => rank(a) - rank(b));
 }

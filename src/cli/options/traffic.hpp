@@ -45,6 +45,7 @@ struct TrafficOptions {
   std::vector<std::string> notes;  ///< on what it said
   // Output.
   bool curve = false;
+  bool series = false;
   std::string plot;
   std::string trace;
 };
@@ -112,6 +113,8 @@ void describe(V& v, TrafficOptions& o) {
   v("max_tpot_p99", o.max_tpot_p99, {.help = "time a token of 99 in 100, such as '40 ms'"});
   v("price", o.price, {.help = price_help, .number = true});
   v("curve", o.curve, {.help = "latencies against the rate, up to the most it can serve"});
+  v("series", o.series,
+    {.help = "in JSON: requests and cache over time, latencies by share of requests"});
   v("plot", o.plot,
     {.help = "write figures of load, latencies and the curve: out.html; one of them: out.svg",
      .placeholder = "FILE",

@@ -38,6 +38,8 @@ class TextSource : public ByteSource {
 
 /// The same bytes; unpacked where they start as gzip does. `file` is for messages.
 std::unique_ptr<ByteSource> unpacking(std::unique_ptr<ByteSource> source, std::string file);
+/// As gzip has it, fast rather than small: for what is sent once.
+std::string packed(std::string_view text);
 /// A whole text that gzip packed.
 std::string unpacked(std::string_view packed, const std::string& file);
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "sextant/io/bytes.hpp"
@@ -107,6 +108,27 @@ std::string unpacked(std::string_view packed, const std::string& file) {
   while (const std::size_t n = source.read(buffer.data(), buffer.size()))
     text.append(buffer.data(), n);
   return text;
+}
+
+std::string packed(std::string_view text) {
+  z_stream stream{};
+  constexpr int gzip_as_whole = 16 + MAX_WBITS;
+  constexpr int usual_memory = 8;
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_as_whole, usual_memory, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
+    throw std::bad_alloc();
+  }
+  std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
+  // zlib reads through a pointer it does not declare const.
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int status = deflate(&stream, Z_FINISH);
+  out.resize(out.size() - stream.avail_out);
+  deflateEnd(&stream);
+  if (status != Z_STREAM_END) throw std::runtime_error("an answer cannot be packed");
+  return out;
 }
 
 }  // namespace sextant

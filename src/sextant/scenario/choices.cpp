@@ -2,6 +2,8 @@
 #include "sextant/scenario/choices.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <vector>
 
 #include "sextant/predict/rules.hpp"
 
@@ -12,6 +14,18 @@ namespace {
 constexpr int most_values = 4096;
 /// Of a microbatch, where the batch follows it.
 constexpr int most_sequences = 64;
+/// Of a replica's share of the batch, and of replicas where the batch follows them.
+constexpr int most_times = 2048;
+
+/// Steps that a hand on a slider can tell apart: 1, 2, 3, 4, 6, 8, 12, 16, 24, …
+std::vector<int> round_numbers(int most) {
+  std::vector<int> list;
+  for (int n = 1; n <= most; n *= 2) {
+    list.push_back(n);
+    if (n > 1 && n + n / 2 <= most) list.push_back(n + n / 2);
+  }
+  return list;
+}
 
 class Chooser {
  public:
@@ -25,6 +39,8 @@ class Chooser {
       if (value == nullptr || (serves && !axis.field.axis.serves)) continue;
       all.set(std::string(axis.name), values(axis, **value));
     }
+    if (!serves) all.set("gpus", devices());
+    all.set("batch", serves ? requests() : sequences());
     return all;
   }
 
@@ -35,6 +51,63 @@ class Chooser {
     const int most = static_cast<int>(std::min<double>(axis.field.max, most_of(axis.name)));
     Node list = Node::array();
     for (value = least; value <= most; ++value) {
+      if (possible()) list.push(Node::of(value));
+    }
+    value = before;
+    return list;
+  }
+
+  /// Whole replicas; as many of them as the batch can be shared among.
+  Node devices() {
+    Strategy s;
+    derive(x_.task, in_, p_, s);
+    const double replica = static_cast<double>(s.tp) * s.pp * s.cp;
+    const double room = p_.max_devices / replica;
+    std::vector<int> replicas;
+    if (in_.training.batch == 0) {
+      replicas = round_numbers(static_cast<int>(std::min<double>(room, most_times)));
+    } else {
+      const double most = std::min<double>({room, 1.0 * in_.training.batch, most_values});
+      for (int d = 1; d <= most; ++d) {
+        if (in_.training.batch % d == 0) replicas.push_back(d);
+      }
+    }
+    std::vector<double> counts;
+    for (const int d : replicas) counts.push_back(replica * d);
+    return tried(in_.gpus, std::move(counts));
+  }
+
+  /// The share of all replicas, so many times, and where that must fill a pipeline, its stages as
+  /// often.
+  Node sequences() {
+    Strategy s;
+    derive(x_.task, in_, p_, s);
+    const double share = static_cast<double>(s.dp) * s.microbatch;
+    std::vector<double> counts;
+    for (const int k : round_numbers(most_times)) {
+      counts.push_back(share * k);
+      if (k * s.pp <= most_times) counts.push_back(share * s.pp * k);
+    }
+    return tried(in_.training.batch, std::move(counts));
+  }
+
+  Node requests() {
+    std::vector<double> counts;
+    for (const int k : round_numbers(most_times))
+      counts.push_back(1.0 * std::max(1, in_.strategy.dp) * k);
+    return tried(in_.serving.batch, std::move(counts));
+  }
+
+  /// Those of the counts that may run, and the one that does.
+  Node tried(int& value, std::vector<double> counts) {
+    const int before = value;
+    if (before > 0) counts.push_back(before);
+    std::sort(counts.begin(), counts.end());
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    Node list = Node::array();
+    for (const double n : counts) {
+      if (n < 1 || n > std::numeric_limits<int>::max()) continue;
+      value = static_cast<int>(n);
       if (possible()) list.push(Node::of(value));
     }
     value = before;

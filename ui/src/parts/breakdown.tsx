@@ -8,8 +8,8 @@ import { fill, meaningOf, toneOf } from '../words';
 import { Figure, Steady, useWidth } from './figure';
 import type { Row } from './download';
 
-/** Parts too small to matter only make the tree longer. */
-const visible = (part: Part): boolean => part.seconds > 0;
+/** Parts that would be said to be 0.0 % only make the tree longer. */
+const visible = (part: Part): boolean => part.share >= 0.0005;
 
 /** The hatching that stands for waiting; each drawing carries its own so that it can be saved. */
 export function Hatch(): JSX.Element {
@@ -126,6 +126,26 @@ function Branch({ part, depth, largest }: { part: Part; depth: number; largest: 
   );
 }
 
+/** Segments too narrow for their names, named below. */
+function Unlabelled({ parts, scale }: { parts: Part[]; scale: number }): JSX.Element {
+  const narrow = parts
+    .flatMap((part) => [part, ...part.parts])
+    .filter((part) => visible(part) && !fits(part.label, part.seconds * scale));
+  return (
+    <p class="note narrow" aria-hidden="true">
+      {narrow.map((part) => (
+        <span key={part.label} class="legend">
+          <svg class="swatch" width="10" height="10">
+            <Hatch />
+            <rect width="10" height="10" fill={fill(toneOf(part.label))} />
+          </svg>
+          {part.label} {percent(part.share)}
+        </span>
+      ))}
+    </p>
+  );
+}
+
 export function Breakdown({ of, title }: { of: Part; title: string }): JSX.Element {
   const [holder, width] = useWidth<HTMLDivElement>();
   const [open, setOpen] = useState(true);
@@ -148,6 +168,9 @@ export function Breakdown({ of, title }: { of: Part; title: string }): JSX.Eleme
           </svg>
         )}
       </div>
+      <Steady reset={of.label}>
+        <Unlabelled parts={of.parts} scale={width / of.seconds} />
+      </Steady>
       <button type="button" class="quiet opener" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? 'Close the tree' : 'Open the tree'}
       </button>

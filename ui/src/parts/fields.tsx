@@ -1,15 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Form controls: each with a label, each usable from the keyboard, each with its problems beside it.
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { wholeNumber } from '../format';
 import type { Problem } from '../types';
+import { labelOf } from '../words';
 
-export function Problems({ of, id }: { of: Problem[]; id?: string }): JSX.Element | null {
+/** 'scenarios[1].tp' is B's tensor-parallel degree. */
+export function nameOf(field: string): string {
+  const [, column, inner] = /^scenarios\[(\d+)\]\.?(.*)$/.exec(field) ?? [];
+  if (column === undefined) return field === '' ? '' : labelOf(field);
+  const letter = String.fromCharCode(65 + Number(column));
+  return inner ? `${letter}, ${labelOf(inner)}` : letter;
+}
+
+interface ProblemsProps {
+  of: Problem[];
+  id?: string;
+  /** Away from the field that is wrong: say which it is. */
+  named?: boolean;
+}
+
+export function Problems({ of, id, named }: ProblemsProps): JSX.Element | null {
   if (of.length === 0) return null;
   return (
     <p class="problem" role="alert" id={id}>
       {of.map((problem) => (
-        <span key={problem.message}>
+        <span key={problem.field + problem.message}>
+          {named && problem.field !== '' && <b>{nameOf(problem.field)}: </b>}
           {problem.message}
           {problem.hint ? <em>{problem.hint}</em> : null}
         </span>
@@ -58,9 +76,8 @@ export function NumberField({
     const next = scale[at + by];
     if (next !== undefined) onChange(next);
   };
-  const legal = values.includes(value);
   return (
-    <div class={`field number ${problems.length > 0 || !legal ? 'wrong' : ''}`} data-field={name}>
+    <div class={`field number ${problems.length > 0 ? 'wrong' : ''}`} data-field={name}>
       <label for={id} title={hint}>
         {label}
       </label>
@@ -110,28 +127,47 @@ function TypedNumber({
   onChange: (value: number) => void;
 }): JSX.Element {
   const [text, setText] = useState<string | null>(null);
+  const [unread, setUnread] = useState(false);
+  const id = useId();
   const commit = (): void => {
-    const next = Number(text?.replace(/\s/g, ''));
-    if (text !== null && Number.isInteger(next) && next > 0) onChange(next);
+    if (text === null) return;
+    const next = wholeNumber(text);
+    // What cannot be read stays to be mended.
+    setUnread(next === null && text.trim() !== '');
+    if (next === null && text.trim() !== '') return;
+    if (next !== null && next !== value) onChange(next);
     setText(null);
   };
   return (
-    <input
-      class="typed"
-      type="text"
-      inputMode="numeric"
-      aria-label={`${label}, typed`}
-      value={text ?? show(value)}
-      onFocus={(event) => {
-        setText(String(value));
-        event.currentTarget.select();
-      }}
-      onInput={(event) => setText(event.currentTarget.value)}
-      onBlur={commit}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') event.currentTarget.blur();
-      }}
-    />
+    <>
+      <input
+        class="typed"
+        type="text"
+        inputMode="numeric"
+        aria-label={`${label}, typed`}
+        aria-invalid={unread}
+        aria-describedby={unread ? id : undefined}
+        value={text ?? show(value)}
+        onFocus={(event) => {
+          if (!unread) setText(String(value));
+          event.currentTarget.select();
+        }}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onBlur={commit}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') commit();
+          if (event.key === 'Escape') {
+            setText(String(value));
+            setUnread(false);
+          }
+        }}
+      />
+      {unread && (
+        <span class="problem unread" role="alert" id={id}>
+          “{text}” is no whole number; 1024, 1,024 and 1k are
+        </span>
+      )}
+    </>
   );
 }
 
@@ -245,6 +281,28 @@ function rank(option: Option, words: string[]): number {
   return option.name.toLowerCase().startsWith(words[0] ?? '') ? 2 : 1;
 }
 
+/** Keeps a list beside its box, in front of everything: inside the column of controls it would be cut off. */
+function placed(box: HTMLElement | null, list: HTMLElement | null): (() => void) | undefined {
+  if (!box || !list) return undefined;
+  const gap = 8; // px to the edge of the window
+  const place = (): void => {
+    const { left, top, bottom, width } = box.getBoundingClientRect();
+    const [below, above] = [innerHeight - bottom - gap, top - gap];
+    const up = below < Math.min(240, list.scrollHeight) && above > below;
+    list.style.minWidth = `${width}px`;
+    list.style.maxHeight = `${Math.min(360, up ? above : below)}px`;
+    list.style.left = `${Math.max(gap, Math.min(left, innerWidth - list.offsetWidth - gap))}px`;
+    list.style.top = up ? `${top - list.offsetHeight - 2}px` : `${bottom + 2}px`;
+  };
+  place();
+  addEventListener('scroll', place, { capture: true, passive: true });
+  addEventListener('resize', place);
+  return () => {
+    removeEventListener('scroll', place, { capture: true });
+    removeEventListener('resize', place);
+  };
+}
+
 /** A search box over a list, after the ARIA combobox pattern. */
 export function Picker({
   label,
@@ -286,8 +344,15 @@ export function Picker({
     if (option && option.name !== value) onChange(option.name);
     setText(null);
   };
+  const box = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => (isOpen ? placed(box.current, list.current) : undefined), [isOpen, found]);
   useEffect(() => {
-    if (isOpen) list.current?.children[at]?.scrollIntoView({ block: 'nearest' });
+    const [items, item] = [list.current, list.current?.children[at] as HTMLElement | undefined];
+    if (!isOpen || !items || !item) return;
+    // Not `scrollIntoView`, which moves the page as well.
+    const [top, bottom] = [item.offsetTop, item.offsetTop + item.offsetHeight];
+    if (top < items.scrollTop) items.scrollTop = top;
+    if (bottom > items.scrollTop + items.clientHeight) items.scrollTop = bottom - items.clientHeight;
   }, [isOpen, at]);
   const keys = (event: KeyboardEvent): void => {
     if (!isOpen) {
@@ -311,6 +376,7 @@ export function Picker({
       </label>
       <span class="combo">
         <input
+          ref={box}
           id={id}
           type="text"
           role="combobox"

@@ -3,18 +3,19 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { inlined } from '../api';
+import { chooseStrategy, choosing, chosen, lock, locked, pick } from '../choose';
 import { configTitle, packConfig, parseConfig, unpackConfig } from '../configs';
 import { grouped, parameters, tokens } from '../format';
-import { change, examples, kind, params, presets, unpackedConfigs } from '../state';
+import { address, bare, change, examples, kind, params, presets, replace, reset, unpackedConfigs } from '../state';
 import type { Params } from '../state';
-import type { Choices, ModelPreset, Problem, Strategy } from '../types';
+import type { Choices, ModelPreset, Problem } from '../types';
 import { Choice, NumberField, Picker, Problems, TextField, Toggle, problemsOf } from './fields';
 import type { Option } from './fields';
+import { popularFirst } from '../words';
 import { Side } from './side';
 
 const lengths = [128, 200, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576];
-const multiples = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
-const powers = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
+const powers = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768];
 /** Where the last answer does not say what is legal: enough to step away from what was refused. */
 const anything: Choices = {
   tp: [1, 2, 4, 8, 16],
@@ -36,11 +37,14 @@ function modelDetail(model: ModelPreset): string {
 }
 
 function modelOptions(): Option[] {
-  return (presets.value?.models ?? []).map((model) => ({ name: model.name, detail: modelDetail(model) }));
+  return popularFirst(presets.value?.models ?? [], 'models').map((model) => ({
+    name: model.name,
+    detail: modelDetail(model),
+  }));
 }
 
 export function systemOptions(): Option[] {
-  return (presets.value?.systems ?? []).map((system) => ({
+  return popularFirst(presets.value?.systems ?? [], 'systems').map((system) => ({
     name: system.name,
     detail: system.device ? `${system.devices_per_node ?? '?'} × ${system.device} a node` : '',
   }));
@@ -52,13 +56,23 @@ export function runtimeOptions(training: boolean): Option[] {
     .map((runtime) => ({ name: runtime.name, detail: runtime.notes ?? '' }));
 }
 
+/** What to call the model at hand, or another scenario's. */
+export function modelTitle(values: Params = params.value): string {
+  const packed = values['config'];
+  return packed ? configTitle(unpackedConfigs.value.get(packed)) : (values['model'] ?? 'the model');
+}
+
+interface ModelFieldProps {
+  problems: Problem[];
+  take: (values: Record<string, string | undefined>) => void;
+}
+
 /** The model by name, or a config.json pasted, dropped or chosen. */
-export function ModelField({ problems }: { problems: Problem[] }): JSX.Element {
+export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.Element {
   const [pasting, setPasting] = useState(false);
   const [complaint, setComplaint] = useState('');
   const file = useRef<HTMLInputElement>(null);
   const packed = params.value['config'];
-  const config = packed ? unpackedConfigs.value.get(packed) : undefined;
 
   useEffect(() => {
     if (packed) unpackConfig(packed).catch(() => setComplaint('the link’s config.json cannot be read'));
@@ -67,7 +81,7 @@ export function ModelField({ problems }: { problems: Problem[] }): JSX.Element {
   const take = async (text: string): Promise<void> => {
     try {
       const parsed = parseConfig(text);
-      change({ config: await packConfig(parsed), model: undefined });
+      takeModel({ config: await packConfig(parsed), model: undefined });
       setComplaint('');
       setPasting(false);
     } catch (error) {
@@ -85,10 +99,10 @@ export function ModelField({ problems }: { problems: Problem[] }): JSX.Element {
       <Picker
         label="Model"
         name="model"
-        value={packed ? configTitle(config) : (params.value['model'] ?? '')}
+        value={modelTitle()}
         options={modelOptions()}
         problems={problemsOf(problems, 'model')}
-        onChange={(model) => change({ model, config: undefined })}
+        onChange={(model) => takeModel({ model, config: undefined })}
         after={
           <button type="button" class="quiet" aria-expanded={pasting} onClick={() => setPasting(!pasting)}>
             or a Hugging Face config.json
@@ -129,15 +143,22 @@ export function ModelField({ problems }: { problems: Problem[] }): JSX.Element {
 
 /** What the answer used where the address is silent. */
 export interface Used {
-  strategy: Strategy | null;
+  values: Params;
   choices: Choices | undefined;
   problems: Problem[];
 }
 
-const number = (name: string, fallback: number): number => {
-  const value = Number.parseInt(params.value[name] ?? '', 10);
+const text = (name: string, used: Used, fallback: string): string =>
+  params.value[name] ?? used.values[name] ?? fallback;
+
+const number = (name: string, used: Used, fallback: number): number => {
+  const value = Number.parseInt(text(name, used, ''), 10);
   return Number.isNaN(value) ? fallback : value;
 };
+
+/** A refusal brings no list: then everything is offered, so that one can step out of it. */
+const legal = (name: string, used: Used): number[] | undefined =>
+  used.problems.length === 0 ? used.choices?.[name] : undefined;
 
 function Degree({
   name,
@@ -146,16 +167,14 @@ function Degree({
   used,
   fallback = 1,
 }: {
-  name: keyof Strategy & string;
+  name: string;
   label: string;
   hint: string;
   used: Used;
   fallback?: number;
 }): JSX.Element {
-  const chosen = used.strategy?.[name];
-  const value = number(name, typeof chosen === 'number' ? chosen : fallback);
-  // A refusal brings no list: then everything is offered, so that one can step out of it.
-  const values = (used.problems.length === 0 ? used.choices?.[name] : undefined) ?? anything[name] ?? [value];
+  const value = number(name, used, fallback);
+  const values = legal(name, used) ?? anything[name] ?? [value];
   return (
     <NumberField
       label={label}
@@ -169,30 +188,16 @@ function Degree({
   );
 }
 
-/** GPU counts that leave whole replicas, each with a whole share of the batch. */
-function gpuChoices(batch: number): number[] {
-  const replica = number('tp', 1) * number('pp', 1) * number('cp', 1);
-  const share = Math.max(1, Math.floor(batch / number('microbatch', 1)));
-  const most = presets.value?.systems.find((system) => system.name === params.value['system'])?.max_devices ?? 32768;
-  const list: number[] = [];
-  for (let d = 1; d <= share && replica * d <= most; d++) if (share % d === 0) list.push(replica * d);
-  return list.length > 0 ? list : [replica];
-}
-
 function TrainWorkload({ used }: { used: Used }): JSX.Element {
   const problems = used.problems;
-  const gpus = number('gpus', 8);
-  const batch = number('batch', 8);
-  const replica = number('tp', 1) * number('pp', 1) * number('cp', 1);
-  const share = Math.max(1, Math.floor(gpus / replica)) * number('microbatch', 1);
   return (
     <>
       <NumberField
         label="GPUs"
         name="gpus"
         free
-        value={gpus}
-        values={gpuChoices(batch)}
+        value={number('gpus', used, 8)}
+        values={legal('gpus', used) ?? powers}
         show={grouped}
         problems={problemsOf(problems, 'gpus')}
         onChange={(value) => change({ gpus: value })}
@@ -202,8 +207,8 @@ function TrainWorkload({ used }: { used: Used }): JSX.Element {
         hint="sequences a step, over all replicas"
         name="batch"
         free
-        value={batch}
-        values={multiples.map((k) => k * share)}
+        value={number('batch', used, number('gpus', used, 8))}
+        values={legal('batch', used) ?? powers}
         show={grouped}
         problems={problemsOf(problems, 'batch')}
         onChange={(value) => change({ batch: value })}
@@ -213,7 +218,7 @@ function TrainWorkload({ used }: { used: Used }): JSX.Element {
         hint="tokens a sequence"
         name="seq"
         free
-        value={number('seq', 2048)}
+        value={number('seq', used, 2048)}
         values={lengths.slice(3)}
         show={tokens}
         problems={problemsOf(problems, 'seq')}
@@ -233,8 +238,8 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
           hint="requests at a time"
           name="batch"
           free
-          value={number('batch', 1)}
-          values={powers}
+          value={number('batch', used, 1)}
+          values={legal('batch', used) ?? powers}
           show={grouped}
           problems={of('batch')}
           onChange={(batch) => change({ batch })}
@@ -245,7 +250,7 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
         hint="tokens of a prompt"
         name="input"
         free
-        value={number('input', 512)}
+        value={number('input', used, 512)}
         values={lengths}
         show={tokens}
         problems={of('input')}
@@ -256,16 +261,24 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
         hint="tokens generated"
         name="output"
         free
-        value={number('output', 128)}
+        value={number('output', used, 128)}
         values={lengths.slice(0, 9)}
         show={tokens}
         problems={of('output')}
         onChange={(output) => change({ output })}
       />
+      {(params.value['allow_long'] !== undefined || of('output').length > 0) && (
+        <Toggle
+          label="Go beyond the model’s context"
+          name="allow_long"
+          checked={params.value['allow_long'] === 'true'}
+          onChange={(on) => change({ allow_long: on ? 'true' : undefined })}
+        />
+      )}
       <Choice
         label="Batching"
         name="batching"
-        value={params.value['batching'] ?? 'static'}
+        value={text('batching', used, 'static')}
         options={['static', 'closed-loop']}
         problems={of('batching')}
         onChange={(batching) => change({ batching })}
@@ -275,14 +288,14 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
 }
 
 /** Dense models have one choice of expert parallelism, which needs no control. */
-const offersExperts = (used: Used): boolean => (used.choices?.['ep']?.length ?? 1) > 1 || number('ep', 1) > 1;
+const offersExperts = (used: Used): boolean => (used.choices?.['ep']?.length ?? 1) > 1 || number('ep', used, 1) > 1;
 
 function TrainPrecision({ used }: { used: Used }): JSX.Element {
   return (
     <Choice
       label="Precision"
       name="precision"
-      value={params.value['precision'] ?? used.strategy?.precision ?? 'bf16'}
+      value={text('precision', used, 'bf16')}
       options={['bf16', 'fp16', 'fp8', 'fp4']}
       problems={problemsOf(used.problems, 'precision')}
       onChange={(precision) => change({ precision })}
@@ -290,13 +303,13 @@ function TrainPrecision({ used }: { used: Used }): JSX.Element {
   );
 }
 
-function ServePrecision({ used }: { used: Used }): JSX.Element {
+export function ServePrecision({ used }: { used: Used }): JSX.Element {
   return (
     <>
       <Choice
         label="Weights"
         name="precision"
-        value={params.value['precision'] ?? 'bf16'}
+        value={text('precision', used, 'bf16')}
         options={['bf16', 'fp8', 'fp4', 'int8', 'int4']}
         problems={problemsOf(used.problems, 'precision')}
         onChange={(precision) => change({ precision })}
@@ -304,7 +317,7 @@ function ServePrecision({ used }: { used: Used }): JSX.Element {
       <Choice
         label="Cache"
         name="kv_precision"
-        value={params.value['kv_precision'] ?? 'bf16'}
+        value={text('kv_precision', used, 'bf16')}
         options={['bf16', 'fp8', 'int8']}
         problems={problemsOf(used.problems, 'kv_precision')}
         onChange={(kv_precision) => change({ kv_precision })}
@@ -315,15 +328,12 @@ function ServePrecision({ used }: { used: Used }): JSX.Element {
 
 /** The stages that are legal here, and the one that is set. */
 function zeroStages(used: Used): string[] {
-  const legal = (used.problems.length === 0 ? used.choices?.['zero'] : undefined) ?? anything['zero'] ?? [];
-  return [...new Set([...legal, number('zero', used.strategy?.zero ?? 0)])].sort().map(String);
+  const stages = legal('zero', used) ?? anything['zero'] ?? [];
+  return [...new Set([...stages, number('zero', used, 0)])].sort().map(String);
 }
 
 function TrainStrategy({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
-  const strategy = used.strategy;
-  const text = (name: 'recompute' | 'schedule', fallback: string): string =>
-    params.value[name] ?? strategy?.[name] ?? fallback;
   return (
     <>
       <Degree name="tp" label="Tensor" hint="tensor-parallel degree" used={used} />
@@ -333,12 +343,12 @@ function TrainStrategy({ used }: { used: Used }): JSX.Element {
       {offersExperts(used) && <Degree name="ep" label="Experts" hint="expert-parallel degree" used={used} />}
       <Degree name="microbatch" label="Microbatch" hint="sequences a microbatch" used={used} />
       <p class="derived">
-        Data parallel <output>{strategy ? strategy.dp : '–'}</output> follows from the rest
+        Data parallel <output>{used.values['dp'] ?? '–'}</output> follows from the rest
       </p>
       <Choice
         label="ZeRO"
         name="zero"
-        value={String(number('zero', strategy?.zero ?? 0))}
+        value={String(number('zero', used, 0))}
         options={zeroStages(used)}
         problems={of('zero')}
         onChange={(zero) => change({ zero })}
@@ -346,7 +356,7 @@ function TrainStrategy({ used }: { used: Used }): JSX.Element {
       <Choice
         label="Recompute"
         name="recompute"
-        value={text('recompute', 'none')}
+        value={text('recompute', used, 'none')}
         options={['none', 'selective', 'full']}
         problems={of('recompute')}
         onChange={(recompute) => change({ recompute })}
@@ -355,7 +365,7 @@ function TrainStrategy({ used }: { used: Used }): JSX.Element {
       <Toggle
         label="Sequence parallel"
         name="sp"
-        checked={params.value['sp'] ? params.value['sp'] === 'true' : (strategy?.sp ?? false)}
+        checked={text('sp', used, 'false') === 'true'}
         onChange={(sp) => change({ sp: String(sp) })}
       />
       <Problems of={of('sp')} />
@@ -368,7 +378,7 @@ function ServeStrategy({ used }: { used: Used }): JSX.Element {
     <>
       <Degree name="tp" label="Tensor" hint="tensor-parallel degree" used={used} />
       <Degree name="pp" label="Pipeline" hint="pipeline stages" used={used} />
-      {(offersExperts(used) || number('dp', 1) > 1) && (
+      {(offersExperts(used) || number('dp', used, 1) > 1) && (
         <Degree
           name="dp"
           label="Attention replicas"
@@ -384,7 +394,9 @@ function ServeStrategy({ used }: { used: Used }): JSX.Element {
 
 function MoreTraining({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
-  const chosen = (params.value['recompute_modules'] ?? '').split(',').filter((name) => name !== '');
+  const chosen = text('recompute_modules', used, '')
+    .split(',')
+    .filter((name) => name !== '');
   const flip = (module: string, on: boolean): void =>
     change({ recompute_modules: (on ? [...chosen, module] : chosen.filter((name) => name !== module)).join(',') });
   return (
@@ -392,7 +404,7 @@ function MoreTraining({ used }: { used: Used }): JSX.Element {
       <Choice
         label="Schedule"
         name="schedule"
-        value={params.value['schedule'] ?? '1f1b'}
+        value={text('schedule', used, '1f1b')}
         options={['1f1b', 'gpipe', 'zero-bubble']}
         problems={of('schedule')}
         onChange={(schedule) => change({ schedule })}
@@ -413,13 +425,13 @@ function MoreTraining({ used }: { used: Used }): JSX.Element {
       <Toggle
         label="Optimizer states in host memory"
         name="offload"
-        checked={params.value['offload'] === 'true'}
+        checked={text('offload', used, 'false') === 'true'}
         onChange={(on) => change({ offload: on ? 'true' : undefined })}
       />
       <Choice
         label="Optimizer"
         name="optimizer"
-        value={params.value['optimizer'] ?? 'adamw'}
+        value={text('optimizer', used, 'adamw')}
         options={[
           ['adamw', 'AdamW, fp32'],
           ['adamw-bf16-states', 'bf16 states'],
@@ -439,7 +451,7 @@ function MoreServing({ used }: { used: Used }): JSX.Element {
         label="Prefill chunk"
         hint="prompt tokens that join a decode step; 0: whole prompts"
         name="chunk"
-        value={number('chunk', 0)}
+        value={number('chunk', used, 0)}
         values={[0, 128, 256, 512, 1024, 2048, 4096, 8192]}
         problems={of('chunk')}
         onChange={(chunk) => change({ chunk: chunk === 0 ? undefined : chunk })}
@@ -448,7 +460,7 @@ function MoreServing({ used }: { used: Used }): JSX.Element {
         label="Speculate"
         hint="tokens a draft model proposes a step"
         name="speculate"
-        value={number('speculate', 0)}
+        value={number('speculate', used, 0)}
         values={[0, 1, 2, 3, 4, 5, 6, 8]}
         problems={of('speculate')}
         onChange={(speculate) => change({ speculate: speculate === 0 ? undefined : speculate })}
@@ -462,7 +474,26 @@ const remembered: Record<'train' | 'infer', Params> = { ...examples };
 /** Switching between training and serving brings back what the other side was last set to. */
 export function switchKind(next: 'train' | 'infer'): void {
   remembered[kind.value] = params.value;
-  params.value = remembered[next];
+  replace(remembered[next]);
+}
+
+/** The strategy is chosen for those who do not want to, and stays for those who do. */
+function Chosen(): JSX.Element {
+  const current = chosen.value?.address === address('predict', params.value) ? chosen.value : null;
+  return (
+    <>
+      <h2>Strategy</h2>
+      <p class="chosen">
+        <button type="button" disabled={choosing.value} onClick={() => void chooseStrategy()}>
+          Best for this
+        </button>
+        <Toggle label="keep when model or system changes" name="lock" checked={locked.value} onChange={lock} />
+      </p>
+      <p class="note" role="status">
+        {choosing.value ? 'Choosing …' : (current?.words ?? '')}
+      </p>
+    </>
+  );
 }
 
 interface ScenarioProps {
@@ -497,20 +528,23 @@ export function Scenario({ used, free, aims, trainingOnly, extra, unfolded }: Sc
               onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
             />
           )}
+          <button type="button" class="quiet reset" disabled={bare.value} onClick={reset}>
+            Reset
+          </button>
           {extra}
-          <ModelField problems={used.problems} />
+          <ModelField problems={used.problems} take={free ? change : pick} />
           <Picker
             label="System"
             name="system"
             value={params.value['system'] ?? ''}
             options={systemOptions()}
             problems={of('system')}
-            onChange={(system) => change({ system })}
+            onChange={(system) => (free ? change : pick)({ system })}
           />
           <Picker
             label="Runtime"
             name="runtime"
-            value={params.value['runtime'] ?? (training ? 'megatron-core' : 'trtllm')}
+            value={text('runtime', used, 'by system')}
             options={runtimeOptions(training)}
             problems={of('runtime')}
             onChange={(runtime) => change({ runtime })}
@@ -520,7 +554,7 @@ export function Scenario({ used, free, aims, trainingOnly, extra, unfolded }: Sc
           {free && (training ? <TrainPrecision used={used} /> : <ServePrecision used={used} />)}
           {aims && <h2>Aim</h2>}
           {aims}
-          {!free && <h2>Strategy</h2>}
+          {!free && <Chosen />}
           {!free && (training ? <TrainStrategy used={used} /> : <ServeStrategy used={used} />)}
           <details>
             <summary>More</summary>

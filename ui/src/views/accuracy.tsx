@@ -23,7 +23,6 @@ function scatter(rows: ValidationRow[]): (width: number) => PlotOptions {
   const high = Math.max(...values) * 1.4;
   const ends = [low, high];
   const isTime = rows[0]?.metric.endsWith('seconds') ?? false;
-  const unit = isTime ? ' (s)' : '';
   const axis = {
     type: 'log' as const,
     domain: [low, high],
@@ -35,8 +34,8 @@ function scatter(rows: ValidationRow[]): (width: number) => PlotOptions {
     marginBottom: 36,
     marginRight: 10,
     grid: true,
-    x: { ...axis, label: `measured${unit} →` },
-    y: { ...axis, label: `↑ predicted${unit}` },
+    x: { ...axis, label: 'measured →' },
+    y: { ...axis, label: '↑ predicted' },
     marks: [
       areaY(ends, {
         x: (v: number) => v,

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compare: two to six scenarios side by side, and what makes the difference.
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { post } from '../api';
+import { unpackConfig } from '../configs';
 import { bytes, digits, grouped, joules, percent, seconds, times } from '../format';
 import { useLive } from '../live';
 import { Hatch } from '../parts/breakdown';
 import { Bars } from '../parts/bars';
 import { Choice, Picker, Problems } from '../parts/fields';
 import { Figure, useWidth } from '../parts/figure';
-import { runtimeOptions, switchKind, systemOptions } from '../parts/scenario';
+import { modelTitle, runtimeOptions, switchKind, systemOptions } from '../parts/scenario';
 import { address, change, kind, params, presets, requestOf } from '../state';
 import type { Params } from '../state';
 import type { Answer, CompareAnswer, Difference, Fields } from '../types';
 import { isTraining, mainSeconds } from '../types';
+import { usedBy } from '../used';
 import { fill, toneOf } from '../words';
 import { Placeholder } from './predict';
 
@@ -55,8 +58,14 @@ const base = (): Params => {
   return rest;
 };
 
+/** A column that names a model has it, whatever config.json the others share. */
+function scenarioOf({ config, ...rest }: Params, entry: Change): Params {
+  return { ...rest, ...(config && !entry['model'] ? { config } : {}), ...entry };
+}
+
 /** What tells the scenarios apart names them. */
 function namesOf(scenarios: Params[]): string[] {
+  const named = scenarios.map((scenario): Params => ({ ...scenario, model: modelTitle(scenario) }));
   const varying = [
     'model',
     'system',
@@ -74,10 +83,10 @@ function namesOf(scenarios: Params[]): string[] {
     'zero',
     'recompute',
     'set',
-  ].filter((field) => new Set(scenarios.map((scenario) => scenario[field] ?? '')).size > 1);
+  ].filter((field) => new Set(named.map((scenario) => scenario[field] ?? '')).size > 1);
   const word = (field: string, value: string): string =>
     ['model', 'system', 'runtime', 'precision', 'set'].includes(field) ? value : `${field} ${value}`;
-  return scenarios.map(
+  return named.map(
     (scenario, index) =>
       varying
         .filter((field) => scenario[field])
@@ -115,17 +124,20 @@ function Editor({
   changes,
   scenarios,
   names,
+  used,
   edit,
 }: {
   changes: Change[];
   scenarios: Params[];
   names: string[];
+  /** What the answers used where a scenario is silent. */
+  used: Params[];
   edit: (changes: Change[]) => void;
 }): JSX.Element {
   const put = (index: number, field: string, value: string): void =>
     edit(changes.map((entry, i) => (i === index ? { ...entry, [field]: value } : entry)));
   const cell = (index: number, { field, label, options }: Editable): JSX.Element => {
-    const value = scenarios[index]?.[field] ?? '';
+    const value = scenarios[index]?.[field] ?? used[index]?.[field] ?? '';
     const name = `${label} of scenario ${index + 1}`;
     return options ? (
       <select aria-label={name} value={value} onChange={(event) => put(index, field, event.currentTarget.value)}>
@@ -188,7 +200,7 @@ function Editor({
                     bare
                     label={`${label} of scenario ${index + 1}`}
                     name={`${field}-${index}`}
-                    value={scenario[field] ?? 'default'}
+                    value={field === 'model' ? modelTitle(scenario) : (scenario[field] ?? used[index]?.[field] ?? '')}
                     options={options}
                     onChange={(value) => put(index, field, value)}
                   />
@@ -384,9 +396,13 @@ function Factors({ difference, names }: { difference: Difference; names: string[
 
 export function Compare(): JSX.Element {
   const changes = changesIn(params.value['with'] ?? generations);
-  const scenarios: Params[] = changes.map((entry) => ({ ...base(), ...entry }));
+  const scenarios: Params[] = changes.map((entry) => scenarioOf(base(), entry));
   const edit = (next: Change[]): void => change({ with: textOf(next) });
   const names = namesOf(scenarios);
+  const packed = params.value['config'];
+  useEffect(() => {
+    if (packed) unpackConfig(packed).catch(() => undefined); // Predict says what is wrong with it
+  }, [packed]);
   const requests = scenarios.map((scenario) => requestOf(scenario));
   const ready = requests.every((request): request is Fields => request !== null);
   const body: Fields = { kind: kind.value, scenarios: ready ? requests : [] };
@@ -411,7 +427,13 @@ export function Compare(): JSX.Element {
         ]}
         onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
       />
-      <Editor changes={changes} scenarios={scenarios} names={names} edit={edit} />
+      <Editor
+        changes={changes}
+        scenarios={scenarios}
+        names={names}
+        used={current ? answers.map(usedBy) : []}
+        edit={edit}
+      />
       <p class="toolbar">
         <button
           type="button"
@@ -421,7 +443,7 @@ export function Compare(): JSX.Element {
           Add a scenario
         </button>
       </p>
-      <Problems of={live.problems} />
+      <Problems of={live.problems} named />
       {current && live.answer ? (
         <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}>
           {answers.map(

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
+import { choosing } from '../choose';
 import { post, preset } from '../api';
 import { byteRate, digits, flopRate, flops, grouped, percent, seconds, traffic } from '../format';
 import { useLive } from '../live';
@@ -12,6 +13,7 @@ import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { Scenario } from '../parts/scenario';
 import { change, kind, params, requestOf } from '../state';
 import type { Answer, DeviceFacts, Fields, Operator, OpsAnswer } from '../types';
+import { usedBy } from '../used';
 import { Placeholder, Refused } from './predict';
 
 const shareOf = (operator: Operator, whole: number): number =>
@@ -377,7 +379,7 @@ function Result({
 export function Operators(): JSX.Element {
   const training = kind.value === 'train';
   const phase = params.value['phase'] ?? 'decode';
-  const request = requestOf(params.value);
+  const request = choosing.value ? null : requestOf(params.value);
   const body: Fields | null = request && { ...request, kernel: kind.value, ...(training ? {} : { phase }) };
   const live = useLive<OpsAnswer>(body && JSON.stringify(body), (signal) => post('/ops', body ?? {}, signal));
   const asked: Fields | null = request && { ...request, choices: true };
@@ -388,7 +390,7 @@ export function Operators(): JSX.Element {
   return (
     <div class="columns">
       <Scenario
-        used={{ strategy: whole.answer?.strategy ?? null, choices: whole.answer?.choices, problems: live.problems }}
+        used={{ values: usedBy(whole.answer), choices: whole.answer?.choices, problems: live.problems }}
         extra={
           training ? null : (
             <Choice
@@ -407,7 +409,7 @@ export function Operators(): JSX.Element {
           <Result answer={live.answer} stale={live.problems.length > 0} device={device} />
         ) : (
           <Placeholder busy={live.busy && live.problems.length === 0}>
-            <Problems of={live.problems} />
+            <Problems of={live.problems} named />
           </Placeholder>
         )}
       </main>

@@ -3,19 +3,23 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { dot, line, text } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
+import { choosing } from '../choose';
 import { post } from '../api';
-import { bytes, digits, grouped, hertz, joules, percent, seconds, watts } from '../format';
+import { bytes, digits, grouped, hertz, joules, percent, seconds, thousands, watts } from '../format';
 import { useLive } from '../live';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
 import { Problems } from '../parts/fields';
 import { Figure, PlotBox, Steady, decades } from '../parts/figure';
 import { MemoryFigure } from '../parts/memory';
+import { Beside } from '../parts/beside';
 import { Scenario } from '../parts/scenario';
-import { change, kind, params, requestOf } from '../state';
+import { Welcome } from '../parts/welcome';
+import { bare, change, kind, params, requestOf } from '../state';
 import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, TrainAnswer, TrainFit } from '../types';
-import { isTraining } from '../types';
-import { strategyLine } from '../words';
+import { isTraining, spreadOf } from '../types';
+import { usedBy } from '../used';
+import { meaningOf, strategyLine } from '../words';
 
 export function Headline({
   value,
@@ -23,22 +27,47 @@ export function Headline({
   label,
   detail,
   main,
+  over,
+  means,
+  range,
 }: {
   value: string;
   unit?: string;
   label: string;
   detail?: string;
   main?: boolean;
+  /** More than there is. */
+  over?: boolean;
+  /** What the word says, for those who hover or ask. */
+  means?: string;
+  /** Where the number lies, nine times in ten. */
+  range?: { low: number; value: number; high: number; show: (value: number) => string };
 }): JSX.Element {
   return (
-    <div class={`headline ${main ? 'main' : ''}`}>
-      <dt>{label}</dt>
+    <div class={`headline ${main ? 'main' : ''} ${over ? 'over' : ''}`}>
+      <dt>{means ? <abbr title={means}>{label}</abbr> : label}</dt>
       <dd>
         <span class="value">{value}</span>
         {unit && <span class="unit"> {unit}</span>}
+        {range && <ErrorBar {...range} />}
         {detail && <small>{detail}</small>}
       </dd>
     </div>
+  );
+}
+
+/** From low to high, the value between them; the scale is the range's own. */
+function ErrorBar({ low, value, high, show }: NonNullable<Parameters<typeof Headline>[0]['range']>): JSX.Element {
+  const at = ((value - low) / (high - low || 1)) * 38 + 1;
+  const words = `${show(low)} to ${show(high)} in nine cases of ten`;
+  return (
+    <span class="error-bar" title={words}>
+      <svg width="40" height="9" role="img" aria-label={words}>
+        <path d={`M1 4.5H39M1 1V8M39 1V8`} stroke="currentColor" />
+        <circle cx={at} cy={4.5} r={3.4} fill="var(--work)" />
+      </svg>{' '}
+      {show(low)} – {show(high)}
+    </span>
   );
 }
 
@@ -48,27 +77,48 @@ export function split(text: string): { value: string; unit: string } {
   return at < 0 ? { value: text, unit: '' } : { value: text.slice(0, at), unit: text.slice(at + 1) };
 }
 
+/** A time with the interval of the whole answer. */
+const rangeOf = (value: number, answer: Answer, show: (value: number) => string) => {
+  const { low, high } = spreadOf(answer);
+  return { low: value * low, value, high: value * high, show };
+};
+
 function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
+  const spread = spreadOf(answer);
+  // What is reached a second is the less the longer the step is.
+  const inverse = (value: number, show: (value: number) => string) => ({
+    low: value / spread.high,
+    value,
+    high: value / spread.low,
+    show,
+  });
   return (
-    <dl class="headlines">
+    <dl class={`headlines ${answer.memory.fits ? '' : 'unfit'}`}>
       <Headline
         main
-        label="a step"
+        label="step time"
+        means={meaningOf('step time')}
         {...split(seconds(answer.step_seconds, 4))}
+        range={rangeOf(answer.step_seconds, answer, seconds)}
         detail={`${grouped(answer.batch * answer.seq)} tokens`}
       />
       <Headline
-        label="tokens a second"
+        label="tokens/s"
+        means={meaningOf('tokens/s')}
         value={grouped(answer.tokens_per_second)}
+        range={inverse(answer.tokens_per_second, thousands)}
         detail={`${grouped(answer.tokens_per_second_per_gpu)} a GPU`}
       />
       <Headline
         label="MFU"
+        means={meaningOf('MFU')}
         {...split(percent(answer.mfu))}
+        range={inverse(answer.mfu, (value) => percent(Math.min(1, value), 0))}
         detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}`}
       />
       <Headline
         label="memory"
+        over={!answer.memory.fits}
         {...split(bytes(answer.memory.total_bytes))}
         detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'}
       />
@@ -85,25 +135,31 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
 
 function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
   return (
-    <dl class="headlines">
+    <dl class={`headlines ${answer.memory.fits ? '' : 'unfit'}`}>
       <Headline
         main
-        label="for each token"
+        label="TPOT"
+        means={meaningOf('TPOT')}
         {...split(seconds(answer.tpot_seconds, 4))}
+        range={rangeOf(answer.tpot_seconds, answer, seconds)}
         detail={`${seconds(answer.latency_seconds)} a request`}
       />
       <Headline
-        label="to the first token"
+        label="TTFT"
+        means={meaningOf('TTFT')}
         {...split(seconds(answer.ttft_seconds))}
+        range={rangeOf(answer.ttft_seconds, answer, seconds)}
         detail={`${grouped(answer.serving.input)} tokens in`}
       />
       <Headline
-        label="tokens a second"
+        label="tokens/s"
+        means={meaningOf('output tokens/s')}
         value={grouped(answer.output_tokens_per_second)}
         detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`}
       />
       <Headline
         label="memory"
+        over={!answer.memory.fits}
         {...split(bytes(answer.memory.total_bytes))}
         detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'}
       />
@@ -280,7 +336,7 @@ export function Refused({ problems }: { problems: Problem[] }): JSX.Element | nu
       <p>
         <strong>This cannot run.</strong> The answer shown is the last one that could.
       </p>
-      <Problems of={problems} />
+      <Problems of={problems} named />
     </section>
   );
 }
@@ -304,6 +360,7 @@ function Result({ answer, stale, problems }: { answer: Answer; stale: boolean; p
         </p>
       </header>
       {training ? <TrainHeadlines answer={answer} /> : <InferHeadlines answer={answer} />}
+      <Beside answer={answer} />
       <Steady reset={training ? 'train' : 'infer'}>
         <Verdict answer={answer} problems={problems} />
       </Steady>
@@ -351,7 +408,7 @@ function Glance({ answer, stale }: { answer: Answer; stale: boolean }): JSX.Elem
 
 export function Predict(): JSX.Element {
   const training = kind.value === 'train';
-  const request = requestOf(params.value);
+  const request = choosing.value ? null : requestOf(params.value);
   const body: Fields | null = request && {
     ...request,
     choices: true,
@@ -367,13 +424,14 @@ export function Predict(): JSX.Element {
   const problems = live.problems;
   return (
     <div class="columns">
-      <Scenario unfolded used={{ strategy: answer?.strategy ?? null, choices: answer?.choices, problems }} />
+      <Scenario unfolded used={{ values: usedBy(answer), choices: answer?.choices, problems }} />
       <main>
+        {bare.value && <Welcome />}
         {answer ? (
           <Result answer={answer} stale={problems.length > 0} problems={problems} />
         ) : (
           <Placeholder busy={live.busy && problems.length === 0}>
-            <Problems of={problems} />
+            <Problems of={problems} named />
           </Placeholder>
         )}
       </main>

@@ -4,17 +4,19 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
-import { cancelJob, followJob, inlined, startSearch } from '../api';
-import { bytes, grouped, percent, seconds, times } from '../format';
+import { abandonJob, cancelJob, followJob, inlined, startSearch } from '../api';
+import { bytes, grouped, percent, seconds, timeUnit, times } from '../format';
 import { problemsIn } from '../live';
 import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
 import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
 import { Figure, PlotBox, decades, tipStyle } from '../parts/figure';
-import { Scenario } from '../parts/scenario';
+import { Scenario, modelTitle } from '../parts/scenario';
 import { objectives, scenarioOf, searchRequest } from '../search';
 import { address, change, kind, open, params } from '../state';
+import type { Params } from '../state';
 import type { Found, Job, Problem, Sample, SearchAnswer } from '../types';
+import { usedBySearch } from '../used';
 import { strategyLine } from '../words';
 import { Headline, split } from './predict';
 
@@ -32,7 +34,8 @@ interface Space {
   title: string;
   note: string;
   xLabel: string;
-  yLabel: string;
+  /** Of an axis whose values are divided by `size`. */
+  yLabel: (unit: string) => string;
   point: (found: Found) => Point;
   curve: 'step-before' | 'linear';
 }
@@ -46,7 +49,7 @@ const spaces: Record<'train' | 'infer', Space> = {
   train: {
     title: 'Time against memory',
     xLabel: 'memory of the fullest device (GiB) →',
-    yLabel: '↑ time of a step (s)',
+    yLabel: (unit) => `↑ time of a step (${unit})`,
     curve: 'step-before',
     note: 'Each dot a strategy that runs; the line is the front on which nothing is both faster and smaller. Those more than twelve times slower than the best are left out. The circle is the best, the square the usual recipe; click a dot of the front to open it.',
     point: (found) => ({
@@ -59,7 +62,7 @@ const spaces: Record<'train' | 'infer', Space> = {
   infer: {
     title: 'Throughput against the time of a token',
     xLabel: 'time of an output token (ms) →',
-    yLabel: '↑ output tokens a second a GPU',
+    yLabel: () => '↑ output tokens a second a GPU',
     curve: 'linear',
     note: 'The front on which nothing is both quicker for the reader and better for the owner. The circle is the best by the objective. Click a dot to open it.',
     point: (found) => ({
@@ -88,15 +91,24 @@ function scatter(result: SearchAnswer, space: Space): (width: number) => PlotOpt
   const capacity = result.best[0]?.prediction.memory.capacity_bytes;
   const limit = training && capacity ? [gib(capacity)] : [];
   const [low, high] = [Math.min(...all.map((point) => point.y)), Math.max(...all.map((point) => point.y))];
+  const { size, unit } = training ? timeUnit(low) : { size: 1, unit: '' };
   // Strategies that nobody would choose must not press the others together.
-  const range: [number, number] = [low / 1.1, training ? Math.min(high, low * slowest) * 1.1 : high * 1.1];
-  const inside = (point: Point): boolean => point.y <= range[1];
+  const top = training ? Math.min(high, low * slowest) * 1.1 : high * 1.1;
+  const range: [number, number] = [low / 1.1 / size, top / size];
+  const inside = (point: Point): boolean => point.y <= top;
+  const y = (point: Point): number => point.y / size;
   return () => ({
     marginLeft: 56,
     marginBottom: 42,
     grid: true,
     x: { label: space.xLabel, zero: true },
-    y: { type: 'log', domain: range, ticks: decades(...range), label: space.yLabel, tickFormat: '~s' },
+    y: {
+      type: 'log',
+      domain: range,
+      ticks: decades(...range),
+      label: space.yLabel(unit),
+      tickFormat: training ? '~g' : '~s',
+    },
     marks: [
       ruleX(limit, { stroke: 'var(--red)', strokeDasharray: '4 3' }),
       text(limit, {
@@ -107,36 +119,36 @@ function scatter(result: SearchAnswer, space: Space): (width: number) => PlotOpt
         dx: -6,
         fill: 'var(--red)',
       }),
-      dot(cloud.filter(inside), { x: 'x', y: 'y', r: 1.6, fill: 'var(--rest)', fillOpacity: 0.45 }),
+      dot(cloud.filter(inside), { x: 'x', y, r: 1.6, fill: 'var(--rest)', fillOpacity: 0.45 }),
       line(front.filter(inside), {
         x: 'x',
-        y: 'y',
+        y,
         stroke: 'var(--work)',
         curve: training ? 'step-after' : 'linear',
         strokeWidth: 1.5,
       }),
-      dot(front.filter(inside), { x: 'x', y: 'y', r: 3.6, fill: 'var(--work)' }),
-      dot(usual, { x: 'x', y: 'y', r: 6, stroke: 'currentColor', strokeWidth: 1.5, symbol: 'square' }),
-      dot(best.slice(0, 1), { x: 'x', y: 'y', r: 8, stroke: 'currentColor', strokeWidth: 1.5 }),
-      tip(all.filter(inside), pointer({ x: 'x', y: 'y', title: 'words', ...tipStyle })),
+      dot(front.filter(inside), { x: 'x', y, r: 3.6, fill: 'var(--work)' }),
+      dot(usual, { x: 'x', y, r: 6, stroke: 'currentColor', strokeWidth: 1.5, symbol: 'square' }),
+      dot(best.slice(0, 1), { x: 'x', y, r: 8, stroke: 'currentColor', strokeWidth: 1.5 }),
+      tip(all.filter(inside), pointer({ x: 'x', y, title: 'words', ...tipStyle })),
     ],
   });
 }
 
-function Scatter({ result, space }: { result: SearchAnswer; space: Space }): JSX.Element {
+function Scatter({ result, space, asked }: { result: SearchAnswer; space: Space; asked: Params }): JSX.Element {
   const holder = useRef<HTMLDivElement>(null);
   // Plot's own value is the point under the pointer.
   const openPointed = (): void => {
     const drawing = holder.current?.querySelector<SVGSVGElement & { value?: Point | null }>('.plot > svg');
     const found = drawing?.value?.found;
-    if (found) open('predict', scenarioOf(found));
+    if (found) open('predict', scenarioOf(found, asked));
   };
   const row =
     (set: string) =>
     ({ x, y, words }: Point) => ({
       set,
       [space.xLabel.replace(/[→↑]/g, '').trim()]: x,
-      [space.yLabel.replace(/[→↑]/g, '').trim()]: y,
+      [space.yLabel('s').replace(/[→↑]/g, '').trim()]: y,
       strategy: words.split('\n')[0] ?? '',
     });
   return (
@@ -185,7 +197,7 @@ const columns: Record<'train' | 'infer', Column[]> = {
   ],
 };
 
-function Best({ result, of }: { result: SearchAnswer; of: Column[] }): JSX.Element {
+function Best({ result, of, asked }: { result: SearchAnswer; of: Column[]; asked: Params }): JSX.Element {
   const head = (column: Column): JSX.Element => (
     <th key={column.label} scope="col" class={`n ${column.wide ? 'wide' : ''}`}>
       {column.label}
@@ -221,7 +233,7 @@ function Best({ result, of }: { result: SearchAnswer; of: Column[] }): JSX.Eleme
                 <td>
                   {!inlined && (
                     <a
-                      href={address('predict', scenarioOf(found))}
+                      href={address('predict', scenarioOf(found, asked))}
                       aria-label={`Open strategy ${index + 1} in Predict`}
                     >
                       open
@@ -292,11 +304,29 @@ function Headlines({ result, training }: { result: SearchAnswer; training: boole
   );
 }
 
-function SearchResult({ result }: { result: SearchAnswer }): JSX.Element {
+/** What was found, and the scenario it was found for. */
+interface Outcome {
+  key: string;
+  asked: Params;
+  result: SearchAnswer;
+}
+
+function SearchResult({ outcome, stale }: { outcome: Outcome; stale: boolean }): JSX.Element {
+  const { result, asked } = outcome;
   const shape = result.kind === 'infer' ? 'infer' : 'train';
   const found = result.best.length > 0;
   return (
-    <div class="result" data-ready="true">
+    <div class="result" data-ready={!stale} data-stale={stale}>
+      {stale && (
+        <section class="verdict" role="status">
+          <p>
+            <strong>
+              Found for {result.model} on {grouped(result.gpus)} GPUs of {result.system}.
+            </strong>{' '}
+            The scenario has changed since; search again for its own.
+          </p>
+        </section>
+      )}
       <Headlines result={result} training={shape === 'train'} />
       {!found && (
         <p class="misfit">
@@ -313,8 +343,8 @@ function SearchResult({ result }: { result: SearchAnswer }): JSX.Element {
           </ul>
         </section>
       )}
-      {found && <Scatter result={result} space={spaces[shape]} />}
-      {found && <Best result={result} of={columns[shape]} />}
+      {found && <Scatter result={result} space={spaces[shape]} asked={asked} />}
+      {found && <Best result={result} of={columns[shape]} asked={asked} />}
       <Rejected counts={result.rejected} />
       <Assumptions of={result.assumptions ?? []} />
     </div>
@@ -392,33 +422,53 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
   );
 }
 
+/** The last result outlives the view: Back shows it again without a new search. */
+let last: Outcome | null = null;
+
 export function Search(): JSX.Element {
   const [job, setJob] = useState<Job | null>(null);
-  const [result, setResult] = useState<SearchAnswer | null>(
-    inlined?.view === 'search' ? (inlined.answer as SearchAnswer) : null,
+  const [outcome, setOutcome] = useState<Outcome | null>(
+    inlined?.view === 'search' ? { key: '', asked: params.value, result: inlined.answer as SearchAnswer } : last,
   );
   const [problems, setProblems] = useState<Problem[]>([]);
-  const stop = useRef<() => void>(() => undefined);
+  /** Leaves the job that runs, if one does: nobody waits for it any more. */
+  const leave = useRef<() => void>(() => undefined);
   const body = searchRequest(params.value);
+  const key = JSON.stringify(body);
   const running = job?.state === 'running';
 
-  const update = (next: Job): void => {
-    setJob(next);
-    if (next.result) setResult(next.result);
-    if (next.errors) setProblems(next.errors);
-  };
   const start = async (): Promise<void> => {
     if (!body) return;
+    leave.current();
     setProblems([]);
     change({ run: '1' });
+    const asked = params.value;
+    let left = false;
+    leave.current = () => {
+      left = true; // before the server has said its name
+    };
     try {
       const { id } = await startSearch(body);
+      if (left) {
+        abandonJob(id);
+        return;
+      }
       setJob({
         id,
         state: 'running',
         progress: { done: 0, total: 1, rate: 0, seconds_left: Number.POSITIVE_INFINITY },
       });
-      stop.current = followJob(id, update);
+      const stopListening = followJob(id, (next) => {
+        setJob(next);
+        if (next.state !== 'running') leave.current = () => undefined;
+        if (next.result) setOutcome((last = { key, asked, result: next.result }));
+        if (next.errors) setProblems(next.errors);
+      });
+      leave.current = () => {
+        leave.current = () => undefined;
+        stopListening();
+        abandonJob(id);
+      };
     } catch (error) {
       setProblems(problemsIn(error));
     }
@@ -426,26 +476,31 @@ export function Search(): JSX.Element {
   const cancel = (): void => {
     if (job) cancelJob(job.id).catch((error: unknown) => setProblems(problemsIn(error)));
   };
-  // A link to a search that ran runs it again.
   useEffect(() => {
-    if (params.value['run'] && !inlined) void start();
-    return () => stop.current();
+    // A link to a search that ran runs it again.
+    if (params.value['run'] && !inlined && last?.key !== key) void start();
+    const leaving = (): void => leave.current();
+    addEventListener('pagehide', leaving);
+    return () => {
+      removeEventListener('pagehide', leaving);
+      leaving();
+    };
   }, []);
   // What was found for one question is no answer to the other.
-  useEffect(() => {
-    if (result && !inlined && (result.kind ?? 'train') !== kind.value) {
-      setResult(null);
-      setJob(null);
-    }
-  }, [kind.value]);
+  const shown = outcome && (inlined || (outcome.result.kind ?? 'train') === kind.value) ? outcome : null;
+  const stale = !inlined && shown?.key !== key;
   return (
     <div class="columns">
-      <Scenario free used={{ strategy: null, choices: undefined, problems }} aims={<Aims problems={problems} />} />
+      <Scenario
+        free
+        used={{ values: stale ? {} : usedBySearch(shown?.result ?? null), choices: undefined, problems }}
+        aims={<Aims problems={problems} />}
+      />
       <main>
         <header class="title">
           <h1>The best strategy</h1>
           <p class="subtitle">
-            Every legal way to {kind.value === 'train' ? 'train' : 'serve'} {params.value['model'] ?? 'the model'} on{' '}
+            Every legal way to {kind.value === 'train' ? 'train' : 'serve'} {modelTitle()} on{' '}
             {grouped(Number(params.value['gpus'] ?? 8))} GPUs of {params.value['system']}, tried.
           </p>
         </header>
@@ -459,10 +514,10 @@ export function Search(): JSX.Element {
             </button>
           </p>
         )}
-        <Problems of={problems} />
+        <Problems of={problems} named />
         {job && <Progress job={job} />}
-        {result ? (
-          <SearchResult result={result} />
+        {shown ? (
+          <SearchResult outcome={shown} stale={stale} />
         ) : (
           !job && (
             <p class="placeholder">

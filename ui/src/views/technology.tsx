@@ -297,12 +297,12 @@ export function Technology(): JSX.Element {
         </header>
         {live.answer ? (
           <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}>
-            <Problems of={live.problems} />
+            <Problems of={live.problems} named />
             <Device answer={live.answer} />
           </div>
         ) : (
           <Placeholder busy={live.busy && live.problems.length === 0}>
-            <Problems of={live.problems} />
+            <Problems of={live.problems} named />
           </Placeholder>
         )}
         {axis.length > 0 && <NodeCurves choice={choice} nodes={axis} drams={lines} />}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timeline: the pipeline schedule, stages as rows; zoom and pan; a file for ui.perfetto.dev.
 import type { JSX } from 'preact';
+import { choosing } from '../choose';
 import { post } from '../api';
 import { grouped, percent, seconds } from '../format';
 import { useLive } from '../live';
@@ -11,17 +12,22 @@ import { Gantt } from '../parts/gantt';
 import { Scenario, switchKind } from '../parts/scenario';
 import { legendOf, perfetto } from '../schedule';
 import { kind, params, requestOf } from '../state';
-import type { Fields, Timeline as Schedule, TrainAnswer } from '../types';
+import type { Fields, Part, Timeline as Schedule, TrainAnswer } from '../types';
+import { usedBy } from '../used';
 import { strategyLine } from '../words';
 import { Headline, Placeholder, Refused, split } from './predict';
 
+/** The part of a breakdown that has this label, wherever it is. */
+function partOf(whole: Part, label: string): Part | undefined {
+  if (whole.label === label) return whole;
+  return whole.parts.map((part) => partOf(part, label)).find((part) => part !== undefined);
+}
+
 function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Schedule; stale: boolean }): JSX.Element {
   const spans = schedule.spans ?? [];
-  const stages = schedule.stages ?? answer.strategy.pp;
+  const { stages, microbatches } = schedule;
   const whole = schedule.seconds ?? answer.step_seconds;
-  const idle =
-    spans.filter((span) => span.kind === 'bubble').reduce((sum, span) => sum + span.duration, 0) / (whole * stages);
-  const microbatches = new Set(spans.filter((span) => span.kind === 'forward').map((span) => span.microbatch)).size;
+  const bubble = partOf(answer.breakdown, 'bubble');
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
@@ -37,17 +43,21 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
           {...split(seconds(answer.step_seconds, 4))}
           detail={`${grouped(answer.batch * answer.seq)} tokens`}
         />
-        <Headline label="stands still" {...split(percent(idle))} detail="bubbles, over all stages" />
+        <Headline
+          label="bubble"
+          {...split(percent(bubble?.share ?? 0))}
+          detail={`${seconds(bubble?.seconds ?? 0)} waiting for the first and last microbatch`}
+        />
         <Headline
           label="microbatches"
-          value={String(microbatches)}
+          value={grouped(microbatches)}
           detail={`${stages} stages${answer.strategy.interleave > 1 ? ` of ${answer.strategy.interleave} chunks` : ''}`}
         />
       </dl>
       {schedule.too_large ? (
         <p class="note">
-          This schedule has more than 20,000 spans; <code>sextant train --trace out.json</code> writes it whole. Fewer
-          microbatches or stages fit here.
+          This schedule has more spans than can be drawn here: fewer microbatches or stages show the same pattern. The
+          program’s <code>train --trace</code> writes it whole.
         </p>
       ) : (
         <Figure
@@ -81,20 +91,20 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
 }
 
 function TrainingTimeline(): JSX.Element {
-  const request = requestOf(params.value);
+  const request = choosing.value ? null : requestOf(params.value);
   const body: Fields | null = request && { ...request, timeline: true, choices: true };
   const live = useLive<TrainAnswer>(body && JSON.stringify(body), (signal) => post('/train', body ?? {}, signal));
   const { answer, problems } = live;
   return (
     <div class="columns">
-      <Scenario trainingOnly used={{ strategy: answer?.strategy ?? null, choices: answer?.choices, problems }} />
+      <Scenario trainingOnly used={{ values: usedBy(answer), choices: answer?.choices, problems }} />
       <main>
         <Refused problems={answer ? problems : []} />
         {answer?.timeline ? (
           <Result answer={answer} schedule={answer.timeline} stale={problems.length > 0} />
         ) : (
           <Placeholder busy={live.busy && problems.length === 0}>
-            <Problems of={problems} />
+            <Problems of={problems} named />
           </Placeholder>
         )}
       </main>

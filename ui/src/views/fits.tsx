@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits?: how few GPUs hold a model, for models and systems at a glance; and how far context and batch go on one of them.
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Refusal, inlined, post } from '../api';
+import { bytes, grouped, percent, seconds, tokens } from '../format';
+import { problemsIn } from '../live';
+import { Choice, NumberField, Picker, Problems } from '../parts/fields';
+import { SaveCsv } from '../parts/figure';
+import { ModelField, modelTitle, systemOptions } from '../parts/scenario';
+import { Side } from '../parts/side';
+import { scenarioOf } from '../search';
+import { address, change, examples, params, presets, requestOf } from '../state';
+import type { Params } from '../state';
+import type { Fields, InferAnswer, Problem, SearchAnswer } from '../types';
+import { popularFirst } from '../words';
+import { Placeholder } from './predict';
+
+const contexts = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
+const batches = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const parallel = 4; // requests at a time: others ask as well
+const mostGpus = 64;
+const listed = { models: 9, systems: 8 };
+
+/** Runs jobs a few at a time, each as it comes; the returned function gives up. */
+function queue<T>(jobs: T[], run: (job: T, signal: AbortSignal) => Promise<void>, end: () => void): () => void {
+  const controller = new AbortController();
+  const waiting = [...jobs];
+  const worker = async (): Promise<void> => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      if (controller.signal.aborted) return;
+      await run(job, controller.signal);
+    }
+  };
+  // While a slider moves, the table waits for it to rest.
+  const rest = setTimeout(() => {
+    void Promise.all(Array.from({ length: parallel }, worker)).then(() => {
+      if (!controller.signal.aborted) end();
+    });
+  }, 150);
+  return () => {
+    clearTimeout(rest);
+    controller.abort();
+  };
+}
+
+/** The fewest GPUs, and the scenario that they serve; null where none of as many as were tried do. */
+interface Cell {
+  gpus: number | null;
+  memory: number;
+  scenario: Params | null;
+}
+
+const cellName = (model: string, system: string): string => `${model}|${system}`;
+
+interface Grid {
+  cells: ReadonlyMap<string, Cell>;
+  problems: Problem[];
+  done: boolean;
+}
+
+/** A search for the fewest GPUs in each cell. */
+function useGrid(models: string[], systems: string[], workload: Params): Grid {
+  const [grid, setGrid] = useState<Grid>({ cells: new Map(), problems: [], done: false });
+  const key = JSON.stringify([models, systems, workload]);
+  useEffect(() => {
+    if (inlined || models.length === 0 || systems.length === 0) return undefined;
+    let cells = new Map<string, Cell>();
+    setGrid({ cells, problems: [], done: false });
+    const jobs = models.flatMap((model) => systems.map((system) => ({ model, system })));
+    return queue(
+      jobs,
+      async ({ model, system }, signal) => {
+        const values: Params = { ...workload, kind: 'infer', model, system };
+        const most = presets.value?.systems.find((entry) => entry.name === system)?.max_devices ?? mostGpus;
+        try {
+          const answer = await post<SearchAnswer>(
+            '/best',
+            {
+              ...fixed(values),
+              gpus: Math.min(mostGpus, most),
+            },
+            signal,
+          );
+          const [best] = answer.best;
+          cells = new Map(cells).set(
+            cellName(model, system),
+            best
+              ? {
+                  gpus: best.prediction.gpus,
+                  memory: best.prediction.memory.total_bytes / best.prediction.memory.capacity_bytes,
+                  scenario: scenarioOf(best, values),
+                }
+              : { gpus: null, memory: 0, scenario: null },
+          );
+          setGrid({ cells, problems: [], done: false });
+        } catch (error) {
+          if (signal.aborted) return;
+          // A precision that a device does not have is no fault of the table.
+          if (error instanceof Refusal) {
+            cells = new Map(cells).set(cellName(model, system), { gpus: null, memory: 0, scenario: null });
+            setGrid({ cells, problems: [], done: false });
+          } else setGrid({ cells, problems: problemsIn(error), done: false });
+        }
+      },
+      () => setGrid((last) => ({ ...last, done: true })),
+    );
+  }, [key]);
+  return grid;
+}
+
+/** One request at a time, by the fewest GPUs; the search may cut by tensors and into stages. */
+function fixed(values: Params): Fields {
+  return {
+    model: values['model'] ?? '',
+    system: values['system'] ?? '',
+    input: Number(values['input']),
+    output: Number(values['output']),
+    infer: true,
+    objective: 'gpus',
+    top: 1,
+    allow_long: true,
+    fix: [`batch=${values['batch'] ?? 1}`, 'dp=1', 'ep=1'],
+    limit: ['tp<=8'],
+    precision: [values['precision'] ?? 'bf16'],
+    kv_precision: [values['kv_precision'] ?? 'bf16'],
+  };
+}
+
+function Table({ grid, models, systems }: { grid: Grid; models: string[]; systems: string[] }): JSX.Element {
+  const shade = (cell: Cell): number => (cell.gpus === null ? 0 : 0.85 - Math.min(0.75, Math.log2(cell.gpus) / 8));
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="The fewest GPUs that hold a model">
+      <table class="plain grid">
+        <thead>
+          <tr>
+            <th scope="col">model</th>
+            {systems.map((system) => (
+              <th key={system} scope="col" class="n">
+                {system}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {models.map((model) => (
+            <tr key={model}>
+              <th scope="row">{model}</th>
+              {systems.map((system) => {
+                const cell = grid.cells.get(cellName(model, system));
+                if (!cell) return <td key={system} class="n cell" />;
+                if (cell.gpus === null || !cell.scenario)
+                  return (
+                    <td key={system} class="n cell none">
+                      –
+                    </td>
+                  );
+                return (
+                  <td key={system} class="n cell" style={{ '--shade': shade(cell) }}>
+                    <a
+                      href={address('predict', cell.scenario)}
+                      title={`${model} on ${system}: ${grouped(cell.gpus)} GPUs, ${percent(cell.memory, 0)} of their memory`}
+                    >
+                      {grouped(cell.gpus)}
+                    </a>
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface Point {
+  context: number;
+  batch: number;
+  answer: InferAnswer | null;
+}
+
+/** Every context with every batch, on the strategy at hand. */
+function useHeat(values: Params): { points: Point[]; problems: Problem[]; done: boolean } {
+  const [heat, setHeat] = useState<{ points: Point[]; problems: Problem[]; done: boolean }>({
+    points: [],
+    problems: [],
+    done: false,
+  });
+  const request = requestOf(values, false);
+  const key = JSON.stringify(request);
+  useEffect(() => {
+    if (!request || inlined) return undefined;
+    const points: Point[] = [];
+    let problems: Problem[] = [];
+    const output = 128;
+    return queue(
+      contexts.flatMap((context) => batches.map((batch) => ({ context, batch }))),
+      async ({ context, batch }, signal) => {
+        try {
+          const fields: Fields = { ...request, input: context - output, output, batch, allow_long: true };
+          points.push({ context, batch, answer: await post<InferAnswer>('/infer', fields, signal) });
+        } catch (error) {
+          if (!signal.aborted) problems = problemsIn(error);
+          points.push({ context, batch, answer: null });
+        }
+      },
+      () => setHeat({ points, problems: points.every((point) => !point.answer) ? problems : [], done: true }),
+    );
+  }, [key]);
+  return heat;
+}
+
+function Heat({ values }: { values: Params }): JSX.Element {
+  const { points, problems } = useHeat(values);
+  const at = (context: number, batch: number): Point | undefined =>
+    points.find((point) => point.context === context && point.batch === batch);
+  const gpus = points.find((point) => point.answer)?.answer?.gpus;
+  return (
+    <section data-heat={points.length > 0}>
+      <header class="caption">
+        <h3>
+          How long, how many: {modelTitle(values)} on {gpus ? `${grouped(gpus)} ` : ''}GPUs of {values['system']}
+        </h3>
+        <SaveCsv
+          name="context-batch"
+          title="Context and batch"
+          rows={() =>
+            points.map(({ context, batch, answer }) => ({
+              context,
+              batch,
+              fits: answer ? String(answer.memory.fits) : '',
+              bytes: answer?.memory.total_bytes ?? null,
+              tpot_seconds: answer?.tpot_seconds ?? null,
+              tokens_per_second: answer?.output_tokens_per_second ?? null,
+            }))
+          }
+        />
+      </header>
+      <p class="note">
+        TPOT by tokens of context and requests at a time; the darker, the fuller the memory, and red does not fit.
+      </p>
+      <Problems of={problems} named />
+      <div class="scroll" tabIndex={0} role="region" aria-label="Context and batch that fit">
+        <table class="plain grid">
+          <thead>
+            <tr>
+              <th scope="col">batch</th>
+              {contexts.map((context) => (
+                <th key={context} scope="col" class="n">
+                  {tokens(context)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {batches.map((batch) => (
+              <tr key={batch}>
+                <th scope="row" class="n">
+                  {batch}
+                </th>
+                {contexts.map((context) => {
+                  const answer = at(context, batch)?.answer;
+                  if (!answer) return <td key={context} class="n cell" />;
+                  const { memory } = answer;
+                  const full = memory.total_bytes / memory.capacity_bytes;
+                  return (
+                    <td
+                      key={context}
+                      class={`n cell ${memory.fits ? '' : 'over'}`}
+                      style={{ '--shade': Math.min(0.85, full * 0.85) }}
+                      title={`${grouped(context)} tokens, ${batch} requests: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`}
+                    >
+                      {memory.fits ? seconds(answer.tpot_seconds, 2) : `${percent(full, 0)}`}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+export function Fits(): JSX.Element {
+  const names = (kind: 'models' | 'systems'): string[] => {
+    const list = popularFirst<{ name: string }>(presets.value?.[kind] ?? [], kind).map((entry) => entry.name);
+    const own = params.value[kind === 'models' ? 'model' : 'system'];
+    const first = list.slice(0, listed[kind]);
+    return own && list.includes(own) && !first.includes(own) ? [own, ...first.slice(0, -1)] : first;
+  };
+  const [models, systems] = [names('models'), names('systems')];
+  const precision = params.value['precision'] ?? 'bf16';
+  const kv = params.value['kv_precision'] ?? 'bf16';
+  const context = Number(params.value['fit_context'] ?? 8192);
+  const output = 128;
+  const workload: Params = {
+    precision,
+    kv_precision: kv,
+    input: String(context - output),
+    output: String(output),
+    batch: params.value['fit_batch'] ?? '1',
+  };
+  const grid = useGrid(models, systems, workload);
+  // A training scenario has a model and a system; how it is served is the usual way.
+  const { model, config, system } = params.value;
+  const heat: Params =
+    params.value['kind'] === 'infer'
+      ? params.value
+      : {
+          ...(config ? { config } : { model: model ?? '' }),
+          system: system ?? '',
+          tp: '8',
+          precision,
+          kv_precision: kv,
+        };
+  return (
+    <div class="columns">
+      <Side title="Fits?" unfolded>
+        <form class="scenario" onSubmit={(event) => event.preventDefault()}>
+          <fieldset class="all" disabled={inlined !== null}>
+            <ModelField problems={[]} take={change} />
+            <Picker
+              label="System"
+              name="system"
+              value={params.value['system'] ?? examples.infer['system'] ?? ''}
+              options={systemOptions()}
+              onChange={(system) => change({ system })}
+            />
+            <h2>What it holds</h2>
+            <Choice
+              label="Weights"
+              name="precision"
+              value={precision}
+              options={['bf16', 'fp8', 'fp4', 'int8', 'int4']}
+              onChange={(next) => change({ precision: next })}
+            />
+            <Choice
+              label="Cache"
+              name="kv_precision"
+              value={kv}
+              options={['bf16', 'fp8', 'int8']}
+              onChange={(next) => change({ kv_precision: next })}
+            />
+            <NumberField
+              label="Context"
+              hint="tokens a request holds"
+              name="fit_context"
+              value={context}
+              values={contexts}
+              show={tokens}
+              onChange={(value) => change({ fit_context: value })}
+            />
+            <NumberField
+              label="Requests"
+              hint="at a time"
+              name="fit_batch"
+              value={Number(params.value['fit_batch'] ?? 1)}
+              values={batches}
+              onChange={(value) => change({ fit_batch: value })}
+            />
+          </fieldset>
+        </form>
+      </Side>
+      <main>
+        <header class="title">
+          <h1>How few GPUs hold it?</h1>
+          <p class="subtitle">
+            {precision} weights and a cache of {grouped(context)} tokens in {kv} for{' '}
+            {workload['batch'] === '1' ? 'one request' : `${workload['batch']} requests`} at a time; up to {mostGpus}{' '}
+            GPUs. A number opens it in Predict.
+          </p>
+        </header>
+        {models.length === 0 ? (
+          <Placeholder busy />
+        ) : (
+          <div class="result" data-ready={grid.done}>
+            <Problems of={grid.problems} named />
+            <Table grid={grid} models={models} systems={systems} />
+            <Heat values={heat} />
+          </div>
+        )}
+      </main>
+    </div>
+  );
+}

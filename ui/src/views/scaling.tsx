@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scaling: the best strategy at each number of GPUs, what more of them buy, and what is lost on the way.
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { dot, line, pointer, text, tip } from '@observablehq/plot';
+import type { PlotOptions } from '@observablehq/plot';
+import { inlined, post } from '../api';
+import { bestRequest } from '../choose';
+import { bytes, digits, grouped, percent, seconds, thousands } from '../format';
+import { problemsIn } from '../live';
+import { NumberField, Problems } from '../parts/fields';
+import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
+import { Scenario, modelTitle } from '../parts/scenario';
+import { scenarioOf } from '../search';
+import { address, change, kind, params, presets } from '../state';
+import type { Params } from '../state';
+import type { Found, Problem, SearchAnswer } from '../types';
+import { Headline, Placeholder, split } from './predict';
+
+const sizes = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
+
+interface Point {
+  gpus: number;
+  found: Found;
+  scenario: Params;
+  /** Tokens a second, of all GPUs together. */
+  rate: number;
+  /** Of what as many GPUs would do if each did what one of the first point does. */
+  efficiency: number;
+}
+
+interface Curve {
+  points: Point[];
+  refused: number[];
+  problems: Problem[];
+  done: boolean;
+}
+
+const rateOf = ({ prediction }: Found): number =>
+  prediction.tokens_per_second ?? prediction.total_output_tokens_per_second ?? prediction.output_tokens_per_second ?? 0;
+
+function useCurve(values: Params, list: number[]): Curve {
+  const [curve, setCurve] = useState<Curve>({ points: [], refused: [], problems: [], done: false });
+  const key = JSON.stringify([values, list]);
+  useEffect(() => {
+    if (inlined) return undefined;
+    const controller = new AbortController();
+    const rest = setTimeout(async () => {
+      const points: Point[] = [];
+      const refused: number[] = [];
+      let problems: Problem[] = [];
+      for (const gpus of list) {
+        const asked = { ...values, gpus: String(gpus) };
+        const fields = bestRequest(asked);
+        if (!fields) return;
+        try {
+          const [found] = (await post<SearchAnswer>('/best', fields, controller.signal)).best;
+          if (found) {
+            const rate = rateOf(found);
+            const first = points[0];
+            const efficiency = first ? rate / gpus / (first.rate / first.gpus) : 1;
+            points.push({ gpus, found, scenario: scenarioOf(found, asked), rate, efficiency });
+          } else refused.push(gpus);
+        } catch (error) {
+          if (controller.signal.aborted) return;
+          refused.push(gpus);
+          problems = problemsIn(error);
+        }
+        setCurve({ points: [...points], refused: [...refused], problems: [], done: false });
+      }
+      setCurve({ points, refused, problems: points.length === 0 ? problems : [], done: true });
+    }, 200);
+    return () => {
+      clearTimeout(rest);
+      controller.abort();
+    };
+  }, [key]);
+  return curve;
+}
+
+function drawing(points: Point[]): (width: number) => PlotOptions {
+  const rates = points.map((point) => point.rate);
+  const gpus = points.map((point) => point.gpus);
+  const y: [number, number] = [Math.min(...rates) / 1.3, Math.max(...rates) * 1.5];
+  const x: [number, number] = [Math.min(...gpus) / 1.2, Math.max(...gpus) * 1.2];
+  const [first] = points;
+  const last = gpus[gpus.length - 1] ?? 1;
+  const ideal = first
+    ? [
+        { gpus: first.gpus, rate: first.rate },
+        { gpus: last, rate: (first.rate / first.gpus) * last },
+      ]
+    : [];
+  return () => ({
+    marginLeft: 62,
+    marginRight: 60,
+    marginBottom: 42,
+    grid: true,
+    x: { type: 'log', domain: x, ticks: gpus, tickFormat: (value: number) => grouped(value), label: 'GPUs →' },
+    y: { type: 'log', domain: y, ticks: decades(...y), tickFormat: '~s', label: '↑ tokens a second' },
+    marks: [
+      line(ideal, { x: 'gpus', y: 'rate', stroke: 'var(--faint)', strokeDasharray: '3 4' }),
+      line(points, { x: 'gpus', y: 'rate', stroke: 'var(--work)', strokeWidth: 2 }),
+      dot(points, { x: 'gpus', y: 'rate', r: 4.5, fill: 'var(--work)' }),
+      text(points, {
+        x: 'gpus',
+        y: 'rate',
+        text: (point: Point) => percent(point.efficiency, 0),
+        dy: 16,
+        dx: 8,
+        fill: 'currentColor',
+      }),
+      tip(
+        points,
+        pointer({
+          x: 'gpus',
+          y: 'rate',
+          title: (point: Point) =>
+            `${grouped(point.gpus)} GPUs: ${thousands(point.rate)} tokens/s\n${point.found.summary}`,
+          ...tipStyle,
+        }),
+      ),
+    ],
+  });
+}
+
+function Table({ points }: { points: Point[] }): JSX.Element {
+  const training = kind.value === 'train';
+  return (
+    <section>
+      <header class="caption">
+        <h3>The best strategy at each size</h3>
+        <SaveCsv
+          name="scaling-strategies"
+          title="Strategies"
+          rows={() =>
+            points.map(({ gpus, rate, efficiency, found }) => ({ gpus, rate, efficiency, strategy: found.summary }))
+          }
+        />
+      </header>
+      <div class="scroll" tabIndex={0} role="region" aria-label="The best strategy at each size">
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col" class="n">
+                GPUs
+              </th>
+              <th scope="col">strategy</th>
+              <th scope="col" class="n">
+                {training ? 'step' : 'TPOT'}
+              </th>
+              <th scope="col" class="n">
+                tokens/s a GPU
+              </th>
+              <th scope="col" class="n">
+                efficiency
+              </th>
+              <th scope="col" class="n wide">
+                memory
+              </th>
+              <th scope="col">
+                <span class="hidden">open</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {points.map(({ gpus, found, scenario, rate, efficiency }) => (
+              <tr key={gpus}>
+                <td class="n">{grouped(gpus)}</td>
+                <th scope="row">{found.summary}</th>
+                <td class="n">{seconds(found.prediction.step_seconds ?? found.prediction.tpot_seconds ?? 0)}</td>
+                <td class="n">{digits(rate / gpus)}</td>
+                <td class="n">{percent(efficiency, 0)}</td>
+                <td class="n wide">{bytes(found.prediction.memory.total_bytes)}</td>
+                <td>
+                  <a href={address('predict', scenario)} aria-label={`Open the strategy of ${gpus} GPUs in Predict`}>
+                    open
+                  </a>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Result({ curve }: { curve: Curve }): JSX.Element {
+  const { points, refused } = curve;
+  const [first, last] = [points[0], points[points.length - 1]];
+  return (
+    <div class="result" data-ready={curve.done}>
+      {first && last && (
+        <dl class="headlines">
+          <Headline
+            main
+            label={`of ideal, at ${grouped(last.gpus)} GPUs`}
+            {...split(percent(last.efficiency, 0))}
+            detail={`against ${grouped(first.gpus)} GPUs, a GPU`}
+          />
+          <Headline
+            label="tokens/s"
+            value={thousands(last.rate)}
+            detail={`${digits(last.rate / first.rate)} times those of ${grouped(first.gpus)} GPUs`}
+          />
+          {refused.length > 0 && (
+            <Headline
+              label="cannot run on"
+              value={refused.map((gpus) => grouped(gpus)).join(', ')}
+              detail="GPUs: too little memory, or too small a batch"
+            />
+          )}
+        </dl>
+      )}
+      {points.length > 0 && (
+        <Figure
+          name="scaling"
+          title="What more GPUs buy"
+          note="The dashed line is as many times the first point; the numbers are how much of that is reached."
+          rows={() => points.map(({ gpus, rate, efficiency }) => ({ gpus, tokens_per_second: rate, efficiency }))}
+        >
+          <PlotBox draw={drawing(points)} of={[points]} height={360} label="tokens a second by number of GPUs" />
+        </Figure>
+      )}
+      {points.length > 0 && <Table points={points} />}
+      {curve.done && points.length === 0 && (
+        <p class="misfit">
+          <strong>No size runs.</strong> A larger batch, fewer bits or more memory may.
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function Scaling(): JSX.Element {
+  const facts = presets.value?.systems.find((system) => system.name === params.value['system']);
+  const most = Number(params.value['gpus_to'] ?? 1024);
+  const reach = Math.min(most, facts?.max_devices ?? most);
+  const list = sizes.filter((size) => size <= reach);
+  const curve = useCurve(params.value, list.length > 0 ? list : [reach]);
+  return (
+    <div class="columns">
+      <Scenario
+        free
+        used={{ values: {}, choices: undefined, problems: curve.problems }}
+        aims={
+          <NumberField
+            label="Up to"
+            hint="GPUs at the end of the curve"
+            name="gpus_to"
+            value={most}
+            values={sizes}
+            show={grouped}
+            onChange={(value) => change({ gpus_to: value })}
+          />
+        }
+      />
+      <main>
+        <header class="title">
+          <h1>Scaling</h1>
+          <p class="subtitle">
+            {kind.value === 'train' ? 'Training' : 'Serving'} {modelTitle()} on {params.value['system']}
+            {kind.value === 'train'
+              ? `, ${grouped(Number(params.value['batch'] ?? 0))} sequences a step at every size`
+              : ''}
+            ; at each size the best of the strategies that are tried first.
+          </p>
+        </header>
+        <Problems of={curve.problems} named />
+        {curve.points.length > 0 || curve.done ? <Result curve={curve} /> : <Placeholder busy />}
+      </main>
+    </div>
+  );
+}
