@@ -16,10 +16,13 @@ const views = {
   predict: '',
   serving:
     '?kind=infer&model=llama3.1-70b&system=dgx-h100&tp=4&rate=3&input=2000&output=500&precision=fp8&max_ttft_p99=1000&max_tpot_p99=40',
+  run: '?kind=train&model=llama3.1-70b&system=dgx-h100&gpus=1024&tp=8&pp=4&interleave=5&microbatch=1&batch=1024&seq=8192&zero=1&recompute=none&tokens=15T&price=2.5',
   fits: '',
   scaling: '',
   operators: '',
   compare: '',
+  hardware:
+    '?kind=infer&model=llama3.1-70b&system=dgx-h100&tp=4&batch=16&input=1024&output=256&precision=fp8&x_bandwidth=200',
   search: '',
   timeline:
     '?kind=train&model=gpt3-175b&system=dgx-a100&gpus=64&tp=8&pp=8&interleave=1&microbatch=1&batch=32&seq=2048&recompute=selective',

@@ -138,6 +138,60 @@ describe('views', together, () => {
     }),
   );
 
+  check('run: days, cost and energy of so many tokens, and what is lost', () =>
+    visit(`#/run?${training}&tokens=300B&price=2`, async (page) => {
+      await page.locator(ready).waitFor();
+      const { body } = await api('/train', {
+        model: 'gpt3-175b',
+        system: 'dgx-a100',
+        gpus: 64,
+        tp: 8,
+        pp: 8,
+        microbatch: 1,
+        batch: 64,
+        seq: 2048,
+        recompute: 'selective',
+        precision: 'bf16',
+        tokens: '300B',
+        price: '2',
+      });
+      assert.equal(Number(await mainValue(page)), Number(body.run.days.toPrecision(3)));
+      assert.match(await page.locator('.headlines').innerText(), /\$/);
+      await page.locator('[data-figure=run] rect').nth(3).waitFor();
+    }),
+  );
+
+  check('what if: twice the bandwidth, beside the system that there is', () =>
+    visit(`#/hardware?${serving}`, async (page) => {
+      await page.locator(ready).waitFor();
+      assert.equal(Number(await mainValue(page)), 1);
+      const slider = field(page, 'x_bandwidth').locator('input[type=range]');
+      await slider.evaluate((input) => {
+        input.value = '8';
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+      });
+      await page.waitForURL(/x_bandwidth=200/);
+      await until(async () => Number(await mainValue(page)) > 1.2, 'decoding is bound by memory');
+      const latency = async (set) =>
+        (
+          await api('/infer', {
+            model: 'llama2-13b',
+            system: 'dgx-h100',
+            tp: 2,
+            batch: 4,
+            input: 512,
+            output: 128,
+            precision: 'bf16',
+            set,
+          })
+        ).body.latency_seconds;
+      const ratio = (await latency([])) / (await latency(['device.memory.bandwidth=6.7 TB/s']));
+      assert.equal(Number(await mainValue(page)), Number(ratio.toPrecision(3)));
+      await page.getByRole('link', { name: 'Open it in Predict' }).click();
+      await page.locator('h1', { hasText: 'llama2-13b' }).waitFor();
+    }),
+  );
+
   check('operators: dots on every level, table by share, sorting', () =>
     visit(`#/operators?${serving}&phase=prefill`, async (page) => {
       await page.locator('[data-figure=roofline] svg circle').first().waitFor();
@@ -177,6 +231,15 @@ describe('views', together, () => {
       await page.getByRole('button', { name: 'Zoom in' }).click();
       await until(async () => (await length()) < whole * 0.7, 'the button zooms in');
       await gantt.focus();
+      const before = await length();
+      await page.keyboard.press('w');
+      await until(async () => (await length()) < before * 0.8, 'W zooms in');
+      await page.keyboard.press('s');
+      await until(async () => (await length()) > before * 0.9, 'S zooms out');
+      await gantt.hover();
+      await page.mouse.wheel(0, -300);
+      await until(async () => (await length()) < before * 0.8, 'the wheel zooms what has the focus');
+      await page.mouse.wheel(0, 300);
       const from = Number(await gantt.getAttribute('data-from'));
       await page.keyboard.press('ArrowRight');
       await until(async () => Number(await gantt.getAttribute('data-from')) > from, 'the arrow moves');

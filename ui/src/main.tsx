@@ -10,9 +10,11 @@ import type { View } from './state';
 import { Accuracy } from './views/accuracy';
 import { Compare } from './views/compare';
 import { Fits } from './views/fits';
+import { Hardware } from './views/hardware';
 import { Operators } from './views/operators';
 import { Predict } from './views/predict';
 import { Scaling } from './views/scaling';
+import { Run } from './views/run';
 import { Search } from './views/search';
 import { Serving } from './views/serving';
 import { Technology } from './views/technology';
@@ -26,10 +28,12 @@ import './styles/media.css';
 const titles: Record<View, string> = {
   predict: 'Predict',
   serving: 'Serving',
+  run: 'Run',
   fits: 'Fits?',
   scaling: 'Scaling',
   operators: 'Operators',
   compare: 'Compare',
+  hardware: 'What if',
   search: 'Search',
   timeline: 'Timeline',
   technology: 'Technology',
@@ -38,10 +42,12 @@ const titles: Record<View, string> = {
 const pages: Record<View, () => JSX.Element> = {
   predict: Predict,
   serving: Serving,
+  run: Run,
   fits: Fits,
   scaling: Scaling,
   operators: Operators,
   compare: Compare,
+  hardware: Hardware,
   search: Search,
   timeline: TimelineView,
   technology: Technology,
@@ -135,14 +141,8 @@ function Page(): JSX.Element {
         </nav>
         <span class="tools">
           {!inlined && <CopyLink />}
-          <button
-            type="button"
-            class="quiet"
-            aria-pressed={dark.value}
-            onClick={() => chooseTheme(!dark.value)}
-            aria-label="Dark theme"
-          >
-            {dark.value ? 'Light' : 'Dark'}
+          <button type="button" class="quiet" aria-pressed={dark.value} onClick={() => chooseTheme(!dark.value)}>
+            Dark theme
           </button>
         </span>
       </header>

@@ -7,10 +7,12 @@ import type { Fields, Json, Presets, ValidateAnswer } from './types';
 export const views = [
   'predict',
   'serving',
+  'run',
   'fits',
   'scaling',
   'search',
   'compare',
+  'hardware',
   'operators',
   'timeline',
   'technology',

@@ -114,12 +114,18 @@ class Chooser {
     return list;
   }
 
+  /// Beyond this no value of an axis is legal: trying all of them is most of what an answer costs.
   int most_of(std::string_view axis) const {
     const Model& m = p_.model;
     if (axis == "recompute_layers") return std::min(m.layers, most_values);
-    if (axis == "microbatch" && in_.training.batch == 0) return most_sequences;
-    const int work = axis == "microbatch" ? in_.training.batch : 0;
-    return std::min(std::max({p_.max_devices, m.layers, m.experts.count, work}), most_values);
+    // A chunk of a pipeline holds a layer, the embedding or the head.
+    if (axis == "pp" || axis == "interleave") return std::min(m.layers + 2, most_values);
+    if ((axis == "ep" || axis == "etp") && m.experts.count == 0) return 1;
+    if (axis == "microbatch") {
+      const int batch = in_.training.batch;
+      return batch == 0 ? most_sequences : std::min(batch, most_values);
+    }
+    return std::min(in_.gpus > 0 ? in_.gpus : p_.max_devices, most_values);
   }
 
   bool possible() {

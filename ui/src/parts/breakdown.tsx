@@ -133,8 +133,8 @@ function Unlabelled({ parts, scale }: { parts: Part[]; scale: number }): JSX.Ele
     .filter((part) => visible(part) && !fits(part.label, part.seconds * scale));
   return (
     <p class="note narrow" aria-hidden="true">
-      {narrow.map((part) => (
-        <span key={part.label} class="legend">
+      {narrow.map((part, index) => (
+        <span key={index} class="legend">
           <svg class="swatch" width="10" height="10">
             <Hatch />
             <rect width="10" height="10" fill={fill(toneOf(part.label))} />

@@ -118,6 +118,11 @@ export function PlotBox({ draw, of, height, label }: PlotProps): JSX.Element {
       width,
       style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' },
     });
+    // One image with one name; the names that Plot gives its groups are no readers' business.
+    for (const group of drawing.querySelectorAll('g[aria-label]')) {
+      group.setAttribute('data-mark', group.getAttribute('aria-label') ?? '');
+      group.removeAttribute('aria-label');
+    }
     drawing.setAttribute('role', 'img');
     drawing.setAttribute('aria-label', label);
     target.replaceChildren(drawing);

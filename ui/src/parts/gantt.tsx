@@ -51,7 +51,7 @@ function Toolbar({ frame, whole }: { frame: Frame; whole: number }): JSX.Element
       {button('Whole step', { from: 0, to: whole })}
       {button('Start', clamp({ from: 0, to: whole * 0.12 }, whole))}
       {button('End', clamp({ from: whole * 0.88, to: whole }, whole))}
-      <span class="hint">drag to move; Ctrl and wheel, or + and −, to zoom</span>
+      <span class="hint">drag, or A and D, to move; wheel, or W and S, to zoom</span>
     </div>
   );
 }
@@ -162,10 +162,11 @@ const keyZoom = 1.5;
 function frameByKey(key: string, frame: Frame, whole: number): Frame | null {
   const length = frame.to - frame.from;
   const middle = (frame.from + frame.to) / 2;
-  if (key === 'ArrowLeft') return moved(frame, -length * keyStep, whole);
-  if (key === 'ArrowRight') return moved(frame, length * keyStep, whole);
-  if (key === '+' || key === '=') return zoomed(frame, 1 / keyZoom, middle, whole);
-  if (key === '-') return zoomed(frame, keyZoom, middle, whole);
+  // W, A, S and D as in Perfetto.
+  if (key === 'ArrowLeft' || key === 'a') return moved(frame, -length * keyStep, whole);
+  if (key === 'ArrowRight' || key === 'd') return moved(frame, length * keyStep, whole);
+  if (key === '+' || key === '=' || key === 'w') return zoomed(frame, 1 / keyZoom, middle, whole);
+  if (key === '-' || key === 's') return zoomed(frame, keyZoom, middle, whole);
   return key === '0' || key === 'Home' ? { from: 0, to: whole } : null;
 }
 
@@ -176,12 +177,15 @@ function useWheel(holder: RefObject<HTMLElement | null>, view: View, timeAt: (cl
   const handle = useRef<(event: WheelEvent) => void>(() => undefined);
   handle.current = (event) => {
     const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
-    if (!event.ctrlKey && !event.shiftKey && !sideways) return; // a plain wheel scrolls the page
+    // A plain wheel scrolls the page, until the drawing is what one works with.
+    const focused = holder.current?.contains(document.activeElement) ?? false;
+    if (!event.ctrlKey && !event.shiftKey && !sideways && !focused) return;
     event.preventDefault();
     const { frame, whole, scale } = view;
-    const next = event.ctrlKey
-      ? zoomed(frame, wheelZoom ** event.deltaY, timeAt(event.clientX), whole)
-      : moved(frame, (sideways ? event.deltaX : event.deltaY) / scale, whole);
+    const next =
+      event.ctrlKey || (focused && !event.shiftKey && !sideways)
+        ? zoomed(frame, wheelZoom ** event.deltaY, timeAt(event.clientX), whole)
+        : moved(frame, (sideways ? event.deltaX : event.deltaY) / scale, whole);
     show(next, whole);
   };
   useEffect(() => {
@@ -241,7 +245,7 @@ export function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number;
             viewBox={`0 0 ${paper} ${view.height}`}
             tabindex={0}
             role="application"
-            aria-label="Pipeline schedule; arrows move, plus and minus zoom"
+            aria-label="Pipeline schedule; arrows or A and D move, plus and minus or W and S zoom"
             data-from={frame.from}
             data-to={frame.to}
             onKeyDown={(event) => {
@@ -251,6 +255,7 @@ export function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number;
               show(next, whole);
             }}
             onPointerDown={(event) => {
+              event.currentTarget.focus({ preventScroll: true });
               drag.current = { x: event.clientX, frame };
               event.currentTarget.setPointerCapture(event.pointerId);
             }}

@@ -279,7 +279,7 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         label="of what it can serve"
         over={answer.saturation > 1}
         {...split(percent(answer.saturation, 0))}
-        detail={`${digits(answer.offered_requests_per_second)} of ${digits(answer.capacity_requests_per_second)} requests/s, on ${grouped(answer.gpus)} GPUs`}
+        detail={`${digits(answer.offered_requests_per_second)} of ${digits(answer.capacity_requests_per_second)} requests/s, on ${grouped(answer.gpus)} ${answer.gpus === 1 ? 'GPU' : 'GPUs'}`}
       />
       <Headline
         label="TTFT p99"
@@ -342,7 +342,15 @@ function byRate(answer: TrafficAnswer): (width: number) => PlotOptions {
     Math.max(...rows.map((row) => row.time)) * 1.2,
   ];
   const knee = answer.knee_requests_per_second;
-  const ends = rows.filter((row) => row.rate === Math.max(...rows.map((other) => other.rate)));
+  const last = rows.filter((row) => row.rate === Math.max(...rows.map((other) => other.rate)));
+  // The half is named where its name does not lie on the other's.
+  const ends = last.filter(
+    (row) =>
+      row.quantile === 'p99' ||
+      last.every(
+        (other) => other === row || Math.abs(Math.log(other.time / row.time)) > 0.05 * Math.log(range[1] / range[0]),
+      ),
+  );
   const bounds = metrics.flatMap((metric) => {
     const limit = limitOf(metric === 'ttft_seconds' ? 'max_ttft_p99' : 'max_tpot_p99');
     return limit === null || limit * 1e3 < range[0] || limit * 1e3 > range[1] ? [] : [{ metric, limit: limit * 1e3 }];

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hardware what-if: the same scenario on a device with more or less of each resource, beside the one there is.
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { post, preset } from '../api';
+import { choosing } from '../choose';
+import {
+  byteRate,
+  bytes,
+  flopRate,
+  grouped,
+  percent,
+  seconds,
+  signedPercent,
+  thousands,
+  times,
+  watts,
+} from '../format';
+import { useLive } from '../live';
+import { Breakdown } from '../parts/breakdown';
+import { Assumptions } from '../parts/evidence';
+import { NumberField, Problems } from '../parts/fields';
+import { MemoryFigure } from '../parts/memory';
+import { Scenario } from '../parts/scenario';
+import { address, change, kind, params, requestOf } from '../state';
+import type { Answer, DeviceFacts, Fields } from '../types';
+import { isTraining, mainSeconds } from '../types';
+import { usedBy } from '../used';
+import { Headline, Placeholder, Refused, split } from './predict';
+
+interface SystemFacts {
+  name: string;
+  device: DeviceFacts;
+  fabrics: { name: string; bandwidth: number }[];
+}
+
+/** A resource, what it is now, and the settings that multiply it. */
+interface Knob {
+  name: string;
+  label: string;
+  hint: string;
+  now: (system: SystemFacts) => string;
+  /** Fields of the system with their values and units, to be multiplied. */
+  fields: (system: SystemFacts) => [path: string, value: number, unit: string][];
+}
+
+const knobs: Knob[] = [
+  {
+    name: 'x_flops',
+    label: 'Arithmetic',
+    hint: 'the rate of matrix multiplies, at every precision',
+    now: ({ device }) => flopRate(device.matrix.bf16),
+    fields: ({ device }) =>
+      Object.entries(device.matrix)
+        .filter(([, rate]) => rate > 0)
+        .map(([precision, rate]) => [`device.matrix.${precision}`, rate, 'FLOP/s']),
+  },
+  {
+    name: 'x_bandwidth',
+    label: 'Memory bandwidth',
+    hint: 'of the DRAM',
+    now: ({ device }) => byteRate(device.memory.bandwidth),
+    fields: ({ device }) => [['device.memory.bandwidth', device.memory.bandwidth, 'B/s']],
+  },
+  {
+    name: 'x_capacity',
+    label: 'Memory capacity',
+    hint: 'of a device',
+    now: ({ device }) => bytes(device.memory.capacity),
+    fields: ({ device }) => [['device.memory.capacity', device.memory.capacity, 'B']],
+  },
+  {
+    name: 'x_inner',
+    label: 'Links in a node',
+    hint: 'one direction of a device',
+    now: ({ fabrics }) => (fabrics[0] ? byteRate(fabrics[0].bandwidth) : '–'),
+    fields: ({ fabrics }) => (fabrics[0] ? [['system.fabrics.0.bandwidth', fabrics[0].bandwidth, 'B/s']] : []),
+  },
+  {
+    name: 'x_outer',
+    label: 'Network',
+    hint: 'between nodes, of a device',
+    now: ({ fabrics }) => (fabrics[1] ? byteRate(fabrics[1].bandwidth) : '–'),
+    fields: ({ fabrics }) =>
+      fabrics.slice(1).map((fabric, index) => [`system.fabrics.${index + 1}.bandwidth`, fabric.bandwidth, 'B/s']),
+  },
+  {
+    name: 'x_power',
+    label: 'Power limit',
+    hint: 'of a device; clocks follow',
+    now: ({ device }) => watts(device.power.limit),
+    fields: ({ device }) => [['device.power.limit', device.power.limit, 'W']],
+  },
+];
+
+/** Quarters and doublings, in percent: parameters are whole numbers. */
+const factors = [25, 50, 75, 90, 100, 110, 125, 150, 200, 300, 400, 600, 800];
+const factorOf = (knob: Knob): number => Number(params.value[knob.name] ?? 100);
+
+/** `set` of a request: every field that a knob moves. */
+export function settingsOf(system: SystemFacts): string[] {
+  return knobs.flatMap((knob) => {
+    const factor = factorOf(knob) / 100;
+    return factor === 1 ? [] : knob.fields(system).map(([path, value, unit]) => `${path}=${value * factor} ${unit}`);
+  });
+}
+
+function useSystem(): SystemFacts | null {
+  const name = params.value['system'] ?? '';
+  const [system, setSystem] = useState<SystemFacts | null>(null);
+  useEffect(() => {
+    let current = true;
+    setSystem(null);
+    if (name !== '')
+      preset<SystemFacts>('systems', name).then(
+        (facts) => {
+          if (current) setSystem(facts);
+        },
+        () => undefined, // the answer says what is wrong with it
+      );
+    return () => {
+      current = false;
+    };
+  }, [name]);
+  return system?.name === name ? system : null;
+}
+
+function Knobs({ system }: { system: SystemFacts | null }): JSX.Element {
+  return (
+    <>
+      {knobs.map((knob) => (
+        <NumberField
+          key={knob.name}
+          label={knob.label}
+          hint={knob.hint}
+          name={knob.name}
+          value={factorOf(knob)}
+          values={factors}
+          show={(value) => (value === 100 ? (system ? knob.now(system) : '×1') : `× ${value / 100}`)}
+          onChange={(value) => change({ [knob.name]: value === 100 ? undefined : value })}
+        />
+      ))}
+    </>
+  );
+}
+
+const rate = (answer: Answer): number =>
+  isTraining(answer) ? answer.tokens_per_second : answer.output_tokens_per_second;
+
+function Result({
+  before,
+  after,
+  settings,
+  stale,
+}: {
+  before: Answer;
+  after: Answer;
+  settings: string[];
+  stale: boolean;
+}): JSX.Element {
+  const [old, now] = [mainSeconds(before), mainSeconds(after)];
+  const ratio = old / now;
+  const what = isTraining(after) ? 'step' : 'request';
+  const set = [params.value['set'], ...settings].filter((entry) => entry).join(';');
+  return (
+    <div class="result" data-ready={!stale} data-stale={stale}>
+      <header class="title">
+        <h1>
+          {after.model} <span>on</span> {grouped(after.gpus)} GPUs <span>that do not exist</span>
+        </h1>
+        <p class="subtitle">
+          {settings.length === 0
+            ? `As ${after.system} is; move a resource on the left.`
+            : `${after.system} with ${knobs
+                .filter((knob) => factorOf(knob) !== 100)
+                .map((knob) => `${factorOf(knob) / 100} × ${knob.label.toLowerCase()}`)
+                .join(', ')}.`}{' '}
+          <a href={address('predict', { ...params.value, set })}>Open it in Predict</a>
+        </p>
+      </header>
+      <dl class="headlines">
+        <Headline
+          main
+          label={ratio >= 1 ? 'faster' : 'slower'}
+          {...split(times(ratio >= 1 ? ratio : 1 / ratio))}
+          detail={`a ${what} of ${seconds(now)}, ${seconds(old)} before`}
+        />
+        <Headline
+          label="tokens/s"
+          value={thousands(rate(after))}
+          detail={`${signedPercent(rate(after) / rate(before) - 1)} against ${thousands(rate(before))}`}
+        />
+        <Headline
+          label="energy a token"
+          value={signedPercent(after.energy.joules_per_token / before.energy.joules_per_token - 1)}
+          detail="at the power it takes"
+        />
+        <Headline
+          label="memory"
+          over={!after.memory.fits}
+          {...split(percent(after.memory.total_bytes / after.memory.capacity_bytes, 0))}
+          detail={after.memory.fits ? `of ${bytes(after.memory.capacity_bytes)}` : 'does not fit'}
+        />
+      </dl>
+      <Breakdown of={after.breakdown} title={`Where a ${what} goes then`} />
+      <MemoryFigure memory={after.memory} />
+      <Assumptions of={after.assumptions} />
+    </div>
+  );
+}
+
+export function Hardware(): JSX.Element {
+  const training = kind.value === 'train';
+  const system = useSystem();
+  const request = choosing.value ? null : requestOf(params.value);
+  const path = training ? '/train' : '/infer';
+  const settings = system ? settingsOf(system) : [];
+  const given = (request?.['set'] ?? []) as string[];
+  const changed: Fields | null = request && system && { ...request, set: [...given, ...settings], choices: true };
+  const before = useLive<Answer>(request && JSON.stringify(request) + path, (signal) =>
+    post(path, request ?? {}, signal),
+  );
+  const after = useLive<Answer>(changed && JSON.stringify(changed) + path, (signal) =>
+    post(path, changed ?? {}, signal),
+  );
+  const fitting = (answer: Answer | null): Answer | null => (answer && isTraining(answer) === training ? answer : null);
+  const [old, now] = [fitting(before.answer), fitting(after.answer)];
+  const problems = after.problems;
+  return (
+    <div class="columns">
+      <Scenario
+        unfolded
+        extra={
+          <>
+            <h2>What if it had</h2>
+            <Knobs system={system} />
+          </>
+        }
+        used={{ values: usedBy(now), choices: now?.choices, problems }}
+      />
+      <main>
+        <Refused problems={now ? problems : []} />
+        {old && now ? (
+          <Result before={old} after={now} settings={settings} stale={problems.length > 0} />
+        ) : (
+          <Placeholder busy={after.busy && problems.length === 0}>
+            <Problems of={problems} named />
+          </Placeholder>
+        )}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run: a training run of so many tokens: days, dollars, energy, and what failures and checkpoints take of it.
+import type { JSX } from 'preact';
+import { post } from '../api';
+import { choosing } from '../choose';
+import { bytes, digits, dollars, grouped, percent, seconds } from '../format';
+import { useLive } from '../live';
+import { Bars } from '../parts/bars';
+import { Assumptions } from '../parts/evidence';
+import { Problems, TextField, problemsOf } from '../parts/fields';
+import { Figure } from '../parts/figure';
+import { Scenario, switchKind } from '../parts/scenario';
+import { change, kind, params, requestOf } from '../state';
+import type { Fields, Problem, Run as WholeRun, TrainAnswer } from '../types';
+import { usedBy } from '../used';
+import { strategyLine } from '../words';
+import { Headline, Placeholder, Refused, split } from './predict';
+
+const usualTokens = '1T';
+
+function Aims({ problems }: { problems: Problem[] }): JSX.Element {
+  return (
+    <>
+      <TextField
+        label="Tokens"
+        name="tokens"
+        value={params.value['tokens'] ?? usualTokens}
+        placeholder="15T"
+        problems={problemsOf(problems, 'tokens')}
+        onChange={(tokens) => change({ tokens })}
+      />
+      <TextField
+        label="Price"
+        name="price"
+        value={params.value['price'] ?? ''}
+        placeholder="$ a GPU and hour, or aws, lambda"
+        problems={problemsOf(problems, 'price')}
+        onChange={(price) => change({ price })}
+      />
+    </>
+  );
+}
+
+const days = (value: number): string => `${digits(value)}\u202fdays`;
+
+function Headlines({ run, gpus }: { run: WholeRun; gpus: number }): JSX.Element {
+  return (
+    <dl class="headlines">
+      <Headline
+        main
+        label="the whole run"
+        {...split(days(run.days))}
+        range={{ low: run.days_low, value: run.days, high: run.days_high, show: days }}
+        detail={`${grouped(run.steps)} steps on ${grouped(gpus)} GPUs`}
+      />
+      <Headline
+        label="cost"
+        value={run.dollars > 0 ? dollars(run.dollars) : '–'}
+        detail={
+          run.dollars > 0
+            ? `${grouped(run.gpu_hours)} GPU hours`
+            : `${grouped(run.gpu_hours)} GPU hours; a price gives the cost`
+        }
+      />
+      <Headline
+        label="energy"
+        {...split(`${digits(run.megawatt_hours)}\u202fMWh`)}
+        detail={run.co2_tonnes > 0 ? `${digits(run.co2_tonnes)} t of CO₂` : ''}
+      />
+      <Headline
+        label="goodput"
+        means="the share of the run's time that trains; the rest is lost to failures and checkpoints"
+        {...split(percent(run.goodput))}
+        detail={`${digits(run.interruptions)} interruptions, one every ${seconds(run.between_interruptions_seconds)}`}
+      />
+    </dl>
+  );
+}
+
+function Losses({ run }: { run: WholeRun }): JSX.Element {
+  const parts: [string, number, string][] = [
+    ['training', run.days_without_failures, 'var(--work)'],
+    ['checkpoints', run.lost_to_checkpoints_days, 'var(--link)'],
+    ['work done again', run.lost_work_days, 'var(--rest)'],
+    ['restarts', run.lost_to_restarts_days, 'var(--rest)'],
+  ];
+  return (
+    <Figure
+      name="run"
+      title="Where the days go"
+      note={`A checkpoint of ${bytes(run.checkpoint_bytes)} every ${seconds(run.checkpoint_interval_seconds)} takes ${seconds(run.checkpoint_seconds)}. One run in a hundred takes more than ${days(run.days_p99)}.`}
+      rows={() => parts.map(([part, value]) => ({ part, days: value }))}
+    >
+      <Bars
+        bars={parts.map(([label, value, tone]) => ({
+          label,
+          value,
+          tone,
+          text: days(value),
+          after: percent(value / run.days),
+        }))}
+        label={parts.map(([label, value]) => `${label}: ${days(value)}`).join(', ')}
+      />
+    </Figure>
+  );
+}
+
+function Result({ answer, run, stale }: { answer: TrainAnswer; run: WholeRun; stale: boolean }): JSX.Element {
+  return (
+    <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
+      <header class="title">
+        <h1>
+          {answer.model} <span>on</span> {params.value['tokens'] ?? usualTokens} <span>tokens</span>
+        </h1>
+        <p class="subtitle">
+          {grouped(answer.gpus)} GPUs of {answer.system}; {strategyLine(answer.strategy)}; {answer.runtime}
+        </p>
+      </header>
+      <Headlines run={run} gpus={answer.gpus} />
+      {!answer.memory.fits && (
+        <section class="verdict bad" role="status">
+          <p>
+            <strong>Does not fit in memory.</strong> {bytes(answer.memory.total_bytes)} of{' '}
+            {bytes(answer.memory.capacity_bytes)}; the run is that of a device with more.
+          </p>
+        </section>
+      )}
+      <Losses run={run} />
+      <Assumptions of={answer.assumptions} />
+    </div>
+  );
+}
+
+function TrainingRun(): JSX.Element {
+  const request = choosing.value ? null : requestOf(params.value, true);
+  const price = params.value['price'];
+  const body: Fields | null = request && {
+    ...request,
+    tokens: params.value['tokens'] ?? usualTokens,
+    ...(price ? { price } : {}),
+    choices: true,
+  };
+  const live = useLive<TrainAnswer>(body && JSON.stringify(body), (signal) => post('/train', body ?? {}, signal));
+  const { answer, problems } = live;
+  return (
+    <div class="columns">
+      <Scenario
+        trainingOnly
+        aims={<Aims problems={problems} />}
+        used={{ values: usedBy(answer), choices: answer?.choices, problems }}
+      />
+      <main>
+        <Refused problems={answer ? problems : []} />
+        {answer?.run ? (
+          <Result answer={answer} run={answer.run} stale={problems.length > 0} />
+        ) : (
+          <Placeholder busy={live.busy && problems.length === 0}>
+            <Problems of={problems} named />
+          </Placeholder>
+        )}
+      </main>
+    </div>
+  );
+}
+
+export function Run(): JSX.Element {
+  if (kind.value === 'train') return <TrainingRun />;
+  return (
+    <main class="whole">
+      <p class="note">
+        A run is of training.{' '}
+        <button type="button" onClick={() => switchKind('train')}>
+          Switch to training
+        </button>
+      </p>
+    </main>
+  );
+}
