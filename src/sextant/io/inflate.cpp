@@ -114,8 +114,8 @@ std::string packed(std::string_view text) {
   z_stream stream{};
   constexpr int gzip_as_whole = 16 + MAX_WBITS;
   constexpr int usual_memory = 8;
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_as_whole, usual_memory, Z_DEFAULT_STRATEGY) !=
-      Z_OK) {
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_as_whole, usual_memory,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::bad_alloc();
   }
   std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
