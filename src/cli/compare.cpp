@@ -80,7 +80,9 @@ Compared compared(const Document& document, const Node& given, Common common,
   read_request(document, given, all, problems, rules);
   common.set.insert(common.set.end(), set.begin(), set.end());
   throw_if_any(std::move(problems));
-  return {.name = {}, .scenario = read(options, common), .answer = run(options, common)};
+  const Answer answer = run(options, common);
+  const Record& values = answer;  // what people alone read is left behind
+  return {.name = {}, .scenario = read(options, common), .answer = values};
 }
 
 Compared compared(const Document& document, const Node& given, bool trains, const Common& common,

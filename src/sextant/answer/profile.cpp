@@ -157,7 +157,8 @@ plot::Figure figure_of(const ProfileResult& x) {
   if (kinds.size() > 6) kinds.resize(6);
   double row = static_cast<double>(kinds.size());
   f.y.names = {"idle"};
-  for (auto k = kinds.rbegin(); k != kinds.rend(); ++k) f.y.names.emplace_back(name_of(k->kind));
+  for (const OfKind& k : kinds) f.y.names.emplace_back(name_of(k.kind));
+  std::reverse(f.y.names.begin() + 1, f.y.names.end());
   const auto add = [&](const auto& wanted) {
     plot::Series s{.mark = plot::Mark::spans};
     for (const Piece& p : x.profile.pieces) {

@@ -139,7 +139,7 @@ struct Given {
 class Importer {
  public:
   Importer(const Document& document, const ImportFormat& format, const ImportOptions& options)
-      : document_(document), format_(format), options_(options), facts_(document, problems_) {
+      : document_(document), format_(format), facts_(document, problems_) {
     out_.format = format.name;
     out_.title = format.title;
     const std::string task = options.task.empty() ? format.task : options.task;
@@ -538,7 +538,6 @@ class Importer {
   static constexpr std::size_t longest = 1000;
   const Document& document_;
   const ImportFormat& format_;
-  const ImportOptions& options_;
   const Node* root_ = nullptr;
   bool trains_ = true;
   std::vector<Diagnostic> problems_;
@@ -589,9 +588,10 @@ void Importer::add_preset_facts() {
 void Importer::check_values() {
   Inputs scratch;
   StructRef fields = fields_of(out_.task, scratch);
-  for (const auto& [field, fact] : facts_.all()) {
+  for (const auto& entry : facts_.all()) {
+    const auto& fact = entry.second;
     const auto slot = std::find_if(fields.fields.begin(), fields.fields.end(),
-                                   [&](const Slot& s) { return s.name == field; });
+                                   [&](const Slot& s) { return s.name == entry.first; });
     if (slot == fields.fields.end() || fact.from.empty()) continue;
     std::vector<Diagnostic> found;
     read_input(fact.value, *slot, document_, fact.from, found);
@@ -879,10 +879,9 @@ Imported import_text(std::string text, std::string file, const ImportOptions& op
     check_text(text, file);
     return import_script({std::move(file), std::move(text), {}}, options);
   }
-  Document document;
-  if (syntax == ImportSyntax::json) document = parse_json(std::move(text), std::move(file));
-  if (syntax == ImportSyntax::yaml) document = parse_yaml(std::move(text), std::move(file));
-  if (syntax == ImportSyntax::toml) document = parse_toml(std::move(text), std::move(file));
+  const auto* parse = syntax == ImportSyntax::json ? &parse_json : &parse_toml;
+  if (syntax == ImportSyntax::yaml) parse = &parse_yaml;
+  const Document document = parse(std::move(text), std::move(file));
   if (syntax != ImportSyntax::yaml && document.root.find("task") != nullptr &&
       options.format.empty()) {
     return own_scenario(document, options);

@@ -36,7 +36,7 @@ TEST(JsonStream, ReadsWhatItIsAskedForAndSkipsTheRest) {
   const std::string text =
       R"({"skip": {"a": [1, {"b": "]}"}], "c": "\""}, "name": "a\u00e9\n\ud83d\ude00b", "ts": 1234567890123.4567,)"
       R"( "list": [ 1, -2.5e3 ,3], "raw": [ [1, 2], "x y", [] ], "last": null} )";
-  for (const std::size_t size : {1, 2, 3, 7, 1000}) {
+  for (const std::size_t size : {1UL, 2UL, 3UL, 7UL, 1000UL}) {
     Drops source(text, size);
     JsonStream json(source, "f.json");
     json.enter_object();

@@ -82,7 +82,7 @@ struct Event {
 
 class Reader {
  public:
-  Reader(ByteSource& source, const std::string& file) : json_(source, file), file_(file) {}
+  Reader(ByteSource& source, const std::string& file) : json_(source, file) {}
 
   Recording run() {
     const char first = json_.peek();
@@ -326,7 +326,6 @@ class Reader {
   }
 
   JsonStream json_;
-  const std::string& file_;
   Recording recording_;
   Event event_;
   std::unordered_map<std::int64_t, std::uint16_t> threads_;

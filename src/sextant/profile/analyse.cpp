@@ -50,7 +50,7 @@ int choose(const Recording& r, Profile& p, int asked) {
     all += (all.empty() ? "" : ", ") + std::to_string(number);
     p.devices.push_back(d);
   }
-  if (asked >= 0 && seen.count(asked) == 0) {
+  if (asked >= 0 && !seen.contains(asked)) {
     throw InputError(
         {Diagnostic{.file = "--gpu",
                     .message = fmt::format("the trace has no work of device {}", asked),

@@ -2,9 +2,9 @@
 #include "sextant/profile/idle.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <map>
 #include <string>
+#include <tuple>
 
 namespace sextant::profile {
 namespace {
@@ -45,7 +45,9 @@ class IdleFinder {
   struct Wake {
     Nanoseconds start;
     Nanoseconds end;
-    auto operator<=>(const Wake&) const = default;
+    bool operator<(const Wake& other) const {
+      return std::tie(start, end) < std::tie(other.start, other.end);
+    }
   };
 
   const Activity& activity(std::size_t m) const { return in_.recording.activities[in_.mine[m]]; }
