@@ -225,7 +225,8 @@ TEST(Api, CasesAreRequests) {
     const std::string metric = c.find("metric")->string;
     const Response r = api.handle(post(kind.c_str(), to_json(*c.find("request"))));
     ASSERT_EQ(r.status, 200) << to_json(c) << r.body;
-    const Node* predicted = body_of(r).find(metric);
+    const Node answer = body_of(r);
+    const Node* predicted = answer.find(metric);
     for (const Node& row : validation.find("rows")->items) {
       if (row.find("id")->string != c.find("id")->string || predicted == nullptr) continue;
       EXPECT_NEAR(predicted->number / row.find("predicted")->number, 1, 1e-6) << to_json(c);
