@@ -879,7 +879,7 @@ Imported import_text(std::string text, std::string file, const ImportOptions& op
     check_text(text, file);
     return import_script({std::move(file), std::move(text), {}}, options);
   }
-  const auto* parse = syntax == ImportSyntax::json ? &parse_json : &parse_toml;
+  auto* parse = syntax == ImportSyntax::json ? &parse_json : &parse_toml;
   if (syntax == ImportSyntax::yaml) parse = &parse_yaml;
   const Document document = parse(std::move(text), std::move(file));
   if (syntax != ImportSyntax::yaml && document.root.find("task") != nullptr &&
