@@ -70,7 +70,8 @@ void Evaluator::make_problem() {
 
 // The code of what became of what was given.
 double Evaluator::settle(Answer& answer) {
-  sextant::Inputs in = scene_.inputs;
+  const sextant::Inputs& given = scene_.inputs;
+  sextant::Inputs in = given;
   // A search may leave devices over, or share them between instances.
   if (plan_.best && plan_.task == Task::infer) in.gpus = 0;
   const std::optional<Refusal> outcome = derive(plan_.task, in, problem_, answer.strategy);
