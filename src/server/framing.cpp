@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "sextant/io/parsing.hpp"
+
 namespace sextant::server {
 namespace {
 
@@ -12,12 +14,6 @@ bool same(std::string_view a, std::string_view lower_case) {
   return std::equal(a.begin(), a.end(), lower_case.begin(), lower_case.end(), [](char x, char y) {
     return std::tolower(static_cast<unsigned char>(x)) == y;
   });
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 }  // namespace
@@ -72,7 +68,7 @@ Framer::State Framer::read_head(std::string_view head) {
     if (same(name, "transfer-encoding")) return refuse(411, "give the Content-Length");
     if (same(name, "content-encoding")) return refuse(415, "send the body uncompressed");
     if (same(name, "content-length") &&
-        read_length(trimmed(line.substr(colon + 1))) == State::refused) {
+        read_length(trimmed(line.substr(colon + 1), " \t")) == State::refused) {
       return State::refused;
     }
   }

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <numeric>
 
 #include "sextant/io/node.hpp"
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/units/format.hpp"
 
@@ -17,26 +17,10 @@ namespace {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) {
-    put(0xC0 | code >> 6);
-  } else {
-    if (code < 0x10000) {
-      put(0xE0 | code >> 12);
-    } else {
-      put(0xF0 | code >> 18);
-      put(0x80 | (code >> 12 & 0x3F));
-    }
-    put(0x80 | (code >> 6 & 0x3F));
-  }
-  put(0x80 | (code & 0x3F));
-}
-
 class JsonParser {
  public:
-  explicit JsonParser(const Document& document) : document_(document), text_(document.text) {}
+  explicit JsonParser(const Document& document)
+      : document_(document), text_(document.text), places_(text_) {}
 
   Node run() {
     Node root = value(0);
@@ -53,19 +37,7 @@ class JsonParser {
     while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos) ++at_;
   }
 
-  // Columns are counted forward from the last place asked for, so that a long line costs no more
-  // than a short one.
-  Place here() {
-    for (; counted_ < at_; ++counted_) {
-      if (text_[counted_] == '\n') {
-        ++place_.line;
-        place_.column = 1;
-      } else if ((static_cast<unsigned char>(text_[counted_]) & 0xC0) != 0x80) {
-        ++place_.column;
-      }
-    }
-    return place_;
-  }
+  Place here() { return places_.at(at_); }
 
   [[noreturn]] void fail_at(Place place, std::string message, std::string hint = "") {
     problems_.push_back(problem_at(document_, place, "", std::move(message), std::move(hint)));
@@ -264,7 +236,7 @@ class JsonParser {
       if (!take(":")) fail("expected ':' after the key " + in_quotes(key));
       node.members.push_back({std::move(key), place, value(depth + 1)});
     } while (next('}', opened));
-    find_duplicates(node);
+    find_duplicates(document_, node, problems_);
     return node;
   }
 
@@ -282,27 +254,10 @@ class JsonParser {
     fail_at(opened, std::string("the file ends before the '") + close + "' that belongs here");
   }
 
-  void find_duplicates(const Node& node) {
-    std::vector<std::size_t> order(node.members.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return node.members[a].key < node.members[b].key;
-    });
-    for (std::size_t i = 1; i < order.size() && problems_.size() < max_collected; ++i) {
-      const Node::Member& first = node.members[order[i - 1]];
-      const Node::Member& second = node.members[order[i]];
-      if (first.key != second.key) continue;
-      problems_.push_back(
-          problem_at(document_, second.place, printable(second.key),
-                     "given twice, first in line " + std::to_string(first.place.line)));
-    }
-  }
-
   const Document& document_;
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t counted_ = 0;
-  Place place_{1, 1};
+  PlaceCounter places_;
   std::vector<Diagnostic> problems_;
 };
 

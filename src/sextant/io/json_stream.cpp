@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
 
 namespace sextant {
@@ -15,25 +16,6 @@ constexpr std::size_t block = std::size_t{1} << 20;
 
 bool is_space(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-void append_utf8(std::string& to, std::uint32_t code) {
-  const auto byte = [&](std::uint32_t value) { to += static_cast<char>(value); };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xC0 | code >> 6);
-    byte(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    byte(0xE0 | code >> 12);
-    byte(0x80 | (code >> 6 & 0x3F));
-    byte(0x80 | (code & 0x3F));
-  } else {
-    byte(0xF0 | code >> 18);
-    byte(0x80 | (code >> 12 & 0x3F));
-    byte(0x80 | (code >> 6 & 0x3F));
-    byte(0x80 | (code & 0x3F));
-  }
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/read.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/units/parse.hpp"
@@ -14,12 +15,6 @@ namespace sextant {
 namespace {
 
 constexpr const char* origin = "--set";
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 // A value on the command line has no line and column worth telling.
 void forget_places(Node& node) {
@@ -146,13 +141,13 @@ Node value_of_text(const std::string& text, const Target& target) {
 
 Setting parse_setting(std::string_view text) {
   const std::size_t equals = text.find('=');
-  const std::string_view path = trimmed(text.substr(0, equals));
+  const std::string_view path = trimmed(text.substr(0, equals), " ");
   if (equals == std::string_view::npos || path.empty()) {
     throw InputError({Diagnostic{.file = origin,
                                  .message = "expected path=value, not " + in_quotes(text),
                                  .hint = "write --set device.memory.bandwidth='8 TB/s'"}});
   }
-  return {std::string(path), std::string(trimmed(text.substr(equals + 1)))};
+  return {std::string(path), std::string(trimmed(text.substr(equals + 1), " "))};
 }
 
 std::string_view root_of(const Setting& setting) {

@@ -6,9 +6,9 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <numeric>
 
 #include "sextant/io/node.hpp"
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
 
 namespace sextant {
@@ -17,12 +17,6 @@ namespace {
 constexpr std::string_view blanks = " \t";
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// A number as PyYAML takes it: digits may be grouped by '_'; no octals.
 bool read_number(std::string_view text, Node& node) {
@@ -68,7 +62,8 @@ Node plain_scalar(std::string_view text) {
 
 class YamlParser {
  public:
-  explicit YamlParser(const Document& document) : document_(document), text_(document.text) {
+  explicit YamlParser(const Document& document)
+      : document_(document), text_(document.text), places_(text_) {
     cut_lines();
   }
 
@@ -137,22 +132,7 @@ class YamlParser {
     }
   }
 
-  // Counted forward from the last place asked for.
-  Place place(std::size_t offset) {
-    if (offset < counted_) {
-      counted_ = 0;
-      place_ = {1, 1};
-    }
-    for (; counted_ < offset; ++counted_) {
-      if (text_[counted_] == '\n') {
-        ++place_.line;
-        place_.column = 1;
-      } else if ((static_cast<unsigned char>(text_[counted_]) & 0xC0) != 0x80) {
-        ++place_.column;
-      }
-    }
-    return place_;
-  }
+  Place place(std::size_t offset) { return places_.at(offset); }
   [[noreturn]] void fail(std::size_t offset, std::string message, std::string hint = "") {
     problems_.push_back(
         problem_at(document_, place(offset), "", std::move(message), std::move(hint)));
@@ -222,7 +202,7 @@ class YamlParser {
     }
     if (!at_end() && line().indent > indent)
       fail(line().begin, "indented more than its neighbours");
-    find_duplicates(node);
+    find_duplicates(document_, node, problems_);
     return node;
   }
 
@@ -392,7 +372,7 @@ class YamlParser {
       }
     }
     ++at_;
-    if (map) find_duplicates(node);
+    if (map) find_duplicates(document_, node, problems_);
     return node;
   }
 
@@ -498,29 +478,12 @@ class YamlParser {
     ++index_;
   }
 
-  void find_duplicates(const Node& node) {
-    std::vector<std::size_t> order(node.members.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return node.members[a].key < node.members[b].key;
-    });
-    for (std::size_t i = 1; i < order.size() && problems_.size() < max_collected; ++i) {
-      const Node::Member& first = node.members[order[i - 1]];
-      const Node::Member& second = node.members[order[i]];
-      if (first.key != second.key) continue;
-      problems_.push_back(
-          problem_at(document_, second.place, printable(second.key),
-                     "given twice, first in line " + std::to_string(first.place.line)));
-    }
-  }
-
   const Document& document_;
   std::string_view text_;
   std::vector<Line> lines_;
   std::size_t index_ = 0;
   std::size_t at_ = 0;
-  std::size_t counted_ = 0;
-  Place place_{1, 1};
+  PlaceCounter places_;
   std::vector<Diagnostic> problems_;
 };
 
