@@ -24,7 +24,7 @@ declare -A may_include=(
   [validate]="units spec graph cost io predict scenario serving"
   [sweep]="units spec graph cost predict tech io scenario"
   [study]="units spec graph cost predict run scenario tech io report validate"
-  [answer]="units spec graph cost predict run profile tech io report validate search sweep study scenario import"
+  [answer]="units spec graph cost predict serving run profile tech io report validate search sweep study scenario import"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
 core="units spec graph cost predict serving profile run tech search report sweep answer"

@@ -9,7 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/figure.hpp"
-#include "cli/traffic_report.hpp"
+#include "cli/traffic_scenario.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/report/serving_trace.hpp"
 #include "sextant/units/format.hpp"
@@ -96,7 +96,7 @@ Answer run_traffic(const TrafficOptions& options, const Common& common) {
   if (!options.trace.empty()) write_file_atomically(options.trace, to_trace(spans));
   if (!options.plot.empty()) write_figures(options.plot, a);
   a.series = options.series;
-  return answer_of(a);
+  return traffic_answer(a);
 }
 
 }  // namespace sextant::cli

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cli/options/option.hpp"
+#include "sextant/answer/stored.hpp"
 
 namespace sextant::cli {
 
@@ -43,15 +44,7 @@ void describe(V& v, SweepOptions& o) {
 }
 
 /// A figure or a table of a sweep's results.
-struct ReportOptions {
-  std::string results;
-  std::string x, y, series;
-  std::vector<std::string> where;  ///< "tp=8"
-  std::string pick;                ///< min or max: of the points at one x, the one with this y
-  bool log_x = false;
-  bool log_y = false;
-  bool all = false;  ///< points that do not fit memory, too
-};
+struct ReportOptions : StoredQuestion {};
 
 template <class V>
 void describe(V& v, ReportOptions& o) {

@@ -2,13 +2,29 @@
 // What `sextant traffic` says, and its figures.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <vector>
 
-#include "cli/traffic_scenario.hpp"
 #include "sextant/answer/answer.hpp"
 #include "sextant/report/plot.hpp"
+#include "sextant/scenario/scenario.hpp"
+#include "sextant/serving/traffic.hpp"
 
-namespace sextant::cli {
+namespace sextant {
+
+/// What was asked: a cluster and the requests that it gets.
+struct TrafficScenario {
+  Scenario scenario;  ///< of one engine; of a disaggregated cluster, of its prompts
+  Cluster cluster;
+  ServingMemory memory;  ///< of a device of the first pool
+  bool fits = true;
+  std::shared_ptr<const Trace> trace;  ///< that `traffic` points to
+  Traffic traffic;
+  ServiceLimits limits;
+  std::optional<double> price;  ///< dollars a device and hour
+  bool limited = false;         ///< users' limits were given
+};
 
 /// The same traffic at one rate.
 struct RatePoint {
@@ -33,9 +49,9 @@ struct TrafficAnswer {
 };
 
 /// CSV has one line; with --curve one a rate, with --sweep-ratio one a split.
-Answer answer_of(const TrafficAnswer& answer);
+Answer traffic_answer(const TrafficAnswer& answer);
 
 /// Requests and cache over time; latencies by share of requests; with a curve, latencies by rate.
 std::vector<plot::Figure> traffic_figures(const TrafficAnswer& answer);
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/traffic_report.hpp"
+#include "sextant/answer/traffic.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 /// Everything that is one number, once: its JSON name and its value.
@@ -376,7 +376,7 @@ Records csv_lines(const TrafficAnswer& a) {
 
 }  // namespace
 
-Answer answer_of(const TrafficAnswer& a) {
+Answer traffic_answer(const TrafficAnswer& a) {
   const TrafficScenario& x = a.asked;
   const TrafficResult& r = a.result;
   Answer answer;
@@ -473,4 +473,4 @@ std::vector<plot::Figure> traffic_figures(const TrafficAnswer& a) {
   return all;
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant
