@@ -52,6 +52,9 @@ class Reader {
     }
     if (!o_.precision.empty()) q.given.set("precision", Node::of(o_.precision));
     if (!o_.kv_precision.empty()) q.given.set("kv_precision", Node::of(o_.kv_precision));
+    if (o_.speculate) q.given.set("speculate", Node::of(*o_.speculate));
+    if (o_.acceptance) q.given.set("acceptance", Node::of(*o_.acceptance));
+    if (o_.draft_cost) q.given.set("draft_cost", Node::of(*o_.draft_cost));
     // What the traffic says instead; here only so that nothing is assumed of it.
     for (const char* name : {"batch", "input", "output"}) q.given.set(name, Node::of(1));
     q.given.set("batching", Node::of("closed-loop"));

@@ -20,6 +20,8 @@ struct TrafficOptions {
   std::optional<int> tp, pp, dp, ep, replicas;
   std::string precision;
   std::string kv_precision;
+  std::optional<int> speculate;
+  std::optional<double> acceptance, draft_cost;
   // Requests.
   std::string arrivals = "poisson";  ///< or a file
   std::optional<double> rate, burstiness;
@@ -89,6 +91,9 @@ void describe(V& v, TrafficOptions& o) {
      .choices = choices_of<Precision>()});
   v("kv_precision", o.kv_precision,
     {.help = "of the cache: bf16 fp16 fp8 int8", .choices = choices_of<Precision>()});
+  v("speculate", o.speculate, {.help = "tokens a draft model proposes a step"});
+  v("acceptance", o.acceptance, {.help = "chance that one of them is right"});
+  v("draft_cost", o.draft_cost, {.help = "time of a draft step over one of the model"});
   v("arrivals", o.arrivals,
     {.help = "poisson, gamma, uniform, burst, closed, or the file of a trace",
      .placeholder = "KIND|FILE"});

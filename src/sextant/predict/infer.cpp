@@ -499,6 +499,9 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
   const double context = input > piece ? (input + piece) / 2 : input;
   const double each = sequences * std::ceil(input / piece) / r.passes;
   r.cost = pass(p, s, Tokens{.sequences = each, .queries = piece, .context = context}, silent);
+  const Seconds launched(smooth_max(r.cost.time.value, prompt_launch(p).value));
+  r.cost.parts[Work::host] += launched - r.cost.time;
+  r.cost.time = launched;
   return r;
 }
 
@@ -534,7 +537,8 @@ class JoiningPrompts {
     t.pieces = pieces_;
     t.chunk = pieces_ * piece_;
     t.chunk_context = input > piece_ ? (input + piece_) / 2 : input;
-    return {plain, min(pass(p_, s_, t, silent).time, plain + alone_ / passes_)};
+    const Seconds mixed(smooth_max(pass(p_, s_, t, silent).time.value, prompt_launch(p_).value));
+    return {plain, min(mixed, plain + alone_ / passes_)};
   }
 
  private:
@@ -570,19 +574,16 @@ void close_loop(const JoiningPrompts& joining, const Serving& w, double requests
   e.ttft = service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * service;
 }
 
-/// A step with drafts: a chain of guesses (arXiv 2211.17192, equation 1) gives
-/// (1 − α^(γ+1)) / (1 − α) tokens.
+/// A token of a step with drafts.
 Seconds speculated(const Problem& p, const Strategy& s, const Tokens& decode, Seconds step,
                    double steps) {
   const Speculation& x = p.serving.speculation;
   const double asked = x.tokens;
   if (asked == 0) return step;
-  const double a = std::min(x.acceptance, 0.9999);
-  const double gained = (1 - std::pow(a, asked + 1)) / (1 - a);
   Tokens plain = decode;
   plain.queries = 1;
   const Seconds one = mean_decode(p, s, plain, p.serving.input + 1.0, steps).time;
-  return (step + asked * x.draft_cost * one) / gained;
+  return (step + asked * x.draft_cost * one) / tokens_a_step(x);
 }
 
 /// Bytes that a sequence of so many tokens holds on a rank, in one layer of a branch.
@@ -722,6 +723,26 @@ Bytes cache_bytes_per_token(const Problem& p) noexcept {
   return Bytes(bytes);
 }
 
+Seconds prompt_launch(const Problem& p) noexcept {
+  /// Routed experts are a handful of kernels: choose, sort, multiply, activate, multiply, combine.
+  constexpr double expert_launches = 6;
+  const Engine& e = p.runtime.engine;
+  if (e.mixed_launch == MixedLaunch::graph) return Seconds(0);
+  double operators = 0;
+  for (int b = 0; e.operation.value > 0 && b < p.graph.branch_count(); ++b) {
+    const graph::Branch& branch = p.graph.branches[static_cast<std::size_t>(b)];
+    for (const graph::Operator& op : branch.operators) {
+      operators += branch.layers * (op.kind == graph::Kind::experts ? expert_launches : 1.0);
+    }
+  }
+  return p.model.layers * e.layer + operators * e.operation;
+}
+
+double tokens_a_step(const Speculation& speculation) noexcept {
+  const double a = std::min(speculation.acceptance, 0.9999);
+  return (1 - std::pow(a, speculation.tokens + 1.0)) / (1 - a);
+}
+
 ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
   ServingEstimate e;
   e.verdict = legal_serving(p, s);
@@ -742,7 +763,7 @@ ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
   const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each);
   e.prefill = prompts.cost;
   e.first_token = prompts.passes * prompts.cost.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) +
-                  p.runtime.host_per_request;
+                  p.runtime.host_per_request + p.runtime.engine.request;
   e.step = step;
   e.tpot = step;
   e.ttft = e.first_token;

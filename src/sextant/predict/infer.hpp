@@ -98,6 +98,14 @@ struct ExplainedPass {
 };
 ExplainedPass explain_pass(const Problem& problem, const Strategy& strategy, PassShape shape);
 
+/// What the host needs to launch a step with prompts, where no graph holds all of it; hidden where
+/// the device takes longer.
+Seconds prompt_launch(const Problem& problem) noexcept;
+
+/// Tokens that a step with drafts gives: a chain of guesses, (1 − α^(γ+1)) / (1 − α) of them (arXiv
+/// 2211.17192, equation 1).
+double tokens_a_step(const Speculation& speculation) noexcept;
+
 /// Bytes of cache that one token of one sequence takes on all devices together, each kept once.
 Bytes cache_bytes_per_token(const Problem& problem) noexcept;
 

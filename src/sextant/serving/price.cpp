@@ -44,7 +44,9 @@ StepPrice::StepPrice(const Problem& problem, const Strategy& strategy, double us
       mixed_(problem),
       strategy_(strategy),
       ranks_(std::max(1, strategy.dp)),
-      usual_(std::max(1.0, usual_context)) {
+      usual_(std::max(1.0, usual_context)),
+      gained_(tokens_a_step(problem.serving.speculation)),
+      launch_(prompt_launch(problem).value) {
   const Engine& e = problem.runtime.engine;
   mixed_.runtime.launch.graph =
       problem.runtime.launch.graph && e.mixed_launch != MixedLaunch::eager;
@@ -58,16 +60,30 @@ PassCost StepPrice::pass(const Problem& problem, PassShape shape) {
   return serving_pass(problem, strategy_, shape);
 }
 
-StepPrice::Cell StepPrice::cell_of(const PassCost& c) const {
-  return {c.time.value, (c.parts[Work::experts] + c.parts[Work::exchange]).value, c.power.value};
+/// A step, with the passes of a draft model before it.
+StepPrice::Cell StepPrice::cell_of(const Problem& problem, const PassShape& shape) {
+  const Speculation& x = graph_.serving.speculation;
+  PassShape whole = shape;
+  const bool drafts = x.tokens > 0 && shape.batch > 0 && shape.queries == 1;
+  if (drafts) whole.queries += x.tokens;
+  const PassCost c = pass(problem, whole);
+  Cell cell{c.time.value, (c.parts[Work::experts] + c.parts[Work::exchange]).value, c.power.value};
+  if (drafts) {
+    PassShape plain = shape;
+    plain.chunk = 0;
+    cell.seconds += x.tokens * x.draft_cost * pass(problem, plain).time.value;
+  }
+  return cell;
 }
 
 const StepPrice::Cell& StepPrice::decode_cell(int batch, int column) {
   Cell& c = grown(grown(decode_, batch), column);
   if (c.seconds < 0) {
     const bool graph = batch <= graph_.runtime.engine.graph_limit;
-    c = cell_of(pass(graph ? graph_ : mixed_,
-                     {.batch = double(batch), .queries = 1, .context = contexts.at(column)}));
+    c = cell_of(graph ? graph_ : mixed_,
+                {.batch = double(batch), .queries = 1, .context = contexts.at(column)});
+    c.seconds /= gained_;
+    c.shared /= gained_;
   }
   return c;
 }
@@ -83,7 +99,7 @@ const StepPrice::Cell& StepPrice::base_cell(int row, int column) {
                            .context = usual_,
                            .chunk = chunk,
                            .chunk_context = chunk};
-    c = cell_of(pass(mixed_, row == 0 ? alone : beside));
+    c = cell_of(mixed_, row == 0 ? alone : beside);
   }
   return c;
 }
@@ -163,9 +179,7 @@ double StepPrice::prompt_change(double count, double reach) {
 double StepPrice::with_host(double device, const StepShape& s) const {
   const Engine& e = graph_.runtime.engine;
   // Graphs are made for steps of single tokens; with prompts the host launches a layer's kernels.
-  if (s.prompt_tokens > 0 && e.mixed_launch != MixedLaunch::graph) {
-    device = smooth_max(device, (graph_.model.layers * e.layer).value);
-  }
+  if (s.prompt_tokens > 0) device = smooth_max(device, launch_);
   const double host =
       (e.schedule + (s.decoding + s.prompts) * e.sequence + s.prompts * e.prompt).value;
   return e.asynchronous ? smooth_max(device, host) : device + host;
@@ -182,8 +196,9 @@ StepCost StepPrice::step(const StepShape& s) {
     sum = base(s.decoding, s.prompt_tokens * share);
     sum.seconds += prompt_change(s.prompt_tokens * share, s.reach * share);
     if (s.decoding > 0) {
-      sum.seconds +=
-          decode(s.decoding, s.contexts).seconds - decode(s.decoding, usual_ * s.decoding).seconds;
+      const double usual = decode(s.decoding, usual_ * s.decoding).seconds;
+      sum.seconds += decode(s.decoding, s.contexts).seconds - usual;
+      sum.seconds -= (gained_ - 1) * usual;  // that later steps need not do
     }
   }
   if (ranks_ > 1 && sum.shared > 0) {

@@ -8,6 +8,8 @@
 //   + decode(n, C/n) - decode(n, usual): more or less cache to read,
 //   + what W differs from P²/2: several short prompts, or a piece of a long one.
 // Steps without prompts come from decode(n, C/n) alone, at the batch of their graph.
+// With drafts, a step of decoding requests is priced by the token that it gives, so that the other
+// side may count a token a step; prompts beside them cost what they add to a step.
 #pragma once
 
 #include <cstddef>
@@ -73,7 +75,7 @@ class StepPrice {
   };
 
   PassCost pass(const Problem& problem, PassShape shape);
-  Cell cell_of(const PassCost& cost) const;
+  Cell cell_of(const Problem& problem, const PassShape& shape);
   const Cell& decode_cell(int batch, int column);
   const Cell& base_cell(int row, int column);
   const Prompt& prompt(int column);
@@ -87,6 +89,8 @@ class StepPrice {
   Strategy strategy_;
   double ranks_ = 1;  // of attention
   double usual_;
+  double gained_ = 1;                      // tokens of a request a step, with drafts
+  double launch_ = 0;                      // host time of a step with prompts
   std::vector<std::vector<Cell>> decode_;  // by batch, then context
   std::vector<std::vector<Cell>> base_;    // by decoding requests, then tokens of prompts
   std::vector<Prompt> prompts_;

@@ -36,6 +36,15 @@ double Rank::cache_share() const {
 
 double Rank::first_ready() const { return waiting_.empty() ? never : at(waiting_.front()).ready; }
 
+double Rank::ready_tokens(double decision) const {
+  double tokens = 0;
+  for (const std::int32_t i : waiting_) {
+    if (at(i).ready > decision || tokens >= limits_.token_budget) break;
+    tokens += at(i).target - at(i).computed;
+  }
+  return tokens;
+}
+
 int Rank::output_of(const Live& r) const { return role_ == Role::prefill ? 1 : r.request.output; }
 
 void Rank::submit(std::int32_t i) {

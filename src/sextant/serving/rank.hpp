@@ -81,6 +81,8 @@ class Rank {
   double cache_share() const;
   /// When the first that waits can be seen; infinity where none waits.
   double first_ready() const;
+  /// Tokens of prompts that wait and are ready, as far as one step takes them.
+  double ready_tokens(double decision) const;
   /// Tokens that its requests have still to compute.
   double tokens_to_come() const { return tokens_to_come_; }
   /// Prefix ids of a request that its cache has.

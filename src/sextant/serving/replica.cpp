@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sextant {
 
@@ -73,6 +74,37 @@ double Replica::next_start() const {
   return std::max(clock_, ready);
 }
 
+/// Prompts that are ready wait for more of them, so that decoding is disturbed less often.
+bool Replica::hold(double decision) {
+  const Engine& e = engine();
+  if (e.hold_steps == 0 || role_ == Role::decode) return false;
+  double tokens = 0;
+  std::size_t with_prompts = 0;
+  bool all_decode = true;
+  for (const Rank& rank : ranks_) {
+    const double ready = rank.ready_tokens(decision);
+    tokens += ready;
+    with_prompts += ready > 0 ? 1 : 0;
+    all_decode = all_decode && !rank.idle();
+  }
+  const auto ranks = static_cast<double>(ranks_.size());
+  const bool enough = e.hold_fill > 0 ? tokens >= e.hold_fill * limits_.token_budget * ranks
+                                      : with_prompts == ranks_.size();
+  if (tokens > 0 && all_decode && !enough && held_ < e.hold_steps) return true;
+  held_ = 0;
+  return false;
+}
+
+/// Requests that came after this wait: the engine has not looked for them, or holds them back.
+double Replica::let_in(double decision, bool running) {
+  if (!running || prompted_ || since_look_ >= engine().poll_steps) {
+    looked_ = decision;
+    since_look_ = 0;
+  }
+  holding_ = hold(looked_);
+  return holding_ ? -std::numeric_limits<double>::infinity() : looked_;
+}
+
 StepShape Replica::plan(double decision) {
   StepShape all;
   all_decoding_ = all_prompt_tokens_ = 0;
@@ -99,9 +131,13 @@ std::int64_t Replica::count_alike(const StepPrice::Line& line, double limit) con
     steps = std::min(steps, static_cast<double>(rank.steps_alike()));
     if (const double ready = rank.first_ready(); ready > clock_) limit = std::min(limit, ready);
     // One that is here already but came too late for this step is in the next.
-    else if (asynchronous() && ready > previous_)
+    else if (asynchronous() && engine().poll_steps == 1 && ready > previous_)
       return 1;
   }
+  if (engine().poll_steps > 1) {
+    steps = std::min(steps, static_cast<double>(engine().poll_steps - since_look_));
+  }
+  if (holding_) steps = std::min(steps, static_cast<double>(engine().hold_steps - held_));
   if (std::isfinite(limit)) {
     // The last one starts before the limit: k first + growth k (k-1) / 2 = limit - clock.
     const double left = limit - clock_;
@@ -117,7 +153,7 @@ bool Replica::run(double limit) {
   if (start >= limit) return false;
   const bool running =
       std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return !r.idle(); });
-  const StepShape shape = plan(asynchronous() && running ? previous_ : start);
+  const StepShape shape = plan(let_in(asynchronous() && running ? previous_ : start, running));
   present_ += requests_ * (start - clock_);
   clock_ = start;
   double seconds = 0;
@@ -136,6 +172,9 @@ bool Replica::run(double limit) {
     joules = line.first.joules / line.first.seconds * seconds;
     previous_ = start + seconds - (line.first.seconds + line.growth * (k - 1));
   }
+  prompted_ = shape.prompt_tokens > 0;
+  if (!prompted_) since_look_ += steps;
+  if (holding_) held_ += steps;
   report(shape, seconds, steps, joules);
   present_ += requests_ * seconds;
   clock_ = start + seconds;

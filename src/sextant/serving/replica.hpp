@@ -66,7 +66,10 @@ class Replica {
   double present_seconds() const { return present_; }
 
  private:
-  bool asynchronous() const { return price_.problem().runtime.engine.asynchronous; }
+  const Engine& engine() const { return price_.problem().runtime.engine; }
+  bool asynchronous() const { return engine().asynchronous; }
+  double let_in(double decision, bool running);
+  bool hold(double decision);
   StepShape plan(double decision);
   std::int64_t count_alike(const StepPrice::Line& line, double limit) const;
   void report(const StepShape& shape, double seconds, std::int64_t steps, double joules);
@@ -83,9 +86,14 @@ class Replica {
   std::vector<std::int32_t> spare_;
   std::vector<Rank> ranks_;
   std::vector<std::int32_t> finished_;
-  double clock_ = 0;      // end of the last step
-  double previous_ = 0;   // its start
-  double front_end_ = 0;  // when it has dealt with the requests so far, one after the other
+  double clock_ = 0;             // end of the last step
+  double previous_ = 0;          // its start
+  double looked_ = 0;            // for new requests, the last time
+  std::int64_t since_look_ = 0;  // steps of decoding
+  std::int64_t held_ = 0;        // and since prompts are held back
+  bool holding_ = false;         // in the planned step
+  bool prompted_ = false;        // the last step had prompts
+  double front_end_ = 0;         // when it has dealt with the requests so far, one after the other
   double requests_ = 0;
   double present_ = 0;                               // integral of requests over time
   double all_decoding_ = 0, all_prompt_tokens_ = 0;  // of the planned step

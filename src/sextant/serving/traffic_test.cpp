@@ -12,6 +12,7 @@ namespace sextant {
 namespace {
 
 using test::cluster_of;
+using test::pool_of;
 using test::traffic_at;
 
 constexpr const char* engines[] = {"vllm", "sglang", "trtllm", "pytorch-engine",
@@ -30,7 +31,7 @@ TEST(Traffic, AtNoLoadIsInfer) {
     Cluster c = engine(name);
     // What the scheduler adds is not the model's.
     Engine& host = c.pool.problem.runtime.engine;
-    host.schedule = host.sequence = host.prompt = host.request = host.layer = Seconds(0);
+    host.schedule = host.sequence = host.prompt = Seconds(0);
     Traffic t;
     t.rate = 0.01;
     t.requests = 5;
@@ -167,6 +168,80 @@ TEST(Traffic, ClosedLoopsKeepTheirUsersBusy) {
   Cluster two = cluster_of("vllm", {}, 2);
   two.router = Router::least_requests;
   EXPECT_EQ(simulate(two, t, {}).completed, 400);
+}
+
+TEST(Traffic, RequestsWaitUntilTheEngineLooksForThem) {
+  Traffic t;
+  t.arrivals = Arrivals::closed;
+  t.lengths = Lengths::uniform;
+  t.length_ratio = 0.8;
+  t.concurrency = 16;
+  t.requests = 320;
+  t.input = 512;
+  t.output = 512;
+  Cluster c = cluster_of("sglang");
+  const TrafficResult at_once = simulate(c, t, {});
+  c.pool.problem.runtime.engine.poll_steps = 30;
+  const TrafficResult late = simulate(c, t, {});
+  // Half of thirty steps, give or take those that prompts cut short.
+  const double waited = (late.ttft.p50 - at_once.ttft.p50) / at_once.gap.p50;
+  EXPECT_GT(waited, 8);
+  EXPECT_LT(waited, 20);
+  EXPECT_EQ(late.completed, at_once.completed);
+}
+
+TEST(Traffic, PromptsAreHeldBackForMoreOfThem) {
+  Traffic t;
+  t.arrivals = Arrivals::closed;
+  t.lengths = Lengths::uniform;
+  t.length_ratio = 0.5;
+  t.concurrency = 32;
+  t.requests = 640;
+  t.input = 512;
+  t.output = 512;
+  struct Case {
+    const char* what;
+    int dp;
+    double fill;
+  };
+  for (const Case& k : {Case{"until every rank has one", 4, 0.0},
+                        Case{"until they fill a share of the budget", 1, 0.5}}) {
+    SCOPED_TRACE(k.what);
+    Cluster c;
+    Strategy s;
+    s.dp = s.ep = k.dp;
+    c.pool = pool_of("qwen3-30b-a3b", "trtllm", s);
+    const TrafficResult at_once = simulate(c, t, {});
+    c.pool.problem.runtime.engine.hold_steps = 40;
+    c.pool.problem.runtime.engine.hold_fill = k.fill;
+    const TrafficResult held = simulate(c, t, {});
+    EXPECT_GT(held.ttft.p50, at_once.ttft.p50 + 5 * at_once.gap.p50);
+    EXPECT_LT(held.ttft.p50, at_once.ttft.p50 + 60 * at_once.gap.p50);
+    EXPECT_EQ(held.completed, 640);
+    // That is what it is for.
+    EXPECT_LT(held.tpot.p50, at_once.tpot.p50);
+  }
+}
+
+TEST(Traffic, DraftsAreThoseOfInfer) {
+  Cluster c = cluster_of();
+  Traffic t;
+  t.arrivals = Arrivals::closed;
+  t.concurrency = 1;
+  t.requests = 10;
+  t.input = 512;
+  t.output = 256;
+  Problem& p = c.pool.problem;
+  p.serving.batch = 1;
+  p.serving.input = t.input;
+  p.serving.output = t.output;
+  const double plain = simulate(c, t, {}).tpot.p50;
+  for (const double acceptance : {0.5, 0.8}) {
+    p.serving.speculation = {.tokens = 3, .acceptance = acceptance, .draft_cost = 0.1};
+    const double drafted = simulate(c, t, {}).tpot.p50;
+    EXPECT_NEAR(drafted / serve(p, {}).tpot.value, 1, 0.03) << acceptance;
+    EXPECT_LT(drafted, plain);
+  }
 }
 
 TEST(Traffic, AttentionRanksShareAnEngine) {

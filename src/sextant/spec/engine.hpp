@@ -88,12 +88,23 @@ struct Engine {
   /// The host prepares a step while the one before runs: the longer of the two shows, and a request
   /// that comes meanwhile waits for the step after.
   bool asynchronous = true;
-  Seconds schedule{0};  ///< host time a step
-  Seconds sequence{0};  ///< and for each request in it
-  Seconds prompt{0};    ///< and for each prompt in it
+  /// Steps of decoding between two looks for new requests; after prompts, and when idle, it looks
+  /// at once (SGLang's scheduler_recv_interval).
+  int poll_steps = 1;
+  /// Steps that prompts are held back beside decoding requests, until they fill `hold_fill` of the
+  /// token budget (TensorRT-LLM's batch_wait_timeout_iters) or, where that is 0, until every rank
+  /// of attention has one (its attention_dp_config.timeout_iters).
+  int hold_steps = 0;
+  double hold_fill = 0;
+  bool narrow_cache = false;  ///< narrow checkpoints bring the scales of an 8-bit cache along
+  Seconds schedule{0};        ///< host time a step
+  Seconds sequence{0};        ///< and for each request in it
+  Seconds prompt{0};          ///< and for each prompt in it
   /// To launch a layer of a step of prompts and tokens together, where no graph holds all of it;
   /// hidden where the device takes longer.
   Seconds layer{0};
+  /// And for each of its operators, where they are launched one by one.
+  Seconds operation{0};
   Seconds request{0};  ///< at the front end, one after the other, beside the steps
 };
 template <class V>
@@ -112,10 +123,18 @@ void describe(V& v, Engine& e) {
   v("graph_limit", e.graph_limit, {.help = "largest batch with a graph", .max = 65536});
   v("mixed_launch", e.mixed_launch, {.help = "how steps with prompts are launched"});
   v("asynchronous", e.asynchronous, {.help = "the host prepares a step while one runs"});
+  v("poll_steps", e.poll_steps,
+    {.help = "steps of decoding between two looks for new requests", .min = 1, .max = 1e6});
+  v("hold_steps", e.hold_steps, {.help = "steps that prompts wait for more of them", .max = 1e6});
+  v("hold_fill", e.hold_fill,
+    {.help = "share of the token budget they wait for; 0: one for every rank", .max = 1});
+  v("narrow_cache", e.narrow_cache, {.help = "narrow weights come with an 8-bit cache"});
   v("schedule", e.schedule, {.help = "host time a step", .max = 10});
   v("sequence", e.sequence, {.help = "host time a request of a step", .max = 10});
   v("prompt", e.prompt, {.help = "host time a prompt of a step", .max = 10});
   v("layer", e.layer, {.help = "host time a layer of a step of prompts and tokens", .max = 10});
+  v("operation", e.operation,
+    {.help = "host time an operator of such a layer, launched one by one", .max = 10});
   v("request", e.request, {.help = "host time of the front end a request", .max = 10});
 }
 

@@ -42,6 +42,7 @@ struct Protocol {
   Seconds eager;              ///< added to a collective that was not captured in a graph
   bool per_device = false;    ///< a rate is of one device, though the column says of all
   bool mean_latency = false;  ///< a latency is a mean over requests, though it is called a median
+  double length_ratio = 1;    ///< lengths of a closed loop lie between this share of nominal and it
 };
 template <class V>
 void describe(V& v, Protocol& p) {
@@ -56,6 +57,8 @@ void describe(V& v, Protocol& p) {
   v("eager", p.eager, {.help = "added to a collective that is not in a graph", .max = 1e3});
   v("per_device", p.per_device, {.help = "a rate is of one device, not of all"});
   v("mean_latency", p.mean_latency, {.help = "a latency is a mean, though called a median"});
+  v("length_ratio", p.length_ratio,
+    {.help = "lengths of a closed loop lie between this share of nominal and it", .max = 1});
 }
 
 /// What a source calls by one name and is another preset.
@@ -84,6 +87,30 @@ void describe(V& v, Adapters& a) {
   v("both_ways", a.both_ways, {.help = "share of it when both are busy", .min = 0.01, .max = 1});
 }
 
+/// How a source started its engines, where that is not the runtime's default: the rows that it is
+/// about, and what is set for them.
+struct MeasuredEngine {
+  std::string runtime;    ///< as rows say; empty: any
+  std::string system;     ///< names that start so
+  std::string version;    ///< of the runtime, as rows say; empty: any
+  std::string precision;  ///< as rows say; empty: any
+  int users = 0;          ///< of a closed loop, at least
+  int most_users = 1'000'000'000;
+  int ranks = 0;                 ///< of attention, at least
+  std::vector<std::string> set;  ///< fields of `runtime` and `serving`: "runtime.engine.block=64"
+};
+template <class V>
+void describe(V& v, MeasuredEngine& e) {
+  v("runtime", e.runtime, {.help = "of the rows meant; empty: any"});
+  v("system", e.system, {.help = "systems whose names start so"});
+  v("version", e.version, {.help = "of the runtime, as rows say; empty: any"});
+  v("precision", e.precision, {.help = "as rows say; empty: any"});
+  v("users", e.users, {.help = "of a closed loop, at least", .max = 1e9});
+  v("most_users", e.most_users, {.help = "of a closed loop, at most", .max = 1e9});
+  v("ranks", e.ranks, {.help = "of attention, at least", .max = 1e6});
+  v("set", e.set, {.help = "fields of runtime and serving, as --set writes them"});
+}
+
 /// The habits of one source.
 struct Measurement {
   std::string name;
@@ -92,7 +119,8 @@ struct Measurement {
   std::string kind;                 ///< of cases; empty: any
   Protocol protocol;
   std::vector<MeasuredSystem> systems;
-  std::vector<Adapters> networks;  ///< of rows between nodes
+  std::vector<Adapters> networks;       ///< of rows between nodes
+  std::vector<MeasuredEngine> engines;  ///< each that is about a row, in order
 };
 template <class V>
 void describe(V& v, Measurement& m) {
@@ -104,6 +132,7 @@ void describe(V& v, Measurement& m) {
   v("protocol", m.protocol, {.help = "how they were taken"});
   v("systems", m.systems, {.help = "what was measured under another's name"});
   v("networks", m.networks, {.help = "adapters that the preset of a system does not have"});
+  v("engines", m.engines, {.help = "how serving engines were started"});
 }
 
 }  // namespace sextant

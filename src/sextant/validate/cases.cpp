@@ -186,8 +186,7 @@ void read_serving(RowReader& row, Case& c) {
 
 void read_load(RowReader& row, Case& c, const std::string& file) {
   c.system = row.text("system");
-  ServingCase t = read_serving_case(row, file, c.unsupported);
-  t.mean = c.protocol.mean_latency;
+  ServingCase t = read_serving_case(row, file, c.protocol, c.unsupported);
   c.family = join({c.system, t.runtime, t.model});
   if (c.unsupported.empty() && c.measured <= 0) {
     row.problem("measured", "expected a positive number");

@@ -25,13 +25,18 @@ const std::vector<Measurement>& measurements() {
 }  // namespace
 
 const Measurement& measurement_of(std::string_view kind, std::string_view source) {
+  static const Measurement unknown;
+  const Measurement* best = &unknown;
   for (const Measurement& m : measurements()) {
     if (!m.kind.empty() && m.kind != kind) continue;
     const auto says = [&](const std::string& text) { return source.find(text) != source.npos; };
-    if (std::all_of(m.source.begin(), m.source.end(), says)) return m;
+    // The one that names the source most closely.
+    if (m.source.size() > best->source.size() &&
+        std::all_of(m.source.begin(), m.source.end(), says)) {
+      best = &m;
+    }
   }
-  static const Measurement unknown;
-  return unknown;
+  return *best;
 }
 
 std::string measured_system(const Measurement& measurement, const std::string& system) {

@@ -3,13 +3,12 @@
 
 #include <filesystem>
 
+#include "sextant/validate/protocol.hpp"
+
 namespace sextant {
 namespace {
 
-/// InferenceMAX draws lengths in 0.8 to 1.0 of nominal, and sends ten requests a user (its
-/// benchmark_serving, --random-range-ratio 0.8). Runs that name the engine's version are those of
-/// aiconfigurator itself, of one length: their users move in step.
-double usual_ratio(const RowReader& row) { return row.text("version").empty() ? 0.8 : 1.0; }
+/// Public closed loops send ten requests a user (InferenceMAX's benchmark_serving).
 constexpr double requests_a_user = 10;
 
 Precision sixteen_bit(Precision p) { return p == Precision::fp16 ? Precision::bf16 : p; }
@@ -31,10 +30,9 @@ void read_engines(RowReader& row, ServingCase& c) {
   c.strategy = read_engine(row, split ? "prefill_" : "", precision);
   c.workers = split ? row.whole("prefill_workers", 1, 1e6) : row.whole_or("replicas", 1, 1, 1e6);
   if (split) c.decode = read_engine(row, "decode_", precision);
-  // Narrow checkpoints of TensorRT-LLM bring the scales of a narrow cache along.
-  const bool narrow_cache = narrow(precision) && c.runtime == "trtllm";
-  c.cache =
-      sixteen_bit(row.choice("kv_precision", narrow_cache ? Precision::fp8 : Precision::bf16));
+  if (!row.text("kv_precision").empty()) {
+    c.cache = sixteen_bit(row.choice("kv_precision", Precision::bf16));
+  }
   const auto whole = [&](const char* column, std::optional<int>& value) {
     if (!row.text(column).empty()) value = row.whole(column, 1, 1e9);
   };
@@ -44,7 +42,7 @@ void read_engines(RowReader& row, ServingCase& c) {
     c.choices.cache_tokens = row.number("cache_tokens", 1, 1e12);
 }
 
-void read_lengths(RowReader& row, ServingCase& c) {
+void read_lengths(RowReader& row, const Protocol& protocol, ServingCase& c) {
   Traffic& t = c.traffic;
   if (!c.trace.empty()) {
     t.lengths = Lengths::trace;
@@ -53,13 +51,33 @@ void read_lengths(RowReader& row, ServingCase& c) {
   t.input = row.whole("input", 1, 1e8);
   t.output = row.whole("output", 1, 1e7);
   const bool closed = t.arrivals == Arrivals::closed;
-  t.length_ratio = row.number_or("length_ratio", closed ? usual_ratio(row) : 1, 0, 1);
+  t.length_ratio = closed ? protocol.length_ratio : row.number_or("length_ratio", 1, 0, 1);
   t.lengths = t.length_ratio < 1 ? Lengths::uniform : Lengths::fixed;
+}
+
+/// What the source set for a row like this.
+std::vector<Setting> settings_of(const Measurement& habits, const RowReader& row,
+                                 const ServingCase& c) {
+  std::vector<Setting> all;
+  const auto about = [](const std::string& wanted, const std::string& is) {
+    return wanted.empty() || wanted == is;
+  };
+  for (const MeasuredEngine& e : habits.engines) {
+    if (!about(e.runtime, c.runtime) || !about(e.version, row.text("version")) ||
+        !about(e.precision, row.text("precision")) || !row.text("system").starts_with(e.system) ||
+        c.traffic.concurrency < e.users || c.traffic.concurrency > e.most_users ||
+        c.strategy.dp < e.ranks) {
+      continue;
+    }
+    for (const std::string& text : e.set) all.push_back(parse_setting(text));
+  }
+  return all;
 }
 
 }  // namespace
 
-ServingCase read_serving_case(RowReader& row, const std::string& file, std::string& unsupported) {
+ServingCase read_serving_case(RowReader& row, const std::string& file, const Protocol& protocol,
+                              std::string& unsupported) {
   ServingCase c;
   c.runtime = row.text("runtime");
   c.model = row.text("model");
@@ -81,7 +99,9 @@ ServingCase read_serving_case(RowReader& row, const std::string& file, std::stri
   t.until = row.number_or("until", t.until, 0, 1e12);
   const double usual = traced || std::isfinite(t.until) ? 1e9 : requests_a_user * t.concurrency;
   t.requests = row.number_or("requests", timed ? 1e4 : usual, 1, 1e9);
-  read_lengths(row, c);
+  read_lengths(row, protocol, c);
+  c.mean = protocol.mean_latency;
+  c.settings = settings_of(measurement_of("serving", row.text("source")), row, c);
   for (const char* column : {"system",
                              "runtime",
                              "version",
@@ -119,6 +139,8 @@ ServingCase read_serving_case(RowReader& row, const std::string& file, std::stri
                              "decode_ep"}) {
     c.run += row.text(column) + '|';
   }
+  c.run += std::to_string(t.length_ratio);
+  for (const Setting& x : c.settings) c.run += '|' + x.path + '=' + x.value;
   return c;
 }
 

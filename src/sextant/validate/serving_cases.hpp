@@ -5,11 +5,15 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "sextant/io/settings.hpp"
 #include "sextant/serving/choices.hpp"
 #include "sextant/serving/requests.hpp"
+#include "sextant/spec/measurement.hpp"
 #include "sextant/spec/strategy.hpp"
 #include "sextant/validate/model_columns.hpp"
 #include "sextant/validate/row.hpp"
@@ -41,16 +45,18 @@ struct ServingCase {
   int workers = 1;
   Strategy decode;  ///< of those that generate
   int decode_workers = 0;
-  Precision cache = Precision::bf16;
+  std::optional<Precision> cache;  ///< nothing: as the engine keeps it
   EngineChoices choices;
-  Traffic traffic;    ///< without its trace
-  std::string trace;  ///< path
+  std::vector<Setting> settings;  ///< of the runtime and the workload, by the source's habits
+  Traffic traffic;                ///< without its trace
+  std::string trace;              ///< path
   ServingMetric metric = ServingMetric::ttft_p50_seconds;
   bool mean = false;  ///< what the row calls a median is a mean over all requests
   std::string run;    ///< what distinguishes one run from another: metrics of a run share it
 };
 
 /// Reads a row of kind serving; what it asks for that cannot be is put in `unsupported`.
-ServingCase read_serving_case(RowReader& row, const std::string& file, std::string& unsupported);
+ServingCase read_serving_case(RowReader& row, const std::string& file, const Protocol& protocol,
+                              std::string& unsupported);
 
 }  // namespace sextant

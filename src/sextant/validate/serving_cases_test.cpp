@@ -46,6 +46,31 @@ TEST(ServingCases, TracesStandBesideTheCases) {
   EXPECT_DOUBLE_EQ(r.front().predicted, 2);  // twenty tokens in ten seconds
 }
 
+TEST(ServingCases, EnginesAreStartedAsTheSourceDid) {
+  const auto row = [](const char* users, const char* source) {
+    return std::string("a,serving,dgx-b200,sglang,deepseek-r1,fp8,8,closed,") + users +
+           ",1024,1024,,,,,,,ttft_p50_seconds,0.3," + source + "\n";
+  };
+  const auto settings = [&](const char* users, const char* source) {
+    const auto cases = read_cases(parse_csv(header + row(users, source), "mine.csv"));
+    std::string all;
+    for (const Setting& s : std::get<ServingCase>(cases.front().kernel).settings) {
+      all += s.path + "=" + s.value + " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(settings("8", "me"), "");
+  EXPECT_NE(settings("8", "InferenceX DeepSeek-R1").find("poll_steps=10 "), std::string::npos);
+  EXPECT_NE(settings("16", "InferenceX DeepSeek-R1").find("poll_steps=30 "), std::string::npos);
+  // A source that is named more closely goes before one of fewer words.
+  const auto ratio = [&](const char* source) {
+    const auto cases = read_cases(parse_csv(header + row("8", source), "mine.csv"));
+    return std::get<ServingCase>(cases.front().kernel).traffic.length_ratio;
+  };
+  EXPECT_EQ(ratio("silicon anchors: 2026_03"), 0.8);
+  EXPECT_EQ(ratio("silicon anchors: qwen_sglang"), 1);
+}
+
 TEST(ServingCases, PoolsOfTheirOwn) {
   const auto r = results_of(
       "a,serving,dgx-h100,vllm,llama3.1-8b,fp8,,closed,4,512,64,,,1,2,1,1,tpot_p50_seconds,0.01,"

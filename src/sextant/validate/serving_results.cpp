@@ -67,10 +67,13 @@ std::optional<TrafficResult> ServingRuns::run(const Case& c, const Runtime* runt
   const auto parts =
       find_parts({c.system, t.runtime, t.model, t.columns, context}, catalogue_, reason);
   if (!parts) return std::nullopt;
+  Runtime engine = runtime != nullptr ? *runtime : *parts->runtime;
   Serving serving;
-  serving.cache = t.cache;
-  const Problem problem = prepare(*parts->system, runtime != nullptr ? *runtime : *parts->runtime,
-                                  parts->libraries, parts->model, serving);
+  apply(t.settings, engine, "runtime");
+  apply(t.settings, serving, "serving");
+  const bool narrow_cache = engine.engine.narrow_cache && narrow(t.strategy.precision);
+  serving.cache = t.cache.value_or(narrow_cache ? Precision::fp8 : Precision::bf16);
+  const Problem problem = prepare(*parts->system, engine, parts->libraries, parts->model, serving);
   Cluster cluster;
   const auto pool = pool_of(problem, t.strategy, t.workers, t.choices, reason);
   if (!pool) return std::nullopt;
