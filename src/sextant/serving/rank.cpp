@@ -184,6 +184,7 @@ void Rank::plan_prompts(double decision, int budget, StepShape& shape) {
     const std::size_t matched = trace_ != nullptr && r.computed == 0 ? cache_.match(prefix(r)) : 0;
     if (const Wait why = blocked(r, matched); why != Wait::none) return wait_for(why, decision);
     if (r.computed == r.target) {
+      if (r.scheduled < 0) r.scheduled = decision;
       admit(i, 0);
       continue;
     }

@@ -313,11 +313,13 @@ class Simulation final : Listener {
     links_.begin({r, a.replica, to, cache_bytes_ * r.input, a.end});
   }
 
-  /// Where another engine read the prompt, the wait for its first token was there.
+  /// Where another engine read the prompt, its first token is sent on by the one that has taken the
+  /// cache over (Dynamo's workers and SGLang's router answer from there).
   static Answered with_prompt(const Answered& a) {
     if (a.request.first_token < 0) return a;
     Answered whole = a;
     whole.scheduled = whole.first_token;
+    whole.first_token = std::max(a.first_token, a.scheduled);
     return whole;
   }
 
