@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Targets share build folders, so they run one after another; Ninja uses all cores inside each.
 .NOTPARALLEL:
-.PHONY: help build run test bare bench docs packages accuracy format tidy fuzz clean
+.PHONY: help build run test bare bench docs packages wheel accuracy format tidy fuzz clean
 
 # Ninja's counter on a terminal, its silence in a log.
 QUIET := $(shell [ -t 1 ] || echo -- --quiet)
@@ -45,6 +45,13 @@ packages: ## Debian packages in build/packages: sextant, libsextant-dev, python3
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1) \
 	  cpack --config build/CPackConfig.cmake -B build/packages >/dev/null
 	@ls build/packages/*.deb
+
+wheel: ## a wheel for pip, in build/packages, for this machine's Python
+	@tools/setup.sh test
+	@cmake --preset release -DSEXTANT_PYTHON=ON --log-level=WARNING >/dev/null
+	@cmake --build build --target sextant-python $(QUIET)
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1) \
+	  tools/wheel.py build/python/sextant $$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' build/CMakeCache.txt) build/packages
 
 # Measurements are other people's, so they are not in the repository.
 accuracy: build ## docs/accuracy.md anew, from the case files in CASES=FOLDER (minutes)

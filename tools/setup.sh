@@ -17,7 +17,7 @@ case ${1-} in
     packages+=(
       ccache chromium clang clang-format clang-tidy dpkg-dev file groff-base libbenchmark-dev libclang-rt-14-dev
       libgmock-dev libgtest-dev libopenmpi-dev mkdocs-material openmpi-bin pybind11-dev
-      python3 python3-dev python3-pytest sqlite3 valgrind
+      python3 python3-dev python3-pip python3-pytest sqlite3 valgrind
     )
     ;;
   *)
