@@ -17,6 +17,10 @@ set(config ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
 install(TARGETS sextant EXPORT sextant-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+# The C interface: the library beside the program, what compiles against it beside the headers.
+install(TARGETS sextant-step
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT program NAMELINK_COMPONENT development
+        PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT sextant-targets NAMESPACE sextant:: DESTINATION ${config} COMPONENT development)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sextant-config.cmake.in
                               ${PROJECT_BINARY_DIR}/sextant-config.cmake INSTALL_DESTINATION ${config})

@@ -64,19 +64,25 @@ void add(Answer& a, const EnergyAnswer& x) {
       share(e.idle), share(e.host)));
 }
 
-void add(Answer& a, const Likeness& likeness, const Headline& headline) {
-  const Interval i = interval_of(measured_errors(), likeness);
-  const double low = i.low * headline.value;
-  const double high = i.high * headline.value;
+Record uncertainty_record(const Interval& i, const Headline& headline) {
   Record r;
   r("level", Interval::level);
-  r("low", low);
-  r("high", high);
+  r("low", i.low * headline.value);
+  r("high", i.high * headline.value);
   r("basis", i.basis);
   r("cases", i.cases);
-  a.object("uncertainty", "Uncertainty", r);
-  a.say(fmt::format("{} to {} nine times in ten: {}", format_quantity(low, headline.unit),
-                    format_quantity(high, headline.unit), i.basis));
+  return r;
+}
+
+std::string range_text(const Interval& i, const Headline& headline) {
+  return format_quantity(i.low * headline.value, headline.unit) + " to " +
+         format_quantity(i.high * headline.value, headline.unit);
+}
+
+void add(Answer& a, const Likeness& likeness, const Headline& headline) {
+  const Interval i = interval_of(measured_errors(), likeness);
+  a.object("uncertainty", "Uncertainty", uncertainty_record(i, headline));
+  a.say(fmt::format("{} nine times in ten: {}", range_text(i, headline), i.basis));
 }
 
 }  // namespace sextant

@@ -44,5 +44,8 @@ struct Headline {
   Dimension unit = Seconds::dimension;
 };
 void add(Answer& answer, const Likeness& likeness, const Headline& headline);
+/// The record alone, and "12 ms to 15 ms".
+Record uncertainty_record(const Interval& interval, const Headline& headline);
+std::string range_text(const Interval& interval, const Headline& headline);
 
 }  // namespace sextant

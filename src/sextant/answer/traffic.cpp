@@ -6,6 +6,9 @@
 #include <cmath>
 #include <sstream>
 
+#include "sextant/answer/parts.hpp"
+#include "sextant/io/errors.hpp"
+#include "sextant/predict/uncertainty.hpp"
 #include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 
@@ -231,6 +234,22 @@ plot::Axis axis(std::string label, bool seconds, bool log) {
   return a;
 }
 
+/// How sure the answer is of a token's time, and of the first one's.
+struct Sure {
+  Interval token;
+  Interval first;
+};
+Sure sure_of(const TrafficAnswer& a) {
+  const TrafficScenario& x = a.asked;
+  const Pool& tokens = x.cluster.decode ? *x.cluster.decode : x.cluster.pool;
+  Likeness like =
+      likeness_of(Asked::traffic, x.scenario.system.device.name, tokens.problem, tokens.strategy);
+  Sure sure{interval_of(measured_errors(), like), {}};
+  like.question = Asked::first_token;
+  sure.first = interval_of(measured_errors(), like);
+  return sure;
+}
+
 std::string traffic_text(const TrafficAnswer& a) {
   const TrafficScenario& x = a.asked;
   const TrafficResult& r = a.result;
@@ -241,6 +260,10 @@ std::string traffic_text(const TrafficAnswer& a) {
   out += cluster_text(x) + "\n";
   for (const std::string& w : warnings_of(a)) out += "note: " + w + "\n";
   out += "\n" + percentile_text(r) + "\n";
+  const Sure sure = sure_of(a);
+  out += fmt::format("half of the first tokens in {}, of the others in {}, nine times in ten: {}\n",
+                     range_text(sure.first, {r.ttft.p50}), range_text(sure.token, {r.tpot.p50}),
+                     sure.token.basis);
   out += fmt::format(
       "{:.4g} output tokens/s, {:.3g} requests/s{}; {} of {:.3g} requests/s that it "
       "can serve\n",
@@ -385,6 +408,10 @@ Answer traffic_answer(const TrafficAnswer& a) {
   answer("runtime", x.scenario.problem.runtime.name);
   answer("gpus", x.cluster.devices());
   describe(answer, r);
+  const Sure sure = sure_of(a);
+  answer.object("uncertainty", "Uncertainty", uncertainty_record(sure.token, {r.tpot.p50}));
+  answer.object("first_token_uncertainty", "Uncertainty",
+                uncertainty_record(sure.first, {r.ttft.p50}));
   answer("dollars_per_million_tokens", per_million(a, r.output_tokens));
   answer("dollars_per_million_tokens_in_and_out", per_million(a, r.output_tokens + r.input_tokens));
   answer("simulated_requests_per_second", a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0);

@@ -214,22 +214,31 @@ class Pass {
     const ExpertKernel& k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
                             : narrow(layer.type)       ? p_.kernels.experts_8bit
                                                        : p_.kernels.experts;
-    send_tokens("dispatch", r, tokens, narrow(layer.type) ? element_bytes(layer.type) : 2);
+    send_tokens("dispatch", r, tokens, true);
     kernel(Work::experts, op.name, expert_layer(p_.chip, k, layer, matrix_clock_), 6);
     note([&] {
       return whole(layer.tokens) + " to " + whole(r.topk) + " of " + whole(r.count) + ", " +
              whole(r.width) + " x " + whole(r.ffn);
     });
-    send_tokens("combine", r, tokens, 2);
+    send_tokens("combine", r, tokens, false);
     all_reduce();
   }
 
   /// Between attention's replicas and the ranks of the experts. Ranks that share heads have the
   /// same tokens, and send their share of them.
-  void send_tokens(const char* name, const graph::Routed& r, double tokens, double element) {
+  void send_tokens(const char* name, const graph::Routed& r, double tokens, bool to_experts) {
     if (s_.dp <= 1 || s_.ep <= 1) return;
     const Group group{s_.ep, std::min(s_.ep, p_.network.devices_per_node)};
     const double own = tokens / s_.tp;
+    const double element = to_experts && narrow(matrix_type()) ? element_bytes(matrix_type()) : 2;
+    const bool one_host = s_.ep <= p_.network.devices_per_node &&
+                          p_.network.levels[0].reach <= p_.network.devices_per_node;
+    if (p_.runtime.communication.gathers_tokens && one_host) {
+      const Bytes all(own * s_.ep * r.width * element);
+      const Collective how = to_experts ? Collective::all_gather : Collective::reduce_scatter;
+      return place(Work::exchange, name, all, 1,
+                   collective(p_.network, p_.collectives, how, group, all).time);
+    }
     const ExpertTokens sent{.tokens = own,
                             .topk = r.topk,
                             .hidden = r.width,

@@ -162,11 +162,13 @@ class Tensors {
     return Bytes(rows * p_.work.seq * each);
   }
 
-  // The tokens as sent to the experts and as they return, and the inside of the MLPs.
+  // The tokens as sent to the experts and, where they are weighed then, as they return, and the
+  // inside of the MLPs.
   Bytes experts(const graph::Operator& op) const noexcept {
     const graph::Routed& r = op.routed;
     const bool trained = is_trained(p_.work.tuning, op);
-    const double moved = r.width * ((trained ? operand_ : 0) + element_);
+    const double returned = p_.runtime.footprint.routed_outputs ? element_ : 0;
+    const double moved = r.width * ((trained ? operand_ : 0) + returned);
     const bool gate_output = r.halves > 1 && p_.runtime.footprint.gate_output;
     double inside = r.halves * element_;
     if (!s_.modules.activation) inside += (trained ? operand_ : 0) + (gate_output ? element_ : 0);

@@ -212,6 +212,26 @@ StepCost StepPrice::step(const StepShape& s) {
   return {seconds, idle * seconds + (sum.watts - idle) * sum.seconds};
 }
 
+void StepPrice::fill(double most_requests, double most_context, double most_prompt_tokens) {
+  const int limit = graph_.runtime.engine.graph_limit;
+  const int longest = contexts.below(std::max(usual_, most_context)) + 1;
+  for (int n = 1, last = 0; n <= most_requests; ++n) {
+    const int batch = graph_batch(n, limit);
+    for (int c = 0; batch != last && c <= longest; ++c) decode_cell(batch, c);
+    last = batch;
+  }
+  const int rows = 2 + requests.below(std::max(1.0, most_requests));
+  for (int c = 0; c <= tokens.below(std::max(1.0, most_prompt_tokens)) + 1; ++c) {
+    for (int r = 0; r <= rows; ++r) base_cell(r, c);
+    prompt(c);
+  }
+}
+
+StepCost StepPrice::filled(const StepShape& shape) const {
+  // Every cell that a step looks up is there, so that nothing is written.
+  return const_cast<StepPrice*>(this)->step(shape);
+}
+
 StepPrice::Line StepPrice::decode_line(const StepShape& s) {
   const int batch =
       graph_batch(static_cast<int>(std::ceil(s.decoding)), graph_.runtime.engine.graph_limit);

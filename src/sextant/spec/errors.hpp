@@ -13,9 +13,11 @@
 
 namespace sextant {
 
-enum class Asked : std::uint8_t { kernel, collective, train, infer, traffic };
+/// `traffic`: tokens under load, and their rate; `first_token`: the wait for the first of them.
+enum class Asked : std::uint8_t { kernel, collective, train, infer, traffic, first_token };
 constexpr auto names_of(Asked) {
-  return std::array<std::string_view, 5>{"kernel", "collective", "train", "infer", "traffic"};
+  return std::array<std::string_view, 6>{"kernel", "collective", "train",
+                                         "infer",  "traffic",    "first-token"};
 }
 
 /// Cases that are alike, and the middle 90 % of the logarithm of measured over predicted among

@@ -83,7 +83,10 @@ struct Communication {
   Seconds crossing{0};  ///< the same where the collective itself spans nodes, nothing pending
   /// In which gradients are summed over replicas and parameters gathered; 0: one for all layers.
   int messages_per_layer = 0;
-  bool expert_kernels = false;    ///< tokens reach their experts by kernels made for it (DeepEP)
+  bool expert_kernels = false;  ///< tokens reach their experts by kernels made for it (DeepEP)
+  /// Served experts get all tokens gathered and their results summed by a reduce-scatter, where one
+  /// host holds all ranks; links between hosts have kernels of their own (TensorRT-LLM's choice).
+  bool gathers_tokens = false;
   bool narrow_tokens = false;     ///< and to the experts in the type their multiplies take
   bool scatter_transfers = true;  ///< tensor-parallel ranks send a stage's output in parts
 };
@@ -104,6 +107,8 @@ void describe(V& v, Communication& c) {
     {.help = "in which gradients are summed and parameters gathered; 0: one for all", .max = 1e4});
   v("expert_kernels", c.expert_kernels,
     {.help = "tokens reach their experts by the collective library's kernels for it"});
+  v("gathers_tokens", c.gathers_tokens,
+    {.help = "served experts gather all tokens, where one host holds all ranks"});
   v("narrow_tokens", c.narrow_tokens,
     {.help = "tokens go to their experts in the type that multiplies take"});
   v("scatter_transfers", c.scatter_transfers,
@@ -142,6 +147,7 @@ struct Footprint {
   bool gathered_inputs = false;  ///< with sequence parallelism inputs are kept gathered
   double gather_buffers = 1;     ///< buffers for gathered inputs, which stay
   bool gate_output = false;      ///< a gated MLP keeps its activated gate beside the product
+  bool routed_outputs = true;    ///< what experts return is kept, to weigh it in the backward pass
   double loss_copies = 2;        ///< of the logits in fp32 while the loss is computed
   double narrow_copies = 2;      ///< of weights in 8 bits or fewer, beside the 16-bit ones
 };
@@ -159,6 +165,7 @@ void describe(V& v, Footprint& f) {
     {.help = "with sequence parallelism inputs of GEMMs are kept gathered"});
   v("gather_buffers", f.gather_buffers, {.help = "buffers for gathered inputs", .max = 100});
   v("gate_output", f.gate_output, {.help = "a gated MLP keeps its activated gate"});
+  v("routed_outputs", f.routed_outputs, {.help = "what routed experts return is kept"});
   v("loss_copies", f.loss_copies,
     {.help = "copies of the logits in fp32 while the loss is computed", .min = 1, .max = 100});
   v("narrow_copies", f.narrow_copies,

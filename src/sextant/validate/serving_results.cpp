@@ -31,6 +31,11 @@ double value_of(const ServingCase& c, const TrafficResult& r) {
   return r.output_tokens_per_second();
 }
 
+bool is_first_token(ServingMetric metric) {
+  return metric == ServingMetric::ttft_p50_seconds || metric == ServingMetric::ttft_p90_seconds ||
+         metric == ServingMetric::ttft_p99_seconds;
+}
+
 /// What engines spent most of their time on.
 std::string_view busiest(const TrafficResult& r) {
   if (r.prefill_share > std::max(r.decode_share, r.mixed_share)) return "prefill";
@@ -60,13 +65,14 @@ const Trace& ServingRuns::trace(const std::string& path) {
                                 : traces_.emplace(path, read_trace(path)).first->second;
 }
 
-std::optional<TrafficResult> ServingRuns::run(const Case& c, const Runtime* runtime,
-                                              std::string& reason) {
+ServingRuns::Run ServingRuns::run(const Case& c, const Runtime* runtime) {
+  Run made;
+  std::string& reason = made.reason;
   const auto& t = std::get<ServingCase>(c.kernel);
   const int context = t.traffic.input + t.traffic.output;
   const auto parts =
       find_parts({c.system, t.runtime, t.model, t.columns, context}, catalogue_, reason);
-  if (!parts) return std::nullopt;
+  if (!parts) return made;
   Runtime engine = runtime != nullptr ? *runtime : *parts->runtime;
   Serving serving;
   apply(t.settings, engine, "runtime");
@@ -74,31 +80,32 @@ std::optional<TrafficResult> ServingRuns::run(const Case& c, const Runtime* runt
   const bool narrow_cache = engine.engine.narrow_cache && narrow(t.strategy.precision);
   serving.cache = t.cache.value_or(narrow_cache ? Precision::fp8 : Precision::bf16);
   const Problem problem = prepare(*parts->system, engine, parts->libraries, parts->model, serving);
+  const Strategy& tokens = t.decode_workers > 0 ? t.decode : t.strategy;
+  made.likeness = likeness_of(Asked::traffic, parts->system->device.name, problem, tokens);
   Cluster cluster;
   const auto pool = pool_of(problem, t.strategy, t.workers, t.choices, reason);
-  if (!pool) return std::nullopt;
+  if (!pool) return made;
   cluster.pool = *pool;
   if (t.decode_workers > 0) {
     cluster.decode = pool_of(problem, t.decode, t.decode_workers, t.choices, reason);
-    if (!cluster.decode) return std::nullopt;
+    if (!cluster.decode) return made;
   }
   connect(cluster);
   Traffic traffic = t.traffic;
   if (!t.trace.empty()) traffic.trace = &trace(t.trace);
   try {
-    return simulate(cluster, traffic, {});
+    made.result = simulate(cluster, traffic, {});
   } catch (const InputError& e) {
     reason = joined(e.diagnostics());
-    return std::nullopt;
   }
+  return made;
 }
 
 CaseResult ServingRuns::predict(const Case& c, const Runtime* runtime) {
   if (!c.unsupported.empty()) return unpredicted(c, c.unsupported);
   const auto& t = std::get<ServingCase>(c.kernel);
   if (t.run != last_) {
-    latest_ = {};
-    latest_.result = run(c, runtime, latest_.reason);
+    latest_ = run(c, runtime);
     last_ = t.run;
   }
   if (!latest_.result) return unpredicted(c, latest_.reason);
@@ -106,6 +113,9 @@ CaseResult ServingRuns::predict(const Case& c, const Runtime* runtime) {
   r.predicted = value_of(t, *latest_.result);
   r.error = r.predicted / r.measured - 1;
   r.bound = busiest(*latest_.result);
+  r.likeness = latest_.likeness;
+  r.time = t.metric != ServingMetric::output_tokens_per_second;
+  if (is_first_token(t.metric)) r.likeness.question = Asked::first_token;
   return r;
 }
 

@@ -24,8 +24,9 @@ class ServingRuns {
   struct Run {
     std::optional<TrafficResult> result;
     std::string reason;
+    Likeness likeness;
   };
-  std::optional<TrafficResult> run(const Case& c, const Runtime* runtime, std::string& reason);
+  Run run(const Case& c, const Runtime* runtime);
   const Trace& trace(const std::string& path);
 
   Catalogue& catalogue_;
