@@ -167,7 +167,7 @@ Digits by_sweep(const Given& g) {
   plan += "[[axis]]\nfield = \"batch\"\nvalues = [" + g.fields.at("batch") + "]\n";
   try {
     const sweep::Plan read = sweep::read_plan(plan, "plan", Lookup::presets);
-    sweep::Evaluator evaluator(read, inner_search());
+    sweep::Evaluator evaluator(read, sweep::inner_search());
     sweep::Chunk chunk;
     evaluator.answer(0, chunk);
     const char* wanted = g.task == Task::train ? "step_seconds" : "latency_seconds";
@@ -283,7 +283,7 @@ TEST(Scenario, ASweepFindsTheBatchThatASearchFinds) {
       "system = \"dgx-h100\"\ninput = 1024\noutput = 64\nprecision = \"fp8\"\n"
       "[[axis]]\nfield = \"gpus\"\nvalues = [8]\n";
   const sweep::Plan plan = sweep::read_plan(plan_text, "plan", Lookup::presets);
-  sweep::Evaluator evaluator(plan, inner_search());
+  sweep::Evaluator evaluator(plan, sweep::inner_search());
   sweep::Chunk chunk;
   evaluator.answer(0, chunk);
   SearchOptions o;

@@ -22,7 +22,7 @@ declare -A may_include=(
   [import]="units spec graph cost predict run io scenario"
   [search]="units spec graph cost predict scenario serving"
   [validate]="units spec graph cost io predict scenario serving"
-  [sweep]="units spec graph cost predict tech io scenario"
+  [sweep]="units spec graph cost predict serving tech io scenario search"
   [study]="units spec graph cost predict run scenario tech io report validate"
   [answer]="units spec graph cost predict serving run profile tech io report validate search sweep study scenario import"
 )

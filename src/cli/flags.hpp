@@ -1,84 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands share in reading their flags: every problem is collected and said at once.
+// What commands share in reading their flags.
 #pragma once
 
-#include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "sextant/io/settings.hpp"
-#include "sextant/spec/describe.hpp"
-#include "sextant/spec/diagnostic.hpp"
-#include "sextant/units/format.hpp"
-#include "sextant/units/parse.hpp"
+#include "sextant/spec/flags.hpp"
 
 namespace sextant::cli {
-
-/// What a quantity on the command line may be.
-struct QuantityRange {
-  bool zero = false;  ///< it may be nothing
-  double most = 1e30;
-};
-
-/// Collects what is wrong with the flags.
-struct Flags {
-  std::vector<Diagnostic> problems;
-
-  template <NamedEnum E>
-  E choice(const char* flag, const std::string& text) {
-    E value{};
-    if (parse_enum(text, value)) return value;
-    std::vector<std::string> names;
-    std::string all;
-    for (const std::string_view n : names_of(E{})) {
-      names.emplace_back(n);
-      all += (all.empty() ? "" : ", ") + std::string(n);
-    }
-    const std::string hint = did_you_mean(text, names);
-    add(flag, "unknown value '" + text + "'", hint.empty() ? "one of " + all : hint);
-    return value;
-  }
-  /// "64 MiB"; `otherwise` where it is not given.
-  template <class Q>
-  Q quantity(const char* flag, const std::string& text, QuantityRange range = {},
-             Q otherwise = Q(0)) {
-    if (text.empty()) return otherwise;
-    const ParseResult r = parse_quantity(text);
-    const bool right = r.quantity && r.quantity->dimension == Q::dimension;
-    if (right && r.quantity->value >= 0 && (range.zero || r.quantity->value > 0) &&
-        r.quantity->value <= range.most) {
-      return Q(r.quantity->value);
-    }
-    const std::string got = ", got '" + text + "'";
-    if (right && r.quantity->value > range.most) {
-      add(flag, "expected at most " + format_quantity(range.most, Q::dimension) + got);
-    } else {
-      add(flag,
-          "expected a quantity with its unit" + std::string(range.zero ? "" : ", above zero") + got,
-          "such as \"" + example_of(Q::dimension) + "\"");
-    }
-    return otherwise;
-  }
-  double size(const char* flag, double value) {
-    if (!(value >= 1 && value <= 1e9) || value != std::floor(value)) {
-      add(flag, "expected a whole number from 1 to 1e9, got " + write_number(value));
-      return 1;
-    }
-    return value;
-  }
-  void add(const InputError& e) {
-    problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
-  }
-  void add(const char* flag, std::string message, std::string hint = "") {
-    Diagnostic d;
-    d.file = flag;
-    d.message = std::move(message);
-    d.hint = std::move(hint);
-    problems.push_back(std::move(d));
-  }
-};
 
 /// The --set options, whose paths must start with one of `roots`.
 inline std::vector<Setting> settings_of(const Common& common,

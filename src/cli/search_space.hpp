@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// From flags to a space to search and what is sought in it.
+// From options to a space to search and what is sought in it.
 #pragma once
 
 #include "cli/options/search.hpp"
 #include "cli/scenario.hpp"
-#include "sextant/search/question.hpp"
 
 namespace sextant::cli {
 
-/// Throw InputError with everything that is wrong: unknown axes and values with suggestions, limits
-/// that leave nothing.
-TrainingSearch read_training_search(const SearchOptions& options, const Common& common);
-ServingSearch read_serving_search(const SearchOptions& options, const Common& common);
+inline AskedOf asked_of(const SearchOptions& o, const Common& common) {
+  return {o.given, [&](Task task) { return question_of(o, common, task); }};
+}
+inline TrainingSearch read_training_search(const SearchOptions& o, const Common& common) {
+  return sextant::read_training_search(o, asked_of(o, common));
+}
+inline ServingSearch read_serving_search(const SearchOptions& o, const Common& common) {
+  return sextant::read_serving_search(o, asked_of(o, common));
+}
 
 }  // namespace sextant::cli

@@ -30,7 +30,7 @@ std::string grouped(std::uint64_t number) {
 constexpr double bytes_per_cell = 8.5;
 
 std::string dry_run_text(const sweep::Plan& plan, int threads) {
-  const double rate = sweep::measure_rate(plan, inner_search(), 0.5);
+  const double rate = sweep::measure_rate(plan, sweep::inner_search(), 0.5);
   const auto points = static_cast<double>(plan.count);
   const auto cells = static_cast<double>(plan.axes.size() + sweep::outputs_of(plan).size() + 1);
   return fmt::format("{}\nabout {} with {}, {} points a second each; about {} of results\n",
@@ -49,7 +49,7 @@ bool run_plan(const sweep::Plan& plan, sweep::Results& results, int threads) {
   sweep::run(
       plan, results,
       {.threads = threads,
-       .search = inner_search(),
+       .search = sweep::inner_search(),
        .stopped = Interruption::asked,
        .progress = [&](std::uint64_t done) { progress.set(static_cast<std::int64_t>(done)); }});
   return results.written() == left;
@@ -111,7 +111,7 @@ std::string run_sweep(const SweepOptions& options, const Common& common) {
   }
   const int threads = options.threads > 0 ? options.threads : sweep::usual_threads();
   const sweep::Plan plan = sweep::read_plan(read_file(options.plan), options.plan);
-  check_objective(plan);
+  sweep::check_objective(plan);
   if (options.dry_run) return dry_run_text(plan, threads);
   sweep::Results results(plan, target_of(options));
   const auto start = Clock::now();

@@ -5,14 +5,10 @@
 #include <string>
 
 #include "cli/options/sweep.hpp"
+#include "sextant/sweep/best.hpp"
 #include "sextant/sweep/run.hpp"
 
 namespace sextant::cli {
-
-/// Finds the best strategy at a point, for plans that ask for it (inner_search.cpp).
-sweep::InnerSearch inner_search();
-/// Throws InputError where the plan asks for the best by an objective that is none.
-void check_objective(const sweep::Plan& plan);
 
 /// Where the options want results; throws InputError where they do not say.
 sweep::Target target_of(const SweepOptions& options);

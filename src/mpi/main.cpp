@@ -162,7 +162,7 @@ class Outbox {
 };
 
 void labour(const sweep::Plan& plan, const sweep::Worklist& worklist, Counter& counter) {
-  sweep::Evaluator evaluator(plan, inner_search());
+  sweep::Evaluator evaluator(plan, sweep::inner_search());
   Outbox outbox;
   for (std::uint64_t c = counter.next(); c < worklist.chunks(); c = counter.next()) {
     outbox.send(sweep::answer_chunk(evaluator, worklist, c));
@@ -191,7 +191,7 @@ bool receive(sweep::Chunk& chunk, bool wait) {
 // Results that wait are written first: the others must never wait for the writer's own work.
 void write_all(const sweep::Plan& plan, const sweep::Worklist& worklist, Counter& counter,
                sweep::Results& results) {
-  sweep::Evaluator evaluator(plan, inner_search());
+  sweep::Evaluator evaluator(plan, sweep::inner_search());
   sweep::Chunk chunk;
   bool chunks_left = true;
   for (std::uint64_t done = 0; done < worklist.chunks(); ++done) {
@@ -256,7 +256,7 @@ Task prepare_task(const Session& session, int argc, char** argv) {
   task.options = read_arguments(argc, argv);
   task.text = read_file(task.options.plan);
   task.plan = std::make_unique<sweep::Plan>(sweep::read_plan(task.text, task.options.plan));
-  check_objective(*task.plan);
+  sweep::check_objective(*task.plan);
   task.results = open_results(*task.plan, task.options);
   task.worklist = task.results->worklist(session.size());
   return task;

@@ -5,38 +5,21 @@
 #include <string>
 
 #include "cli/options/inputs.hpp"
-#include "sextant/search/serving.hpp"
+#include "sextant/search/wishes.hpp"
 
 namespace sextant::cli {
 
 /// The best strategies, for training or for serving. What is done is given as `train` and `infer`
 /// have it; the axes are left open.
-struct SearchOptions : ScenarioOptions {
-  std::optional<int> gpus, max_gpus;
+struct SearchOptions : ScenarioOptions, SearchWishes {
   bool infer = false;
-  std::string objective;
-  std::vector<std::string> fix;
-  std::vector<std::string> limit;
-  std::vector<std::string> explore;
-  std::vector<std::string> precision;
-  std::vector<std::string> kv_precision;
-  std::string max_memory;
-  int top = 10;
-  int threads = 0;  ///< 0: all cores
   std::string plot;
-  std::optional<double> price;
-  std::string max_ttft;
-  std::string max_tpot;
-  std::optional<double> min_throughput;
   // Capacity planning.
   std::string traffic;  ///< arrivals: as `traffic` takes them
   std::optional<double> rate;
   std::string max_ttft_p99;
   std::string max_tpot_p99;
 };
-
-/// Axes that a search holds unless told to explore them; and what the runtime hides.
-std::span<const std::string_view> explored_choices();
 
 template <class V>
 void describe(V& v, SearchOptions& o) {

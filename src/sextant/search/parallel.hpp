@@ -3,6 +3,7 @@
 // none waits for another's long ones.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -11,6 +12,12 @@
 #include <vector>
 
 namespace sextant {
+
+/// So many threads, or as many as there are cores.
+inline int threads_or_all(int wanted) {
+  if (wanted > 0) return wanted;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 /// Calls work(thread, unit) for each unit, on so many threads, until all are done or `stop` is set.
 /// The first exception is thrown again after all threads have ended.

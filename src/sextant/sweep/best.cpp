@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for the best strategy at one point of a sweep: `sextant search` in small, with what
 // the plan gives fixed.
+#include "sextant/sweep/best.hpp"
+
 #include <algorithm>
 
-#include "cli/flags.hpp"
-#include "cli/sweep.hpp"
 #include "sextant/search/search.hpp"
 #include "sextant/search/serving.hpp"
+#include "sextant/spec/flags.hpp"
 
-namespace sextant::cli {
+namespace sextant::sweep {
 namespace {
-
-using sweep::InnerAnswer;
-using sweep::InnerQuestion;
 
 template <NamedEnum E>
 E objective_of(const std::string& text) {
@@ -42,10 +40,10 @@ class Fixer {
   double value_of(std::string_view name) const {
     const auto at = std::find_if(fields_.fields.begin(), fields_.fields.end(),
                                  [&](const Slot& s) { return s.name == name; });
-    return at != fields_.fields.end() ? sweep::number_of(at->target) : 0;
+    return at != fields_.fields.end() ? number_of(at->target) : 0;
   }
 
-  const sweep::Plan& plan_;
+  const Plan& plan_;
   Inputs inputs_;
   StructRef fields_;
 };
@@ -83,7 +81,7 @@ std::optional<InnerAnswer> best_serving(const InnerQuestion& q) {
 
 }  // namespace
 
-void check_objective(const sweep::Plan& plan) {
+void check_objective(const Plan& plan) {
   if (!plan.best) return;
   if (plan.task == Task::infer) {
     objective_of<ServingObjective>(plan.best->objective);
@@ -93,7 +91,7 @@ void check_objective(const sweep::Plan& plan) {
   }
 }
 
-sweep::InnerSearch inner_search() {
+InnerSearch inner_search() {
   return [](const InnerQuestion& q) -> std::optional<InnerAnswer> {
     try {
       return q.plan.task == Task::train ? best_training(q) : best_serving(q);
@@ -103,4 +101,4 @@ sweep::InnerSearch inner_search() {
   };
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant::sweep

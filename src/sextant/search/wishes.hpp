@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people say of a search, as texts, and the question that it makes.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/search/question.hpp"
+
+namespace sextant {
+
+struct SearchWishes {
+  std::optional<int> gpus, max_gpus;
+  std::string objective;
+  std::vector<std::string> fix;
+  std::vector<std::string> limit;
+  std::vector<std::string> explore;
+  std::vector<std::string> precision;
+  std::vector<std::string> kv_precision;
+  std::string max_memory;
+  int top = 10;
+  int threads = 0;  ///< 0: all cores
+  std::optional<double> price;
+  std::string max_ttft;
+  std::string max_tpot;
+  std::optional<double> min_throughput;
+};
+
+/// Axes that a search holds unless told to explore them; and what the runtime hides.
+std::span<const std::string_view> explored_choices();
+
+/// Presets and workload; what is wrong with them is said beside what is wrong with the wishes.
+struct AskedOf {
+  const Node& given;  ///< fields of the workload
+  std::function<Question(Task)> question;
+};
+
+/// Throw InputError with everything that is wrong: unknown axes and values with suggestions, limits
+/// that leave nothing.
+TrainingSearch read_training_search(const SearchWishes& wishes, const AskedOf& question);
+ServingSearch read_serving_search(const SearchWishes& wishes, const AskedOf& question);
+
+}  // namespace sextant
