@@ -6,10 +6,10 @@
 set -euo pipefail
 program=$1
 
-# Measured with g++ 12 at -O3: 3,367 when stages came to hold their own layers instead of an average. Room
-# for stack protection, which is newer than that count; to be taken back when it is counted again.
+# Measured with g++ 12 at -O3, stack protection included: 1,797 since strategies that differ in replicas' states
+# alone share the way of a microbatch through the stages (3,367 before).
 case $(uname -m) in
-  aarch64) ceiling=4500 ;;
+  aarch64) ceiling=1800 ;;
   *) ceiling="" ;;  # not measured there: the count is reported
 esac
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <span>
 
@@ -300,6 +301,20 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   c.activity = g.activity;
   find_bound(c);
   return c;
+}
+
+KernelCost GemmMemo::operator()(const Chip& chip, const Gemm& g, Hertz clock) {
+  std::uint64_t hash = static_cast<std::uint64_t>(g.type);
+  for (const double x : {g.m, g.n, g.k, g.batch, g.result_bytes, clock.value}) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 32U;
+  }
+  Entry& e = entries_[hash % size];
+  const Gemm& k = e.shape;
+  const bool known = e.clock == clock && k.m == g.m && k.n == g.n && k.k == g.k &&
+                     k.batch == g.batch && k.type == g.type && k.result_bytes == g.result_bytes;
+  if (!known) e = {g, clock, gemm(chip, g, clock)};
+  return e.cost;
 }
 
 }  // namespace sextant

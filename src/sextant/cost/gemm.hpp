@@ -4,6 +4,8 @@
 // library has.
 #pragma once
 
+#include <vector>
+
 #include "sextant/cost/chip.hpp"
 #include "sextant/cost/kernel.hpp"
 
@@ -37,5 +39,21 @@ struct Gemm {
 
 /// The multiply at a given clock. No allocation; about a microsecond.
 KernelCost gemm(const Chip& chip, const Gemm& shape, Hertz clock);
+
+/// Multiplies of one chip that were asked for before, of those that differ in size, type and result
+/// alone: a search meets the same ones over and over. The newest takes the place of an older one.
+class GemmMemo {
+ public:
+  KernelCost operator()(const Chip& chip, const Gemm& shape, Hertz clock);
+
+ private:
+  struct Entry {
+    Gemm shape;
+    Hertz clock{0};
+    KernelCost cost;
+  };
+  static constexpr std::size_t size = 8192;
+  std::vector<Entry> entries_ = std::vector<Entry>(size);
+};
 
 }  // namespace sextant

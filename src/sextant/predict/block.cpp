@@ -74,7 +74,7 @@ Watts demand_of(const Problem& p, const Strategy& s, const Block& b) {
 
 }  // namespace
 
-Block block_of(const Problem& p, const Strategy& s) noexcept {
+Block block_of(const Problem& p, const Strategy& s, GemmMemo* memo) noexcept {
   const Chip& chip = p.chip;
   const Watts budget = dynamic_budget(chip);
   Block b;
@@ -83,7 +83,7 @@ Block block_of(const Problem& p, const Strategy& s) noexcept {
   b.frozen = frozen_flops(p);
   b.kept = kept_of(p, s, b.widths);
   b.clock = chip.clock;
-  Silent silent;
+  Silent silent{.memo = memo};
   // The clock at which the model's load meets the power limit, exchange included: bubbles last
   // longer than the controller's memory, so they do not help.
   for (int i = 0;; ++i) {

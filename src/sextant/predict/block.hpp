@@ -20,8 +20,8 @@ struct Block {
 };
 
 /// Depends on the axes of Scope::block alone: strategies that are alike() in them share one. No
-/// allocation.
-Block block_of(const Problem& problem, const Strategy& strategy) noexcept;
+/// allocation. `memo`: of the problem's chip.
+Block block_of(const Problem& problem, const Strategy& strategy, GemmMemo* memo = nullptr) noexcept;
 
 /// Host and device run side by side, the slower one sets the pace; where they are close, each waits
 /// for the other at times.

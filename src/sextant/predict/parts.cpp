@@ -438,6 +438,9 @@ class Composer {
                     double result_bytes) const {
     const Gemm g{
         .m = m, .n = n, .k = k, .batch = batch, .type = type, .result_bytes = result_bytes};
+    if constexpr (!Trace::records) {
+      if (trace_.memo != nullptr) return {(*trace_.memo)(p_.chip, g, clock_), g};
+    }
     return {gemm(p_.chip, g, clock_), g};
   }
 
@@ -619,6 +622,9 @@ class Composer {
     phase.compute += c.time;
     phase.launches += launches;
     phase.flops += c.flops;
+    if constexpr (!Trace::records) {
+      if (!trace_.energy) return;
+    }
     const Precision type = c.tiling.m > 0 ? s_.precision : Precision::bf16;
     phase.energy += (power_demand(p_.chip, c, type) - p_.chip.idle) * c.time;
     phase.memory += memory_draw(p_.chip, c);

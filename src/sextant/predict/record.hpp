@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/cost/gemm.hpp"
 #include "sextant/predict/train.hpp"
 
 namespace sextant {
@@ -14,6 +15,8 @@ namespace sextant {
 /// Records nothing.
 struct Silent {
   static constexpr bool records = false;
+  GemmMemo* memo = nullptr;  ///< of a search, for multiplies that it has met before
+  bool energy = true;        ///< joules are asked for, not times alone
 };
 
 /// Records every operator, in the order of the passes.

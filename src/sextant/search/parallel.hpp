@@ -19,6 +19,21 @@ inline int threads_or_all(int wanted) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// A value that threads take turns at.
+template <class T>
+class Guarded {
+ public:
+  template <class Use>
+  void with(const Use& use) {
+    const std::scoped_lock lock(guard_);
+    use(value_);
+  }
+
+ private:
+  std::mutex guard_;
+  T value_;
+};
+
 /// Calls work(thread, unit) for each unit, on so many threads, until all are done or `stop` is set.
 /// The first exception is thrown again after all threads have ended.
 template <class Work>

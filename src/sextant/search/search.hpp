@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best training strategies of a space: every point is evaluated, so the best is the best.
+// The best training strategies of a space, proven: every point is evaluated, or its group cannot
+// hold a better one.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -34,13 +36,23 @@ struct SearchAim {
   int threads = 1;
   Bytes max_memory{0};        ///< 0: what the device has
   std::size_t sample = 2000;  ///< feasible points kept for a picture, at most
+  bool front = true;          ///< the front is asked for, not the best alone
+  bool exhaustive = false;    ///< evaluate every point, also those that cannot matter
 };
 
 /// Shared with whoever watches, or wants it to stop.
 struct SearchProgress {
   std::atomic<std::uint64_t> done{0};  ///< points, legal or not
   std::atomic<bool> stop{false};
+  /// The best score so far, and what no strategy that is still to be looked at can go below: for
+  /// searches of training.
+  std::atomic<double> best{std::numeric_limits<double>::infinity()};
+  std::atomic<double> bound{0};
 };
+
+/// By how much of it the best found may be worse than the best there is, where nothing that was not
+/// looked at scores below `bound`.
+double gap_of(double best, double bound);
 
 struct Found {
   Strategy strategy;
@@ -59,6 +71,15 @@ struct SearchResult {
   std::vector<Found> pareto;  ///< of step time, memory and devices: none is better in all three
   std::vector<Found> sample;  ///< feasible points, spread evenly over the space
   bool stopped = false;       ///< before the end: the best so far
+  double skipped = 0;         ///< points that were not looked at: of unknown verdict
+  double barred = 0;          ///< of these, in groups of which none is legal
+  double no_room = 0;         ///< of these, in groups of which none fits
+  /// What no strategy that was not looked at goes below.
+  double bound = std::numeric_limits<double>::infinity();
+
+  /// Of the best: 0 where none is better.
+  double gap() const;
+  bool proven() const { return gap() == 0; }
 };
 
 /// Devices, time and memory of an estimate as one number, the smaller the better.

@@ -11,9 +11,11 @@
 namespace sextant {
 namespace {
 
-SearchResult run(const Problem& p, const SearchSpace& space, const SearchAim& options = {}) {
+/// Of every point, whose counts are then known.
+SearchResult run(const Problem& p, const SearchSpace& space, SearchAim aim = {}) {
   SearchProgress progress;
-  return search(p, space, lay_out(p, space), options, progress);
+  aim.exhaustive = true;
+  return search(p, space, lay_out(p, space), aim, progress);
 }
 
 // Every point of a space, without what a search shares between them.
@@ -139,7 +141,7 @@ TEST(Search, StopsWhenAskedWithTheBestSoFar) {
   const SearchSpace space{.devices = {16}};
   SearchProgress progress;
   progress.stop = true;
-  const SearchResult r = search(p, space, lay_out(p, space), {}, progress);
+  const SearchResult r = search(p, space, lay_out(p, space), {.exhaustive = true}, progress);
   EXPECT_TRUE(r.stopped);
   EXPECT_EQ(r.evaluated, 0U);
 }

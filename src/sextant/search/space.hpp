@@ -105,6 +105,23 @@ SearchUnit unit_of(const SearchSpace& space, const SearchPlan& plan, std::uint64
 void mappings_of(const Problem& problem, const SearchSpace& space, const Cut& cut,
                  std::vector<Strategy>& found);
 
+/// A block's axes with those of a mapping.
+inline Strategy with_mapping(Strategy s, const Strategy& mapping) {
+  s.pp = mapping.pp;
+  s.dp = mapping.dp;
+  s.interleave = mapping.interleave;
+  s.zero = mapping.zero;
+  s.shard = mapping.shard;
+  s.offload = mapping.offload;
+  s.order = mapping.order;
+  return s;
+}
+
+/// Whether two mappings deal layers and microbatches to stages alike.
+inline bool dealt_alike(const Strategy& a, const Strategy& b) {
+  return a.pp == b.pp && a.dp == b.dp && a.interleave == b.interleave;
+}
+
 /// The schedules that make a difference for a strategy.
 inline bool takes_schedule(const Strategy& s, Schedule schedule) {
   return s.pp > 1 || schedule == Schedule::one_f_one_b;

@@ -58,6 +58,7 @@ std::optional<InnerAnswer> best_training(const InnerQuestion& q) {
   aim.objective = objective_of<TrainingObjective>(q.plan.best->objective);
   aim.top = 1;
   aim.sample = 0;
+  aim.front = false;
   SearchProgress progress;
   const SearchResult found = search(q.problem, space, lay_out(q.problem, space), aim, progress);
   if (found.best.empty()) return std::nullopt;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step put together from its block and its mapping, in two parts: the way of microbatches through
+// the stages, which strategies that differ in replicas' states alone have in common, and the rest.
+// Internal to predict, and to searches.
+#pragma once
+
+#include <optional>
+
+#include "sextant/predict/block.hpp"
+#include "sextant/predict/mapping.hpp"
+#include "sextant/predict/train.hpp"
+
+namespace sextant {
+
+/// One microbatch on one stage.
+struct Stage {
+  training::Part part;
+  Seconds forward;   ///< with the host's pace
+  Seconds backward;  ///< recomputation included
+  Seconds host;      ///< of both, what the device waits for its host
+  Seconds time() const { return forward + backward; }
+};
+
+/// Whether gradients of several microbatches, or of another type than they are kept in, are added
+/// up by kernels of their own; multiplies that add them in passing have none (Part::accumulate).
+inline bool accumulates(const Problem& p, const Strategy& s) {
+  return p.runtime.gradients == Precision::fp32 || (microbatches_of(p, s) > 1 && s.zero < 3);
+}
+
+/// One microbatch on all stages. Beside the axes of a block it depends on the stages, on how many
+/// microbatches there are, on recompute_layers, on accumulates(), and of schedules on whether it is
+/// DualPipe.
+struct Passage {
+  Stage slowest;
+  int slowest_stage = 0;
+  Seconds others;   ///< of all stages but that one
+  Seconds weights;  ///< of that, gradients of weights
+  Seconds first_forward;
+  Seconds first_backward;
+};
+Passage passage_of(const Problem& problem, const Strategy& strategy, const Block& block,
+                   const Stages& stages) noexcept;
+
+/// Passages of strategies whose stages, microbatches and recompute_layers are alike, each made when
+/// it is asked for.
+class Passages {
+ public:
+  const Passage& of(const Problem& p, const Strategy& s, const Block& block, const Stages& stages) {
+    const bool dual = s.schedule == Schedule::dual_pipe;
+    std::optional<Passage>& one = all_[(dual ? 2U : 0U) + (accumulates(p, s) ? 1U : 0U)];
+    if (!one) one = passage_of(p, s, block, stages);
+    return *one;
+  }
+
+ private:
+  std::array<std::optional<Passage>, 4> all_;
+};
+
+/// What two stages send each other for one microbatch.
+Seconds transfer_of(const Problem& problem, const Strategy& strategy, const Block& block,
+                    const Mapping& mapping) noexcept;
+
+/// One stage alone, for timelines.
+Stage stage_alone(const Problem& problem, const Strategy& strategy, const Block& block,
+                  const Mapping& mapping, const StageKind& kind) noexcept;
+
+/// evaluate() where the passage is at hand too.
+Estimate evaluate(const Problem& problem, const Strategy& strategy, const Block& block,
+                  const Mapping& mapping, const Passage& passage, Seconds transfer) noexcept;
+
+/// Estimate::step and of `energy` what computes and idles: all that a search needs to know that
+/// a strategy is not worth its evaluation.
+struct Glance {
+  Seconds step;
+  Joules energy;  ///< at least
+};
+Glance glance(const Problem& problem, const Strategy& strategy, const Block& block,
+              const Mapping& mapping, const Passage& passage, Seconds transfer) noexcept;
+
+}  // namespace sextant
