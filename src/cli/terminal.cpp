@@ -100,8 +100,12 @@ Progress::~Progress() {
   if (drawn_) fmt::print(stderr, "{}", clear_line);
 }
 
-void Progress::set(std::int64_t done) {
+void Progress::set(std::int64_t done, const std::string& note) {
   done_ = done;
+  {
+    const std::scoped_lock lock(drawing_);
+    note_ = note;
+  }
   draw();
 }
 
@@ -120,7 +124,8 @@ void Progress::draw() {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   // One column less than there are: a full line would wrap on some terminals.
   const int width = terminal_width(stderr, 80) - 1;
-  fmt::print(stderr, "{}{}", clear_line, progress_line(label_, done_, total_, seconds, width));
+  const std::string label = note_.empty() ? label_ : label_ + ", " + note_;
+  fmt::print(stderr, "{}{}", clear_line, progress_line(label, done_, total_, seconds, width));
   std::fflush(stderr);
   drawn_ = true;
 }

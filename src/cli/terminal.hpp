@@ -30,7 +30,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void set(std::int64_t done);      ///< so much is done in all
+  /// So much is done in all; and what else there is to say.
+  void set(std::int64_t done, const std::string& note = "");
   void advance(std::int64_t more);  ///< so much more is done
 
  private:
@@ -45,6 +46,7 @@ class Progress {
   std::mutex drawing_;
   Clock::time_point next_draw_ = start_ + std::chrono::milliseconds(300);
   bool drawn_ = false;
+  std::string note_;
 };
 
 }  // namespace sextant::cli

@@ -2,6 +2,14 @@
 // What the API answers, in SI base units. Written by sextant-manual from the answers
 // themselves: after a change, copy build/ui/answers.ts here.
 
+export type Alike = {
+  first: number;
+  last: number;
+  recommended: number;
+  summary: string;
+  probability_first_is_faster: number;
+};
+
 export type CollectiveAnswer = {
   system: string;
   collective: string;
@@ -610,7 +618,11 @@ export type SearchAnswer = {
   batch?: number;
   seq?: number;
   points?: number;
+  skipped?: number;
+  proven?: boolean;
+  gap?: number;
   best: Found[];
+  groups?: Alike[];
   pareto: Found[];
   usual?: Found;
   sample?: Sample[];

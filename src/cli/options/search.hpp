@@ -39,6 +39,13 @@ void describe(V& v, SearchOptions& o) {
      .commas = true});
   v("precision", o.precision, {.help = "of the multiplies; several: bf16,fp8", .commas = true});
   v("max_memory", o.max_memory, {.help = "of a device, such as '70 GB'; without, what it has"});
+  v("time", o.time,
+    {.help = "search so long at most, such as '5 s': the best by then, and its gap"});
+  v("exhaustive", o.exhaustive,
+    {.help = "evaluate every strategy, also those that cannot be better: all counts are exact"});
+  v("loosen", o.loosen,
+    {.help =
+         "say what each axis that is held would buy, set free alone: --fix, --limit, --explore"});
   v("top", o.top, {.help = "strategies to show", .min = 1, .max = 1000});
   v("threads", o.threads, {.help = "0: all cores", .local = true, .min = 0, .max = 1024});
   v("plot", o.plot,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sextant/answer/parts.hpp"
+#include "sextant/answer/search_groups.hpp"
 #include "sextant/answer/train.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
@@ -63,13 +64,13 @@ void explain(Answer& a, const std::vector<std::string>& reasons, const Rejection
   a.assume(scenario.assumptions);
 }
 
-namespace {
-
 std::string name_of_found(const TrainingSearch& asked, const Found& f) {
   std::string text = describe_strategy(f.strategy);
   const std::string& variant = asked.variants[static_cast<std::size_t>(f.variant)].name;
   return variant.empty() ? text : text + ", " + variant;
 }
+
+namespace {
 
 double tokens_each(const Estimate& e) {
   return e.step.value > 0 ? e.tokens / e.step.value / e.devices : 0;
@@ -265,7 +266,40 @@ std::vector<Found> some_of(const std::vector<Found>& front) {
   return some;
 }
 
-void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::string>& why) {
+void describe(Record& r, const Alike& g) {
+  r("first", g.first + 1);
+  r("last", g.last);
+  r("recommended", g.simplest + 1);
+  r("summary", g.summary);
+  r("probability_first_is_faster", g.chance);
+}
+
+void say_groups(Answer& a, const std::vector<Alike>& groups) {
+  const bool any = std::any_of(groups.begin(), groups.end(),
+                               [](const Alike& g) { return g.last - g.first > 1; });
+  if (!any) return;
+  a.say("\nwhat cannot be told apart, by the errors of such predictions where someone measured");
+  for (const Alike& g : groups) {
+    if (g.last - g.first < 2) continue;
+    std::string text = fmt::format("  {} to {}: ", g.first + 1, g.last);
+    text += fmt::format("{} is the simplest ({})", g.simplest + 1, g.summary);
+    if (g.simplest != g.first) {
+      text += fmt::format("; {} is faster with a probability of {}", g.first + 1,
+                          format_percent(g.chance));
+    }
+    a.say(text);
+  }
+}
+
+/// Of a search that was stopped.
+std::string how_good(const SearchResult& r) {
+  if (r.proven()) return "the best is proven, the others are those found so far";
+  if (r.bound <= 0) return "the best so far; how much better others may be is not known yet";
+  return fmt::format("the best so far, within {:.2g} % of the best there is", 100 * r.gap());
+}
+
+void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::string>& why,
+               const std::vector<Alike>& groups) {
   const SearchResult& r = x.result;
   const Problem& p = x.asked.scenario.problem;
   const std::vector<int>& devices = x.asked.space.devices;
@@ -273,15 +307,24 @@ void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::
                     devices.size() == 1 ? std::to_string(devices.front())
                                         : fmt::format("{} to {}", devices.front(), devices.back()),
                     x.asked.scenario.system.name, p.work.batch, p.work.seq, p.runtime.name));
-  a.say(fmt::format(
-      "{} of {:.0f} strategies are legal and were evaluated, {} fit; {:.2f} s, {:.2g} a second",
-      r.evaluated, x.points, r.feasible, x.seconds,
-      x.seconds > 0 ? static_cast<double>(r.evaluated) / x.seconds : 0));
-  if (r.stopped) a.say("stopped before the end: the best so far");
+  a.say(fmt::format("{} of {:.0f} strategies were evaluated, {} of these fit; {:.2f} s",
+                    r.evaluated, x.points, r.feasible, x.seconds));
+  if (r.stopped) {
+    a.say("stopped before the end: " + how_good(r));
+  } else if (r.skipped > 0) {
+    a.say("proven: none of the others can be among the best, or on the front");
+  }
   if (r.best.empty()) return a.say("\nnothing fits");
   a.gap();
   a.show(table_of(x.asked, r.best));
+  say_groups(a, groups);
   say_reasons(a, why);
+  if (!x.loosened.empty()) a.say("\nwhat is held, each set free alone");
+  for (const Loosened& l : x.loosened) {
+    a.say(l.gain < 5e-5
+              ? fmt::format("  {}: buys nothing", l.held)
+              : fmt::format("  {}: buys {} ({})", l.held, format_percent(l.gain), l.summary));
+  }
   const std::vector<Found> front = some_of(r.pareto);
   a.say(fmt::format("\nno other is faster, smaller and on fewer devices ({} of {})", front.size(),
                     r.pareto.size()));
@@ -300,7 +343,20 @@ Answer answer_of(const TrainingSearchResult& x) {
   a("batch", s.problem.work.batch);
   a("seq", s.problem.work.seq);
   a("points", x.points);
+  a("skipped", r.skipped);
+  a("proven", r.proven());
+  a("gap", r.gap());
   a.list("best", "Found", records_of_found(x.asked, r.best));
+  const std::vector<Alike> groups = groups_of(x.asked, r.best);
+  a.list("groups", "Alike",
+         records_of(groups, [](Record& one, const Alike& g) { describe(one, g); }));
+  if (!x.loosened.empty()) {
+    a.list("loosened", "Loosened", records_of(x.loosened, [](Record& one, const Loosened& l) {
+             one("held", l.held);
+             one("gain", l.gain);
+             one("summary", l.summary);
+           }));
+  }
   a.list("pareto", "Found", records_of_found(x.asked, r.pareto));
   if (x.usual) a.object("usual", "Found", record_of(x.asked, *x.usual));
   // A point of the scatter: enough to draw it and to open it.
@@ -313,9 +369,15 @@ Answer answer_of(const TrainingSearchResult& x) {
   a.lines(table_of(x.asked, r.best));
   a.figure(figure_of(x));
   const std::vector<std::string> why = reasons(x);
-  say_found(a, x, why);
-  explain(a, why, rejections_of(r.rejected, {{"over --max-memory", r.over_limit}}), "strategies",
-          s);
+  say_found(a, x, why, groups);
+  const auto count = [](double n) { return static_cast<std::uint64_t>(n); };
+  const char* rest = r.stopped ? "not looked at" : "cannot be better, whatever else";
+  explain(a, why,
+          rejections_of(r.rejected, {{"over --max-memory", r.over_limit},
+                                     {"break a rule, whatever else", count(r.barred)},
+                                     {"cannot fit, whatever else", count(r.no_room)},
+                                     {rest, count(r.skipped - r.barred - r.no_room)}}),
+          "strategies", s);
   return a;
 }
 

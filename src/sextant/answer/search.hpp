@@ -12,13 +12,23 @@
 
 namespace sextant {
 
+/// What setting one axis free would buy.
+struct Loosened {
+  std::string held;  ///< "tp=8", "offload"
+  std::string summary;
+  double gain = 0;  ///< of what is sought: 0.1 where the best scores a tenth less
+};
+
 struct TrainingSearchResult {
   const TrainingSearch& asked;
   SearchResult result;
   std::optional<Found> usual;  ///< the recipe that people take without a search
   double points = 0;
   double seconds = 0;
+  std::vector<Loosened> loosened = {};
 };
+/// "tp 8, pp 8, overlap tensor".
+std::string name_of_found(const TrainingSearch& asked, const Found& found);
 /// The figure: step time and memory of a sample of what fits, and the front.
 Answer answer_of(const TrainingSearchResult& result);
 

@@ -23,6 +23,7 @@ struct TrainingSearch {
   SearchSpace space;
   SearchAim aim;
   double price = 0;  ///< dollars a device and hour; 0: not given
+  Seconds time{0};   ///< to search at most; 0: to the end
 };
 
 struct ServingSearch {

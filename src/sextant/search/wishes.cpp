@@ -27,6 +27,8 @@ class Reader {
     t.aim.max_memory = flags_.quantity<Bytes>("--max-memory", o_.max_memory);
     t.aim.top = o_.top;
     t.aim.threads = threads_or_all(o_.threads);
+    t.aim.exhaustive = o_.exhaustive;
+    t.time = flags_.quantity<Seconds>("--time", o_.time);
     read_space(t.space);
     if (asked_.given.find("batch") == nullptr) {
       flags_.add("--batch", "a search needs the sequences of a step", "such as --batch 512");
@@ -100,6 +102,9 @@ class Reader {
     const char* why = "is of training";
     const char* hint = "leave it out, or leave out --infer";
     refuse("--price", o_.price.has_value(), why, hint);
+    refuse("--exhaustive", o_.exhaustive, why, hint);
+    refuse("--time", !o_.time.empty(), why, hint);
+    refuse("--loosen", o_.loosen, why, hint);
     refuse("--max-memory", !o_.max_memory.empty(), why, hint);
     refuse("--explore", !o_.explore.empty(), why, hint);
     refuse("--max-gpus", o_.max_gpus.has_value(), why, "--objective gpus takes --gpus as the most");
@@ -204,6 +209,25 @@ std::span<const std::string_view> explored_choices() {
     held.emplace_back("overlap");
     return held;
   }();
+  return all;
+}
+
+std::vector<Looser> loosened(const SearchWishes& wishes) {
+  std::vector<Looser> all;
+  for (auto list : {&SearchWishes::fix, &SearchWishes::limit}) {
+    for (std::size_t i = 0; i < (wishes.*list).size(); ++i) {
+      Looser one{(wishes.*list)[i], wishes};
+      (one.wishes.*list).erase((one.wishes.*list).begin() + static_cast<std::ptrdiff_t>(i));
+      all.push_back(std::move(one));
+    }
+  }
+  for (const std::string_view axis : explored_choices()) {
+    const auto& known = wishes.explore;
+    if (std::find(known.begin(), known.end(), axis) != known.end()) continue;
+    Looser one{std::string(axis), wishes};
+    one.wishes.explore.emplace_back(axis);
+    all.push_back(std::move(one));
+  }
   return all;
 }
 

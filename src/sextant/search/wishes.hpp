@@ -22,6 +22,9 @@ struct SearchWishes {
   std::vector<std::string> precision;
   std::vector<std::string> kv_precision;
   std::string max_memory;
+  bool exhaustive = false;
+  bool loosen = false;  ///< say what each axis that is held would buy
+  std::string time;     ///< to search at most; empty: to the end
   int top = 10;
   int threads = 0;  ///< 0: all cores
   std::optional<double> price;
@@ -32,6 +35,14 @@ struct SearchWishes {
 
 /// Axes that a search holds unless told to explore them; and what the runtime hides.
 std::span<const std::string_view> explored_choices();
+
+/// The same wishes with one thing less held: what --fix and --limit say, and the axes that a search
+/// holds unless told to explore them.
+struct Looser {
+  std::string held;  ///< "tp=8", "offload"
+  SearchWishes wishes;
+};
+std::vector<Looser> loosened(const SearchWishes& wishes);
 
 /// Presets and workload; what is wrong with them is said beside what is wrong with the wishes.
 struct AskedOf {
