@@ -2,9 +2,9 @@
 // How the page behaves under a hand: steps back, lists, typed values, refusals, what is left running.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { ready, serving, suite, training } from './suite.mjs';
+import { config, ready, serving, suite, training } from './suite.mjs';
 
-const { api, changed, check, field, mainValue, server, together, until, visit } = suite();
+const { api, changed, check, field, mainValue, server, together, until, visit, visitReady } = suite();
 
 const focused = (page) =>
   page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id);
@@ -13,21 +13,10 @@ const choose = async (page, label, name) => {
   await page.getByRole('combobox', { name: label }).fill(name);
   await page.locator('[role=option] b', { hasText: new RegExp(`^${name}$`) }).click();
 };
-const config = {
-  model_type: 'llama',
-  hidden_size: 2048,
-  intermediate_size: 5632,
-  num_hidden_layers: 22,
-  num_attention_heads: 32,
-  num_key_value_heads: 4,
-  vocab_size: 32000,
-  max_position_embeddings: 2048,
-};
 
 describe('steps', together, () => {
   check('every change is a step back, a drag is one, and Reset undoes all', () =>
-    visit('', async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady('', async (page) => {
       const start = await mainValue(page);
       await field(page, 'pp').getByRole('button', { name: 'Pipeline: less' }).click();
       const second = await changed(page, start);
@@ -61,8 +50,7 @@ describe('steps', together, () => {
   );
 
   check('a view begins at its top, and Back returns to the last one', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${training}`, async (page) => {
       await page.evaluate(() => scrollTo(0, 900));
       await page.getByRole('navigation').getByRole('link', { name: 'Accuracy' }).click({ force: true });
       await page.locator(ready).waitFor();
@@ -113,8 +101,7 @@ describe('form', together, () => {
   });
 
   check('what is typed is read as people write it; what cannot be read is said', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${training}`, async (page) => {
       const typed = field(page, 'batch').locator('.typed');
       for (const [text, value] of [
         ['1k', '1024'],
@@ -136,8 +123,7 @@ describe('form', together, () => {
   );
 
   check('a short link’s form shows what the answer used', () =>
-    visit('#/predict?kind=train&model=llama3-8b&system=l40s-pcie', async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady('#/predict?kind=train&model=llama3-8b&system=l40s-pcie', async (page) => {
       const { body } = await api('/train', { model: 'llama3-8b', system: 'l40s-pcie' });
       for (const name of ['gpus', 'batch', 'seq'])
         assert.equal(
@@ -302,16 +288,14 @@ describe('views', together, () => {
   );
 
   check('breakdown: nothing is said of what takes no time', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${training}`, async (page) => {
       assert.doesNotMatch(await page.locator('[data-figure=breakdown]').innerText(), /\dns|\d.ns/);
       assert.equal(await page.locator('[data-figure=breakdown] td', { hasText: /^0\.0.%$/ }).count(), 0);
     }),
   );
 
   check('accuracy: an axis whose ticks have units says none itself', () =>
-    visit('#/accuracy', async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady('#/accuracy', async (page) => {
       const labels = await page.locator('svg text, svg [data-mark*="axis label"]').allTextContents();
       assert.equal(labels.filter((label) => /\(s\)/.test(label)).length, 0);
     }),

@@ -9,26 +9,14 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe } from 'node:test';
 import { newPage, root } from './browser.mjs';
-import { ready, serving, suite, training } from './suite.mjs';
+import { config, fieldsOf, ready, savedBy, serving, suite, training, typeInto } from './suite.mjs';
 
-const { api, browser, changed, check, field, mainValue, server, together, until, visit } = suite();
+const { api, browser, changed, check, field, mainValue, server, together, until, visit, visitReady } = suite();
 
 describe('views', together, () => {
   check('predict, training: numbers of the API, breakdown, memory, evidence', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
-      const { body } = await api('/train', {
-        model: 'gpt3-175b',
-        system: 'dgx-a100',
-        gpus: 64,
-        tp: 8,
-        pp: 8,
-        microbatch: 1,
-        batch: 64,
-        seq: 2048,
-        recompute: 'selective',
-        precision: 'bf16',
-      });
+    visitReady(`#/predict?${training}`, async (page) => {
+      const { body } = await api('/train', fieldsOf(training));
       assert.equal(Number(await mainValue(page)), Number(body.step_seconds.toPrecision(4)));
       for (const part of ['compute', 'communication', 'waiting', 'optimizer'])
         await page.locator('[data-figure=breakdown] th', { hasText: part }).first().waitFor();
@@ -40,8 +28,7 @@ describe('views', together, () => {
   );
 
   check('predict, inference: latencies, the curve over batches', () =>
-    visit(`#/predict?${serving}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${serving}`, async (page) => {
       assert.match(await page.locator('.headlines').innerText(), /TTFT/);
       await page.locator('[data-figure=batch-curve] svg circle').first().waitFor();
       await page.getByLabel('Training').check();
@@ -50,8 +37,7 @@ describe('views', together, () => {
   );
 
   check('the start says what this is, and its cards predict what was measured', () =>
-    visit('', async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady('', async (page) => {
       assert.match(await page.locator('.welcome').innerText(), /predicts how fast a large language model trains/);
       await until(async () => (await page.locator('a.card').count()) === 4, 'four cards');
       await page
@@ -61,48 +47,46 @@ describe('views', together, () => {
       await page.locator('a.card').first().click();
       await page.locator('h1', { hasText: '64 GPUs' }).waitFor();
       assert.match(await page.locator('.beside').innerText(), /Measured \(.*\): step time 13\.[78]/);
-      await page.locator('.beside input').fill('13 s');
-      await page.locator('.beside input').press('Enter');
+      await typeInto(page.locator('.beside input'), '13 s');
       await page.locator('.beside p', { hasText: 'You measured: step time 13.0' }).waitFor();
       assert.equal(await page.locator('.welcome').count(), 0);
     }),
   );
 
   check('serving: load, percentiles, the knee; the fewest GPUs that keep limits', () =>
-    visit('#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64', async (page) => {
-      await page.locator(ready).waitFor();
-      const { body } = await api('/traffic', {
-        model: 'llama3.1-8b',
-        system: 'dgx-h100',
-        tp: 1,
-        pp: 1,
-        replicas: 1,
-        rate: 8,
-        input: 512,
-        output: 64,
-        requests: 4000,
-      });
-      assert.equal(Number(await mainValue(page)), Number((body.saturation * 100).toFixed(0)));
-      for (const name of ['rates', 'distribution', 'load'])
-        await page
-          .locator(`[data-figure=${name}] svg path[stroke-width], [data-figure=${name}] svg g[stroke-width] path`)
-          .first()
-          .waitFor();
-      for (const name of ['max_ttft_p99', 'max_tpot_p99']) {
-        await field(page, name)
-          .locator('.typed')
-          .fill(name === 'max_ttft_p99' ? '1000' : '40');
-        await field(page, name).locator('.typed').press('Enter');
-      }
-      await page.getByRole('button', { name: 'Find the fewest GPUs' }).click();
-      const rows = page.locator('[aria-label="Layouts that keep the limits"] tbody tr');
-      await rows.first().waitFor();
-      await rows.nth(1).getByRole('button', { name: 'use' }).click();
-      await page.locator(ready).waitFor();
-      await page.getByLabel('prompts and tokens on engines of their own').check();
-      await page.waitForURL(/pools=2/);
-      await page.locator(ready).waitFor();
-    }),
+    visitReady(
+      '#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64',
+      async (page) => {
+        const { body } = await api('/traffic', {
+          model: 'llama3.1-8b',
+          system: 'dgx-h100',
+          tp: 1,
+          pp: 1,
+          replicas: 1,
+          rate: 8,
+          input: 512,
+          output: 64,
+          requests: 4000,
+        });
+        assert.equal(Number(await mainValue(page)), Number((body.saturation * 100).toFixed(0)));
+        for (const name of ['rates', 'distribution', 'load'])
+          await page
+            .locator(`[data-figure=${name}] svg path[stroke-width], [data-figure=${name}] svg g[stroke-width] path`)
+            .first()
+            .waitFor();
+        for (const name of ['max_ttft_p99', 'max_tpot_p99']) {
+          await typeInto(field(page, name).locator('.typed'), name === 'max_ttft_p99' ? '1000' : '40');
+        }
+        await page.getByRole('button', { name: 'Find the fewest GPUs' }).click();
+        const rows = page.locator('[aria-label="Layouts that keep the limits"] tbody tr');
+        await rows.first().waitFor();
+        await rows.nth(1).getByRole('button', { name: 'use' }).click();
+        await page.locator(ready).waitFor();
+        await page.getByLabel('prompts and tokens on engines of their own').check();
+        await page.waitForURL(/pools=2/);
+        await page.locator(ready).waitFor();
+      },
+    ),
   );
 
   check('fits: the fewest GPUs of each model on each system; what does not fit is red', () =>
@@ -128,8 +112,7 @@ describe('views', together, () => {
   );
 
   check('scaling: the best strategy at each size, and how much of ideal is reached', () =>
-    visit('#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=256&gpus_to=64', async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady('#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=256&gpus_to=64', async (page) => {
       await page.locator('[data-figure=scaling] circle').nth(2).waitFor();
       const rows = page.locator('[aria-label="The best strategy at each size"] tbody tr');
       assert.equal(await rows.count(), 4);
@@ -139,22 +122,8 @@ describe('views', together, () => {
   );
 
   check('run: days, cost and energy of so many tokens, and what is lost', () =>
-    visit(`#/run?${training}&tokens=300B&price=2`, async (page) => {
-      await page.locator(ready).waitFor();
-      const { body } = await api('/train', {
-        model: 'gpt3-175b',
-        system: 'dgx-a100',
-        gpus: 64,
-        tp: 8,
-        pp: 8,
-        microbatch: 1,
-        batch: 64,
-        seq: 2048,
-        recompute: 'selective',
-        precision: 'bf16',
-        tokens: '300B',
-        price: '2',
-      });
+    visitReady(`#/run?${training}&tokens=300B&price=2`, async (page) => {
+      const { body } = await api('/train', { ...fieldsOf(training), tokens: '300B', price: '2' });
       assert.equal(Number(await mainValue(page)), Number(body.run.days.toPrecision(3)));
       assert.match(await page.locator('.headlines').innerText(), /\$/);
       await page.locator('[data-figure=run] rect').nth(3).waitFor();
@@ -162,8 +131,7 @@ describe('views', together, () => {
   );
 
   check('what if: twice the bandwidth, beside the system that there is', () =>
-    visit(`#/hardware?${serving}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/hardware?${serving}`, async (page) => {
       assert.equal(Number(await mainValue(page)), 1);
       const slider = field(page, 'x_bandwidth').locator('input[type=range]');
       await slider.evaluate((input) => {
@@ -172,19 +140,7 @@ describe('views', together, () => {
       });
       await page.waitForURL(/x_bandwidth=200/);
       await until(async () => Number(await mainValue(page)) > 1.2, 'decoding is bound by memory');
-      const latency = async (set) =>
-        (
-          await api('/infer', {
-            model: 'llama2-13b',
-            system: 'dgx-h100',
-            tp: 2,
-            batch: 4,
-            input: 512,
-            output: 128,
-            precision: 'bf16',
-            set,
-          })
-        ).body.latency_seconds;
+      const latency = async (set) => (await api('/infer', { ...fieldsOf(serving), set })).body.latency_seconds;
       const ratio = (await latency([])) / (await latency(['device.memory.bandwidth=6.7 TB/s']));
       assert.equal(Number(await mainValue(page)), Number(ratio.toPrecision(3)));
       await page.getByRole('link', { name: 'Open it in Predict' }).click();
@@ -208,14 +164,12 @@ describe('views', together, () => {
   );
 
   check('compare: three generations, factors that multiply to the whole', () =>
-    visit(`#/compare?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/compare?${training}`, async (page) => {
       assert.equal(await page.locator('[data-figure=compare-step] rect').count(), 3);
       assert.equal(await page.locator('[data-figure^=factors-]').count(), 2);
       await page.getByRole('button', { name: 'Add a scenario' }).click();
       await page.locator('[data-figure=compare-step] rect').nth(3).waitFor();
-      await page.getByLabel('tensor of scenario 4').fill('4');
-      await page.getByLabel('tensor of scenario 4').press('Enter');
+      await typeInto(page.getByLabel('tensor of scenario 4'), '4');
       await page.waitForURL(/tp%3A4|tp:4/);
     }),
   );
@@ -245,18 +199,13 @@ describe('views', together, () => {
       await until(async () => Number(await gantt.getAttribute('data-from')) > from, 'the arrow moves');
       await page.keyboard.press('0');
       await until(async () => (await length()) === whole, 'all is shown again');
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Perfetto' }).click(),
-      ]);
-      const trace = JSON.parse(readFileSync(await download.path(), 'utf8'));
+      const trace = JSON.parse(await savedBy(page, page.getByRole('button', { name: 'Perfetto' })));
       assert.ok(trace.traceEvents.some((event) => event.ph === 'X' && event.name === 'forward'));
     }),
   );
 
   check('technology: area and power, curves over nodes', () =>
-    visit('#/technology', async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady('#/technology', async (page) => {
       assert.ok((await page.locator('[data-figure=area] rect').count()) >= 6);
       assert.ok((await page.locator('[data-figure=power] rect').count()) >= 5);
       await page.locator('[data-curves=true]').waitFor();
@@ -266,8 +215,7 @@ describe('views', together, () => {
   );
 
   check('accuracy: a plot for each source, the error table', () =>
-    visit('#/accuracy', async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady('#/accuracy', async (page) => {
       const { body } = await api('/validate', {});
       const sources = body.groups.filter((group) => group.name !== 'all');
       assert.equal(await page.locator('[data-figure^=accuracy-]').count(), sources.length + 1);
@@ -278,8 +226,7 @@ describe('views', together, () => {
 
 describe('work with it', together, () => {
   check('dragging updates the answer at once, without a jump', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${training}`, async (page) => {
       const before = await mainValue(page);
       const top = await page.locator('[data-figure=memory]').evaluate((element) => element.getBoundingClientRect().top);
       const slider = field(page, 'seq').locator('input[type=range]');
@@ -303,14 +250,12 @@ describe('work with it', together, () => {
   );
 
   check('a link reproduces the view', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${training}`, async (page) => {
       const before = await mainValue(page);
       await field(page, 'pp').getByRole('button', { name: 'Pipeline: less' }).click();
       const after = await changed(page, before);
       await page.waitForURL(/pp=4/);
-      await visit(page.url().slice(page.url().indexOf('#')), async (other) => {
-        await other.locator(ready).waitFor();
+      await visitReady(new URL(page.url()).hash, async (other) => {
         assert.equal(await mainValue(other), after);
         assert.equal(await field(other, 'pp').locator('output').innerText(), '4');
       });
@@ -318,21 +263,8 @@ describe('work with it', together, () => {
   );
 
   check('steppers offer legal values alone', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
-      const { body } = await api('/train', {
-        model: 'gpt3-175b',
-        system: 'dgx-a100',
-        gpus: 64,
-        tp: 8,
-        pp: 8,
-        microbatch: 1,
-        batch: 64,
-        seq: 2048,
-        recompute: 'selective',
-        precision: 'bf16',
-        choices: true,
-      });
+    visitReady(`#/predict?${training}`, async (page) => {
+      const { body } = await api('/train', { ...fieldsOf(training), choices: true });
       assert.equal(
         Number(await field(page, 'pp').locator('input[type=range]').getAttribute('max')),
         body.choices.pp.length - 1,
@@ -342,8 +274,7 @@ describe('work with it', together, () => {
   );
 
   check('a model is found by typing, from the keyboard', () =>
-    visit(`#/predict?${serving}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${serving}`, async (page) => {
       const before = await mainValue(page);
       await page.getByRole('combobox', { name: 'Model' }).focus();
       await page.keyboard.type('mixtral 22b');
@@ -355,51 +286,30 @@ describe('work with it', together, () => {
     }),
   );
 
-  const config = {
-    architectures: ['LlamaForCausalLM'],
-    model_type: 'llama',
-    hidden_size: 2048,
-    intermediate_size: 5632,
-    num_hidden_layers: 22,
-    num_attention_heads: 32,
-    num_key_value_heads: 4,
-    vocab_size: 32000,
-    max_position_embeddings: 2048,
-    hidden_act: 'silu',
-    rms_norm_eps: 1e-5,
-    tie_word_embeddings: false,
-    torch_dtype: 'bfloat16',
-  };
-
   check('a Hugging Face config.json is pasted, and travels in the link', () =>
-    visit(`#/predict?${serving}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${serving}`, async (page) => {
       const before = await mainValue(page);
       await page.getByRole('button', { name: 'or a Hugging Face config.json' }).click();
       await page.getByLabel('config.json', { exact: true }).fill(JSON.stringify(config));
       const after = await changed(page, before);
       await page.waitForURL(/config=/);
-      await visit(page.url().slice(page.url().indexOf('#')), async (other) => {
-        await other.locator(ready).waitFor();
+      await visitReady(new URL(page.url()).hash, async (other) => {
         assert.equal(await mainValue(other), after);
       });
     }),
   );
 
   check('a config.json is uploaded as a file; one that is none is refused in words', () =>
-    visit(`#/predict?${serving}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${serving}`, async (page) => {
       const before = await mainValue(page);
       await page.getByRole('button', { name: 'or a Hugging Face config.json' }).click();
-      await page
-        .locator('input[type=file]')
-        .setInputFiles({ name: 'config.json', mimeType: 'application/json', buffer: Buffer.from('{"a": ') });
+      const upload = (text) =>
+        page
+          .locator('input[type=file]')
+          .setInputFiles({ name: 'config.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+      await upload('{"a": ');
       assert.match(await page.locator('.model-field .problem').innerText(), /not JSON/);
-      await page.locator('input[type=file]').setInputFiles({
-        name: 'config.json',
-        mimeType: 'application/json',
-        buffer: Buffer.from(JSON.stringify(config)),
-      });
+      await upload(JSON.stringify(config));
       await changed(page, before);
     }),
   );
@@ -418,11 +328,8 @@ describe('work with it', together, () => {
   );
 
   check('what cannot run is said beside the field, and the last answer stays', () =>
-    visit(`#/predict?${training}`, async (page, errors) => {
-      await page.locator(ready).waitFor();
-      const typed = field(page, 'gpus').locator('.typed');
-      await typed.fill('63');
-      await typed.press('Enter');
+    visitReady(`#/predict?${training}`, async (page, errors) => {
+      await typeInto(field(page, 'gpus').locator('.typed'), '63');
       await field(page, 'gpus').locator('.problem').waitFor();
       assert.match(await page.locator('.refused').innerText(), /cannot run/);
       await page.locator('.result[data-stale=true]').waitFor();
@@ -436,26 +343,14 @@ describe('work with it', together, () => {
   );
 
   check('every figure is saved as SVG and as CSV', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${training}`, async (page) => {
       for (const name of ['breakdown', 'memory', 'sensitivity']) {
         const figure = page.locator(`[data-figure=${name}]`);
-        const [svg] = await Promise.all([
-          page.waitForEvent('download'),
-          figure.getByRole('button', { name: 'SVG' }).click(),
-        ]);
-        const drawing = readFileSync(await svg.path(), 'utf8');
+        const drawing = await savedBy(page, figure.getByRole('button', { name: 'SVG' }));
         assert.match(drawing, /^<svg[^>]*xmlns=/);
         assert.doesNotMatch(drawing, /var\(--/);
-        const [csv] = await Promise.all([
-          page.waitForEvent('download'),
-          figure.getByRole('button', { name: 'CSV' }).click(),
-        ]);
-        assert.ok(
-          readFileSync(await csv.path(), 'utf8')
-            .trim()
-            .split('\r\n').length > 3,
-        );
+        const table = await savedBy(page, figure.getByRole('button', { name: 'CSV' }));
+        assert.ok(table.trim().split('\r\n').length > 3);
       }
     }),
   );
@@ -488,8 +383,7 @@ describe('work with it', together, () => {
 describe('speed', () => {
   check('an answer comes within 50 ms of a movement', (t) => {
     if (loadavg()[0] > 2 * cpus().length) return t.skip('the machine is busy with other work');
-    return visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    return visitReady(`#/predict?${training}`, async (page) => {
       const times = await page.evaluate(async () => {
         const slider = document.querySelector('[data-field=microbatch] input[type=range]');
         const value = document.querySelector('.headline.main .value');
@@ -580,8 +474,7 @@ describe('everywhere', together, () => {
   );
 
   check('the keyboard reaches every control, and focus is seen', () =>
-    visit(`#/predict?${training}`, async (page) => {
-      await page.locator(ready).waitFor();
+    visitReady(`#/predict?${training}`, async (page) => {
       const unnamed = await page.evaluate(() =>
         [...document.querySelectorAll('button, input, select, a[href], textarea')]
           .filter(

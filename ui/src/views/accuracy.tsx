@@ -8,6 +8,8 @@ import { digits, grouped, percent, seconds, signedPercent } from '../format';
 import { useLive } from '../live';
 import { Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
 import type { ValidateAnswer, ValidationGroup, ValidationRow } from '../types';
 import { Headline, Placeholder, split } from './predict';
 
@@ -110,57 +112,35 @@ function Spread({ rows }: { rows: ValidationRow[] }): JSX.Element {
 
 function ErrorTable({ groups }: { groups: ValidationGroup[] }): JSX.Element {
   const widest = Math.max(...groups.map((group) => group.p90_ape));
+  const columns: Column<ValidationGroup>[] = [
+    { label: 'source', kind: 'name', of: (group) => group.name },
+    { label: 'cases', of: (group) => grouped(group.cases) },
+    {
+      label: 'median, mean and 90th percentile',
+      kind: 'text',
+      wide: true,
+      of: (group) => (
+        <svg width="220" height="14" aria-hidden="true" class="range">
+          <rect y="6" width={(group.p90_ape / widest) * 214} height="2" fill="var(--rule-2)" />
+          <rect y="3" width={(group.median_ape / widest) * 214} height="8" fill="var(--work)" />
+          <rect x={(group.mape / widest) * 214} y="1" width="2" height="12" fill="currentColor" />
+        </svg>
+      ),
+    },
+    { label: 'median', of: (group) => percent(group.median_ape) },
+    { label: 'mean', of: (group) => percent(group.mape) },
+    { label: 'p90', of: (group) => percent(group.p90_ape) },
+    { label: 'bias', of: (group) => signedPercent(group.bias) },
+    { label: 'not expressed', wide: true, of: (group) => group.unsupported || '–' },
+  ];
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Errors by source">
-      <table class="plain errors">
-        <thead>
-          <tr>
-            <th scope="col">source</th>
-            <th scope="col" class="n">
-              cases
-            </th>
-            <th scope="col" class="wide">
-              median, mean and 90th percentile
-            </th>
-            <th scope="col" class="n">
-              median
-            </th>
-            <th scope="col" class="n">
-              mean
-            </th>
-            <th scope="col" class="n">
-              p90
-            </th>
-            <th scope="col" class="n">
-              bias
-            </th>
-            <th scope="col" class="n wide">
-              not expressed
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {groups.map((group) => (
-            <tr key={group.name} class={group.name === 'all' ? 'total' : ''}>
-              <th scope="row">{group.name}</th>
-              <td class="n">{grouped(group.cases)}</td>
-              <td class="wide">
-                <svg width="220" height="14" aria-hidden="true" class="range">
-                  <rect y="6" width={(group.p90_ape / widest) * 214} height="2" fill="var(--rule-2)" />
-                  <rect y="3" width={(group.median_ape / widest) * 214} height="8" fill="var(--work)" />
-                  <rect x={(group.mape / widest) * 214} y="1" width="2" height="12" fill="currentColor" />
-                </svg>
-              </td>
-              <td class="n">{percent(group.median_ape)}</td>
-              <td class="n">{percent(group.mape)}</td>
-              <td class="n">{percent(group.p90_ape)}</td>
-              <td class="n">{signedPercent(group.bias)}</td>
-              <td class="n wide">{group.unsupported || '–'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Errors by source"
+      class="errors"
+      columns={columns}
+      rows={groups}
+      row={(group) => ({ class: group.name === 'all' ? 'total' : '' })}
+    />
   );
 }
 

@@ -9,6 +9,8 @@ import { Choice, NumberField, Picker, Problems } from '../parts/fields';
 import { SaveCsv } from '../parts/figure';
 import { ModelField, modelTitle, systemOptions } from '../parts/scenario';
 import { Side } from '../parts/side';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
 import { scenarioOf } from '../search';
 import { address, change, examples, params, presets, requestOf } from '../state';
 import type { Params } from '../state';
@@ -127,50 +129,40 @@ function fixed(values: Params): Fields {
   };
 }
 
-function Table({ grid, models, systems }: { grid: Grid; models: string[]; systems: string[] }): JSX.Element {
-  const shade = (cell: Cell): number => (cell.gpus === null ? 0 : 0.85 - Math.min(0.75, Math.log2(cell.gpus) / 8));
+const shade = (gpus: number): number => 0.85 - Math.min(0.75, Math.log2(gpus) / 8);
+
+function Fewest({ grid, models, systems }: { grid: Grid; models: string[]; systems: string[] }): JSX.Element {
+  const column = (system: string): Column<string> => {
+    const at = (model: string): Cell | undefined => grid.cells.get(cellName(model, system));
+    return {
+      label: system,
+      class: 'cell',
+      cell: (model) => {
+        const cell = at(model);
+        if (!cell) return {};
+        return cell.gpus === null ? { class: 'none' } : { style: { '--shade': shade(cell.gpus) } };
+      },
+      of: (model) => {
+        const cell = at(model);
+        if (!cell) return null;
+        if (cell.gpus === null || !cell.scenario) return '–';
+        const title = `${model} on ${system}: ${grouped(cell.gpus)} GPUs, ${percent(cell.memory, 0)} of their memory`;
+        return (
+          <a href={address('predict', cell.scenario)} title={title}>
+            {grouped(cell.gpus)}
+          </a>
+        );
+      },
+    };
+  };
+  const name: Column<string> = { label: 'model', kind: 'name', of: (model) => model };
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="The fewest GPUs that hold a model">
-      <table class="plain grid">
-        <thead>
-          <tr>
-            <th scope="col">model</th>
-            {systems.map((system) => (
-              <th key={system} scope="col" class="n">
-                {system}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {models.map((model) => (
-            <tr key={model}>
-              <th scope="row">{model}</th>
-              {systems.map((system) => {
-                const cell = grid.cells.get(cellName(model, system));
-                if (!cell) return <td key={system} class="n cell" />;
-                if (cell.gpus === null || !cell.scenario)
-                  return (
-                    <td key={system} class="n cell none">
-                      –
-                    </td>
-                  );
-                return (
-                  <td key={system} class="n cell" style={{ '--shade': shade(cell) }}>
-                    <a
-                      href={address('predict', cell.scenario)}
-                      title={`${model} on ${system}: ${grouped(cell.gpus)} GPUs, ${percent(cell.memory, 0)} of their memory`}
-                    >
-                      {grouped(cell.gpus)}
-                    </a>
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="The fewest GPUs that hold a model"
+      class="grid"
+      columns={[name, ...systems.map(column)]}
+      rows={models}
+    />
   );
 }
 
@@ -211,11 +203,31 @@ function useHeat(values: Params): { points: Point[]; problems: Problem[]; done: 
   return heat;
 }
 
+const fullness = ({ total_bytes, capacity_bytes }: InferAnswer['memory']): number => total_bytes / capacity_bytes;
+
 function Heat({ values }: { values: Params }): JSX.Element {
   const { points, problems } = useHeat(values);
   const at = (context: number, batch: number): Point | undefined =>
     points.find((point) => point.context === context && point.batch === batch);
   const gpus = points.find((point) => point.answer)?.answer?.gpus;
+  const column = (context: number): Column<number> => ({
+    label: tokens(context),
+    class: 'cell',
+    cell: (batch) => {
+      const memory = at(context, batch)?.answer?.memory;
+      if (!memory) return {};
+      return {
+        class: memory.fits ? '' : 'over',
+        style: { '--shade': Math.min(0.85, fullness(memory) * 0.85) },
+        title: `${grouped(context)} tokens, ${batch} requests: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`,
+      };
+    },
+    of: (batch) => {
+      const answer = at(context, batch)?.answer;
+      if (!answer) return null;
+      return answer.memory.fits ? seconds(answer.tpot_seconds, 2) : percent(fullness(answer.memory), 0);
+    },
+  });
   return (
     <section data-heat={points.length > 0}>
       <header class="caption">
@@ -241,45 +253,12 @@ function Heat({ values }: { values: Params }): JSX.Element {
         TPOT by tokens of context and requests at a time; the darker, the fuller the memory, and red does not fit.
       </p>
       <Problems of={problems} named />
-      <div class="scroll" tabIndex={0} role="region" aria-label="Context and batch that fit">
-        <table class="plain grid">
-          <thead>
-            <tr>
-              <th scope="col">batch</th>
-              {contexts.map((context) => (
-                <th key={context} scope="col" class="n">
-                  {tokens(context)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {batches.map((batch) => (
-              <tr key={batch}>
-                <th scope="row" class="n">
-                  {batch}
-                </th>
-                {contexts.map((context) => {
-                  const answer = at(context, batch)?.answer;
-                  if (!answer) return <td key={context} class="n cell" />;
-                  const { memory } = answer;
-                  const full = memory.total_bytes / memory.capacity_bytes;
-                  return (
-                    <td
-                      key={context}
-                      class={`n cell ${memory.fits ? '' : 'over'}`}
-                      style={{ '--shade': Math.min(0.85, full * 0.85) }}
-                      title={`${grouped(context)} tokens, ${batch} requests: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`}
-                    >
-                      {memory.fits ? seconds(answer.tpot_seconds, 2) : `${percent(full, 0)}`}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Context and batch that fit"
+        class="grid"
+        columns={[{ label: 'batch', kind: 'name', class: 'n', of: String }, ...contexts.map(column)]}
+        rows={batches}
+      />
     </section>
   );
 }
@@ -378,7 +357,7 @@ export function Fits(): JSX.Element {
         ) : (
           <div class="result" data-ready={grid.done}>
             <Problems of={grid.problems} named />
-            <Table grid={grid} models={models} systems={systems} />
+            <Fewest grid={grid} models={models} systems={systems} />
             <Heat values={heat} />
           </div>
         )}

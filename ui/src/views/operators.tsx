@@ -11,6 +11,8 @@ import { useLive } from '../live';
 import { Choice, Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { Scenario } from '../parts/scenario';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
 import { change, kind, params, requestOf } from '../state';
 import type { Answer, DeviceFacts, Fields, Operator, OpsAnswer } from '../types';
 import { usedBy } from '../used';
@@ -170,10 +172,10 @@ function roofline(
   };
 }
 
-type Column = 'share' | 'name' | 'seconds' | 'dram_bytes' | 'intensity' | 'bound';
+type Key = 'share' | 'name' | 'seconds' | 'dram_bytes' | 'intensity' | 'bound';
 const firstRows = 24; // the rest is below a hundredth of the time
 
-const ordered = (operators: Operator[], by: Column, whole: number): Operator[] =>
+const ordered = (operators: Operator[], by: Key, whole: number): Operator[] =>
   [...operators].sort((a, b) => {
     if (by === 'name' || by === 'bound') return a[by].localeCompare(b[by]);
     if (by === 'share') return shareOf(b, whole) - shareOf(a, whole);
@@ -202,82 +204,88 @@ const facts = (operator: Operator): string =>
     .filter((text) => text !== '')
     .join('\n');
 
-function Table({ answer, onPick }: { answer: OpsAnswer; onPick: (operator: Operator | null) => void }): JSX.Element {
-  const [by, setBy] = useState<Column>('share');
-  const [all, setAll] = useState(false);
-  const operators = useMemo(() => ordered(answer.operators, by, answer.seconds), [answer, by]);
-  const widest = Math.max(...operators.map((operator) => shareOf(operator, answer.seconds)));
-  const head = (column: Column, label: string, numeric = true, wide = false): JSX.Element => (
-    <th
-      scope="col"
-      class={`${numeric ? 'n' : ''} ${wide ? 'wide' : ''}`}
-      aria-sort={by === column ? (column === 'name' || column === 'bound' ? 'ascending' : 'descending') : 'none'}
-    >
-      <button type="button" class="sort" onClick={() => setBy(column)}>
+function columnsOf(
+  by: Key,
+  sortBy: (key: Key) => void,
+  share: (operator: Operator) => number,
+  widest: number,
+): Column<Operator>[] {
+  const sorts = (key: Key, label: string): Pick<Column<Operator>, 'label' | 'sorted'> => ({
+    sorted: by === key ? (key === 'name' || key === 'bound' ? 'ascending' : 'descending') : 'none',
+    label: (
+      <button type="button" class="sort" onClick={() => sortBy(key)}>
         {label}
       </button>
-    </th>
-  );
+    ),
+  });
+  return [
+    {
+      ...sorts('share', 'share'),
+      kind: 'text',
+      class: 'share',
+      of: (operator) => (
+        <>
+          <svg width="44" height="10" aria-hidden="true">
+            <rect width={(share(operator) / widest) * 44} height="10" fill="var(--work)" />
+          </svg>
+          {percent(share(operator))}
+        </>
+      ),
+    },
+    {
+      ...sorts('name', 'operator'),
+      kind: 'name',
+      of: ({ name, part, pass }) => (
+        <>
+          {name}
+          <small>{name.includes(part) ? pass : part}</small>
+        </>
+      ),
+    },
+    { label: 'shape', kind: 'text', wide: true, class: 'shape', of: ({ shape }) => shape },
+    { label: 'runs', wide: true, of: ({ runs }) => grouped(runs) },
+    { ...sorts('seconds', 'each'), of: (operator) => seconds(operator.seconds) },
+    { label: 'reached', wide: true, of: reached },
+    {
+      ...sorts('dram_bytes', 'DRAM'),
+      wide: true,
+      of: ({ dram_bytes }) => (dram_bytes > 0 ? traffic(dram_bytes) : '–'),
+    },
+    { ...sorts('intensity', 'FLOP/B'), wide: true, of: ({ intensity }) => (intensity ? digits(intensity) : '–') },
+    { ...sorts('bound', 'bound'), kind: 'text', of: ({ bound }) => bound },
+  ];
+}
+
+function OperatorTable({
+  answer,
+  onPick,
+}: {
+  answer: OpsAnswer;
+  onPick: (operator: Operator | null) => void;
+}): JSX.Element {
+  const [by, setBy] = useState<Key>('share');
+  const [all, setAll] = useState(false);
+  const operators = useMemo(() => ordered(answer.operators, by, answer.seconds), [answer, by]);
+  const share = (operator: Operator): number => shareOf(operator, answer.seconds);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Operators">
-      <table class="plain operators">
-        <thead>
-          <tr>
-            {head('share', 'share', false)}
-            {head('name', 'operator', false)}
-            <th scope="col" class="wide">
-              shape
-            </th>
-            <th scope="col" class="n wide">
-              runs
-            </th>
-            {head('seconds', 'each')}
-            <th scope="col" class="n wide">
-              reached
-            </th>
-            {head('dram_bytes', 'DRAM', true, true)}
-            {head('intensity', 'FLOP/B', true, true)}
-            {head('bound', 'bound', false)}
-          </tr>
-        </thead>
-        <tbody>
-          {operators.slice(0, all ? undefined : firstRows).map((operator, index) => {
-            const share = shareOf(operator, answer.seconds);
-            return (
-              <tr
-                key={`${operator.name}-${operator.pass}-${operator.part}-${index}`}
-                title={facts(operator)}
-                onMouseEnter={() => onPick(operator)}
-                onMouseLeave={() => onPick(null)}
-              >
-                <td class="share">
-                  <svg width="44" height="10" aria-hidden="true">
-                    <rect width={(share / widest) * 44} height="10" fill="var(--work)" />
-                  </svg>
-                  {percent(share)}
-                </td>
-                <th scope="row">
-                  {operator.name}
-                  <small>{operator.name.includes(operator.part) ? operator.pass : operator.part}</small>
-                </th>
-                <td class="wide shape">{operator.shape}</td>
-                <td class="n wide">{grouped(operator.runs)}</td>
-                <td class="n">{seconds(operator.seconds)}</td>
-                <td class="n wide">{reached(operator)}</td>
-                <td class="n wide">{operator.dram_bytes > 0 ? traffic(operator.dram_bytes) : '–'}</td>
-                <td class="n wide">{operator.intensity ? digits(operator.intensity) : '–'}</td>
-                <td>{operator.bound}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+    <>
+      <Table
+        label="Operators"
+        class="operators"
+        columns={columnsOf(by, setBy, share, Math.max(...operators.map(share)))}
+        rows={operators.slice(0, all ? undefined : firstRows)}
+        row={(operator) => ({
+          title: facts(operator),
+          onMouseEnter: () => onPick(operator),
+          onMouseLeave: () => onPick(null),
+        })}
+      />
       {operators.length > firstRows && (
         <button type="button" class="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? 'Show the largest alone' : `Show all ${operators.length}`}
         </button>
       )}
-    </div>
+    </>
   );
 }
 
@@ -370,7 +378,7 @@ function Result({
             rows={() => answer.operators.map((operator) => ({ ...operator, share: shareOf(operator, answer.seconds) }))}
           />
         </header>
-        <Table answer={answer} onPick={setPicked} />
+        <OperatorTable answer={answer} onPick={setPicked} />
       </section>
     </div>
   );

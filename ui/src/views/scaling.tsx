@@ -11,6 +11,8 @@ import { problemsIn } from '../live';
 import { NumberField, Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { Scenario, modelTitle } from '../parts/scenario';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
 import { scenarioOf } from '../search';
 import { address, change, kind, params, presets } from '../state';
 import type { Params } from '../state';
@@ -124,8 +126,29 @@ function drawing(points: Point[]): (width: number) => PlotOptions {
   });
 }
 
-function Table({ points }: { points: Point[] }): JSX.Element {
-  const training = kind.value === 'train';
+const columns = (training: boolean): Column<Point>[] => [
+  { label: 'GPUs', of: ({ gpus }) => grouped(gpus) },
+  { label: 'strategy', kind: 'name', of: ({ found }) => found.summary },
+  {
+    label: training ? 'step' : 'TPOT',
+    of: ({ found }) => seconds(found.prediction.step_seconds ?? found.prediction.tpot_seconds ?? 0),
+  },
+  { label: 'tokens/s a GPU', of: ({ rate, gpus }) => digits(rate / gpus) },
+  { label: 'efficiency', of: ({ efficiency }) => percent(efficiency, 0) },
+  { label: 'memory', wide: true, of: ({ found }) => bytes(found.prediction.memory.total_bytes) },
+  {
+    label: 'open',
+    silent: true,
+    kind: 'text',
+    of: ({ gpus, scenario }) => (
+      <a href={address('predict', scenario)} aria-label={`Open the strategy of ${gpus} GPUs in Predict`}>
+        open
+      </a>
+    ),
+  },
+];
+
+function Strategies({ points }: { points: Point[] }): JSX.Element {
   return (
     <section>
       <header class="caption">
@@ -138,50 +161,7 @@ function Table({ points }: { points: Point[] }): JSX.Element {
           }
         />
       </header>
-      <div class="scroll" tabIndex={0} role="region" aria-label="The best strategy at each size">
-        <table class="plain">
-          <thead>
-            <tr>
-              <th scope="col" class="n">
-                GPUs
-              </th>
-              <th scope="col">strategy</th>
-              <th scope="col" class="n">
-                {training ? 'step' : 'TPOT'}
-              </th>
-              <th scope="col" class="n">
-                tokens/s a GPU
-              </th>
-              <th scope="col" class="n">
-                efficiency
-              </th>
-              <th scope="col" class="n wide">
-                memory
-              </th>
-              <th scope="col">
-                <span class="hidden">open</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {points.map(({ gpus, found, scenario, rate, efficiency }) => (
-              <tr key={gpus}>
-                <td class="n">{grouped(gpus)}</td>
-                <th scope="row">{found.summary}</th>
-                <td class="n">{seconds(found.prediction.step_seconds ?? found.prediction.tpot_seconds ?? 0)}</td>
-                <td class="n">{digits(rate / gpus)}</td>
-                <td class="n">{percent(efficiency, 0)}</td>
-                <td class="n wide">{bytes(found.prediction.memory.total_bytes)}</td>
-                <td>
-                  <a href={address('predict', scenario)} aria-label={`Open the strategy of ${gpus} GPUs in Predict`}>
-                    open
-                  </a>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="The best strategy at each size" columns={columns(kind.value === 'train')} rows={points} />
     </section>
   );
 }
@@ -223,7 +203,7 @@ function Result({ curve }: { curve: Curve }): JSX.Element {
           <PlotBox draw={drawing(points)} of={[points]} height={360} label="tokens a second by number of GPUs" />
         </Figure>
       )}
-      {points.length > 0 && <Table points={points} />}
+      {points.length > 0 && <Strategies points={points} />}
       {curve.done && points.length === 0 && (
         <p class="misfit">
           <strong>No size runs.</strong> A larger batch, fewer bits or more memory may.

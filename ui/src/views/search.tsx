@@ -12,6 +12,8 @@ import { Assumptions } from '../parts/evidence';
 import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
 import { Figure, PlotBox, decades, tipStyle } from '../parts/figure';
 import { Scenario, modelTitle } from '../parts/scenario';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
 import { objectives, scenarioOf, searchRequest } from '../search';
 import { address, change, kind, open, params } from '../state';
 import type { Params } from '../state';
@@ -169,16 +171,10 @@ function Scatter({ result, space, asked }: { result: SearchAnswer; space: Space;
   );
 }
 
-interface Column {
-  label: string;
-  of: (found: Found) => string;
-  wide?: boolean;
-}
-
 const optional = (value: number | undefined, show: (value: number) => string): string =>
   value === undefined ? '–' : show(value);
 
-const columns: Record<'train' | 'infer', Column[]> = {
+const columns: Record<'train' | 'infer', Column<Found>[]> = {
   train: [
     { label: 'step', of: ({ prediction }) => optional(prediction.step_seconds, (v) => seconds(v, 4)) },
     {
@@ -197,54 +193,27 @@ const columns: Record<'train' | 'infer', Column[]> = {
   ],
 };
 
-function Best({ result, of, asked }: { result: SearchAnswer; of: Column[]; asked: Params }): JSX.Element {
-  const head = (column: Column): JSX.Element => (
-    <th key={column.label} scope="col" class={`n ${column.wide ? 'wide' : ''}`}>
-      {column.label}
-    </th>
-  );
+function Best({ result, of, asked }: { result: SearchAnswer; of: Column<Found>[]; asked: Params }): JSX.Element {
+  const all: Column<Found>[] = [
+    { label: '#', of: (_, index) => index + 1 },
+    { label: 'strategy', kind: 'name', of: nameOf },
+    ...of,
+    {
+      label: 'open',
+      silent: true,
+      kind: 'text',
+      of: (found, index) =>
+        !inlined && (
+          <a href={address('predict', scenarioOf(found, asked))} aria-label={`Open strategy ${index + 1} in Predict`}>
+            open
+          </a>
+        ),
+    },
+  ];
   return (
     <section>
       <h3>The best</h3>
-      <div class="scroll" tabIndex={0} role="region" aria-label="The best strategies">
-        <table class="plain strategies">
-          <thead>
-            <tr>
-              <th scope="col" class="n">
-                #
-              </th>
-              <th scope="col">strategy</th>
-              {of.map(head)}
-              <th scope="col">
-                <span class="hidden">open</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {result.best.map((found, index) => (
-              <tr key={index}>
-                <td class="n">{index + 1}</td>
-                <th scope="row">{nameOf(found)}</th>
-                {of.map((column) => (
-                  <td key={column.label} class={`n ${column.wide ? 'wide' : ''}`}>
-                    {column.of(found)}
-                  </td>
-                ))}
-                <td>
-                  {!inlined && (
-                    <a
-                      href={address('predict', scenarioOf(found, asked))}
-                      aria-label={`Open strategy ${index + 1} in Predict`}
-                    >
-                      open
-                    </a>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="The best strategies" class="strategies" columns={all} rows={result.best} />
     </section>
   );
 }

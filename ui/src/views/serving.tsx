@@ -13,6 +13,8 @@ import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { ModelField, ServePrecision, modelTitle, runtimeOptions, systemOptions } from '../parts/scenario';
 import type { Used } from '../parts/scenario';
 import { Side } from '../parts/side';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
 import { bare, change, examples, kind, params, replaceQuietly, requestOf } from '../state';
 import type { Fields, Percentiles, Problem, RatePoint, TrafficAnswer } from '../types';
 import { meaningOf } from '../words';
@@ -586,6 +588,31 @@ function take({ strategy, prediction }: Layout): void {
   });
 }
 
+const degreesOf = ({ strategy }: Layout): string =>
+  Object.entries(strategy)
+    .filter(([name, value]) => ['tp', 'pp', 'dp', 'ep'].includes(name) && Number(value) > 1)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ') || 'one GPU';
+
+const layoutColumns: Column<Layout>[] = [
+  { label: 'GPUs', of: ({ prediction }) => grouped(prediction.devices) },
+  { label: 'engines', kind: 'text', of: engines },
+  { label: 'each', kind: 'text', of: degreesOf },
+  { label: 'TTFT p99', of: ({ prediction }) => seconds(prediction.ttft_p99_seconds) },
+  { label: 'TPOT p99', of: ({ prediction }) => seconds(prediction.tpot_p99_seconds) },
+  { label: 'up to', wide: true, of: ({ prediction }) => `${digits(prediction.most_requests_per_second)}/s` },
+  {
+    label: 'use',
+    silent: true,
+    kind: 'text',
+    of: (layout) => (
+      <button type="button" class="quiet" onClick={() => take(layout)}>
+        use
+      </button>
+    ),
+  },
+];
+
 /** How few GPUs hold the limits: every layout of engines, simulated. */
 function Planner({ body }: { body: Fields | null }): JSX.Element | null {
   const [plan, setPlan] = useState<Plan | null>(null);
@@ -631,63 +658,16 @@ function Planner({ body }: { body: Fields | null }): JSX.Element | null {
         {!limited && <span class="hint">set a limit on the left first</span>}
       </p>
       <Problems of={problems} named />
-      {current && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Layouts that keep the limits">
-          {current.layouts.length === 0 ? (
-            <p class="misfit">
-              <strong>No layout keeps these limits.</strong>{' '}
-              {Object.entries(current.rejected)
-                .map(([reason, count]) => `${reason}: ${count}`)
-                .join('; ')}
-            </p>
-          ) : (
-            <table class="plain">
-              <thead>
-                <tr>
-                  <th scope="col" class="n">
-                    GPUs
-                  </th>
-                  <th scope="col">engines</th>
-                  <th scope="col">each</th>
-                  <th scope="col" class="n">
-                    TTFT p99
-                  </th>
-                  <th scope="col" class="n">
-                    TPOT p99
-                  </th>
-                  <th scope="col" class="n wide">
-                    up to
-                  </th>
-                  <th scope="col">
-                    <span class="hidden">use</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {current.layouts.map((layout, index) => (
-                  <tr key={index}>
-                    <td class="n">{grouped(layout.prediction.devices)}</td>
-                    <td>{engines(layout)}</td>
-                    <td>
-                      {Object.entries(layout.strategy)
-                        .filter(([name, value]) => ['tp', 'pp', 'dp', 'ep'].includes(name) && Number(value) > 1)
-                        .map(([name, value]) => `${name} ${value}`)
-                        .join(', ') || 'one GPU'}
-                    </td>
-                    <td class="n">{seconds(layout.prediction.ttft_p99_seconds)}</td>
-                    <td class="n">{seconds(layout.prediction.tpot_p99_seconds)}</td>
-                    <td class="n wide">{digits(layout.prediction.most_requests_per_second)}/s</td>
-                    <td>
-                      <button type="button" class="quiet" onClick={() => take(layout)}>
-                        use
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          )}
-        </div>
+      {current && current.layouts.length > 0 && (
+        <Table label="Layouts that keep the limits" columns={layoutColumns} rows={current.layouts} />
+      )}
+      {current && current.layouts.length === 0 && (
+        <p class="misfit">
+          <strong>No layout keeps these limits.</strong>{' '}
+          {Object.entries(current.rejected)
+            .map(([reason, count]) => `${reason}: ${count}`)
+            .join('; ')}
+        </p>
       )}
     </section>
   );
