@@ -42,7 +42,7 @@ constexpr Sample samples[] = {
     {"KernelAnswer", "ops stream", R"({"device": "h100-sxm"})"},
     {"CollectiveAnswer", "ops collective", R"({"system": "dgx-h100"})"},
     {"ProfileAnswer", "profile",
-     R"({"device": "h200-sxm", "trace": {"traceEvents": [
+     R"({"device": "h200-sxm", "pieces": true, "trace": {"traceEvents": [
          {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 9,
           "args": {"Input Dims": [[8, 16], [16, 4]], "Input type": ["float", "float"]}},
          {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
@@ -53,6 +53,7 @@ constexpr Sample samples[] = {
           "args": {"device": 0}},
          {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1,
           "ts": 0, "dur": 90}]}})"},
+    {"ModelAnswer", "model", R"({"model": "mixtral-8x7b"})"},
     {"TechAnswer", "tech", R"({"node": "n3", "dram": "hbm4"})"},
 };
 

@@ -98,6 +98,9 @@ std::vector<Command>& table() {
       command<ListOptions, run_list>("list", "the presets", "sextant list devices"),
       command<ShowOptions, run_show>("show", "one preset, or what may be set",
                                      "sextant show h100-sxm --toml > mine.toml"),
+      command<ModelOptions, run_model>(
+          "model", "a model layer by layer: parameters, FLOPs and cache of a token",
+          "sextant model deepseek-v3 --seq 8192"),
       command<TrainOptions, run_train>(
           "train", "a training step: its time, its memory, and why",
           "sextant train --model gpt3-175b --system dgx-a100 --gpus 64 --tp 8 --pp 8 "

@@ -10,6 +10,7 @@
 #include "cli/options/compare.hpp"
 #include "cli/options/import.hpp"
 #include "cli/options/infer.hpp"
+#include "cli/options/model.hpp"
 #include "cli/options/ops.hpp"
 #include "cli/options/presets.hpp"
 #include "cli/options/profile.hpp"
@@ -26,6 +27,7 @@ namespace sextant::cli {
 
 Answer run_list(const ListOptions& options, const Common& common);
 Answer run_show(const ShowOptions& options, const Common& common);
+Answer run_model(const ModelOptions& options, const Common& common);
 Answer run_ops(const OpsOptions& options, const Common& common);
 Answer run_collective(const CollectiveOptions& options, const Common& common);
 Answer run_train(const TrainOptions& options, const Common& common);

@@ -2,6 +2,8 @@
 // `sextant profile`: a profiler's trace beside the model.
 #include "sextant/answer/profile.hpp"
 
+#include <fmt/format.h>
+
 #include "cli/flags.hpp"
 #include "sextant/io/kineto.hpp"
 #include "sextant/io/presets.hpp"
@@ -9,14 +11,39 @@
 namespace sextant::cli {
 namespace {
 
-profile::Recording recording_of(const PresetRef& trace, Lookup lookup) {
+/// A file from a network may unpack to no more than this.
+class Bounded : public ByteSource {
+ public:
+  explicit Bounded(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+  std::size_t read(char* to, std::size_t size) override {
+    const std::size_t n = source_->read(to, size);
+    if (n > left_) {
+      throw InputError(fmt::format("trace: it unpacks to more than {}", format(Bytes(most))),
+                       "sextant profile on your own machine reads any length");
+    }
+    left_ -= n;
+    return n;
+  }
+
+ private:
+  static constexpr std::size_t most = 2'000'000'000;
+  std::unique_ptr<ByteSource> source_;
+  std::size_t left_ = most;
+};
+
+profile::Recording recording_of(const PresetRef& trace, const Common& common) {
   if (trace.object != nullptr) {
     const std::string text = to_json(*trace.object);
     return parse_kineto(std::make_unique<TextSource>(text), "trace");
   }
-  if (lookup == Lookup::presets) {
+  if (!common.sent.empty()) {
+    auto file = unpacking(std::make_unique<TextSource>(common.sent), trace.name);
+    return parse_kineto(std::make_unique<Bounded>(std::move(file)), trace.name);
+  }
+  if (common.lookup == Lookup::presets) {
     throw InputError("trace: the name of a file says nothing over a network",
-                     "send the trace itself, the object with traceEvents");
+                     "send the trace itself: the object with traceEvents, or the file as the body "
+                     "and the rest in the query");
   }
   return read_kineto(trace.name);
 }
@@ -32,9 +59,10 @@ Answer run_profile(const ProfileOptions& o, const Common& common) {
     question.attainable.libraries.push_back(load_kernels(kernels_for(library, device)));
   }
   question.attainable.grouped = load_kernels(kernels_for("pytorch-grouped", device)).experts;
-  profile::Recording recording = recording_of(o.trace, common.lookup);
+  profile::Recording recording = recording_of(o.trace, common);
   ProfileResult result{.trace = o.trace.name.empty() ? "trace" : o.trace.name,
-                       .device = device.name};
+                       .device = device.name,
+                       .pieces = o.pieces};
   result.assumptions = assumptions_of(recording, device.name);
   result.profile = analyse(recording, question);
   return answer_of(result);

@@ -13,6 +13,9 @@
 namespace sextant::cli {
 namespace {
 
+/// Requests of a trace that comes in a request, as many as may be asked for otherwise.
+constexpr std::size_t most_sent = 1'000'000;
+
 /// Degrees of one pool's engines.
 struct Degrees {
   std::optional<int> tp, pp, dp, ep;
@@ -20,7 +23,8 @@ struct Degrees {
 
 class Reader {
  public:
-  Reader(const TrafficOptions& options, const Common& common) : o_(options), common_(common) {}
+  Reader(const TrafficOptions& options, const Common& common)
+      : o_(options), common_(common), trace_name_(options.arrivals) {}
 
   TrafficScenario run() {
     split_ = o_.prefill_workers || o_.decode_workers;
@@ -87,6 +91,7 @@ class Reader {
 
   const TrafficOptions& o_;
   const Common& common_;
+  std::string trace_name_;
   Flags flags_;
   TrafficScenario x_;
   bool split_ = false;
@@ -95,10 +100,21 @@ class Reader {
 void Reader::read_requests() {
   Traffic& t = x_.traffic;
   if (!parse_enum(o_.arrivals, t.arrivals) || t.arrivals == Arrivals::trace) {
-    if (common_.lookup == Lookup::presets) {
-      return flags_.add("--arrivals", "a trace is a file of this machine");
+    // A request brings the trace itself: no name has lines, or starts as JSON does.
+    const bool text = o_.arrivals.find('\n') != std::string::npos || o_.arrivals.starts_with('[') ||
+                      o_.arrivals.starts_with('{');
+    if (common_.lookup == Lookup::presets && !text) {
+      return flags_.add("--arrivals", "a trace is a file of this machine",
+                        "poisson, gamma, uniform, burst or closed; or send the text of the trace");
     }
-    x_.trace = std::make_shared<const Trace>(read_trace(o_.arrivals));
+    if (text) trace_name_ = "the trace";
+    x_.trace = std::make_shared<const Trace>(text ? parse_trace(o_.arrivals, trace_name_)
+                                                  : read_trace(o_.arrivals));
+    if (text && x_.trace->requests.size() > most_sent) {
+      return flags_.add("--arrivals",
+                        fmt::format("the trace has {} requests, a request may bring {}",
+                                    x_.trace->requests.size(), most_sent));
+    }
     t.trace = x_.trace.get();
     const bool timed = x_.trace->requests.back().arrival > 0;
     t.arrivals = timed ? Arrivals::trace : Arrivals::poisson;
@@ -203,7 +219,7 @@ void Reader::check_longest() {
       const double own = static_cast<double>(r.input) + r.output;
       if (own <= longest) continue;
       longest = own;
-      whose = fmt::format("request {} of {}", r.number + 1, o_.arrivals);
+      whose = fmt::format("request {} of {}", r.number + 1, trace_name_);
     }
   }
   if (m.max_context <= 0 || longest <= m.max_context) return;

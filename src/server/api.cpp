@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <new>
@@ -20,6 +21,7 @@
 #include "sextant/io/node.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/parse.hpp"
 
 namespace sextant::server {
 namespace {
@@ -51,12 +53,18 @@ bool is_address(std::string_view host) {
   return !host.empty() && host.find_first_not_of("0123456789.") == host.npos;
 }
 
-bool is_json(std::string_view content_type) {
+/// "Application/JSON; charset=utf-8" to "application/json".
+std::string type_of(std::string_view content_type) {
   std::string type(content_type.substr(0, content_type.find(';')));
   while (type.ends_with(' ')) type.pop_back();
   std::transform(type.begin(), type.end(), type.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return type == "application/json";
+  return type;
+}
+bool is_json(std::string_view content_type) { return type_of(content_type) == "application/json"; }
+bool is_file(std::string_view content_type) {
+  const std::string type = type_of(content_type);
+  return type == "application/gzip" || type == "application/octet-stream";
 }
 
 Response ops(const Request& request) {
@@ -76,7 +84,27 @@ Response ops(const Request& request) {
         given ? "unknown kernel " + in_quotes(kernel->string) : "which kernel to show is missing",
         hint.empty() ? "one of " + list : hint)});
   }
-  return json(run_command("ops " + kernel->string, document, document.root, {"kernel"}));
+  return json(run_command("ops " + kernel->string, document, document.root, {.skip = {"kernel"}}));
+}
+
+/// A trace in the request, or as it is, packed or not: then the rest is in the query.
+Response profile(const Request& request) {
+  if (is_json(request.content_type)) {
+    const Document document = parse(request);
+    return json(run_command("profile", document, document.root));
+  }
+  Node options = Node::table();
+  options.set("trace", Node::of("trace"));
+  for (const auto& [name, value] : request.query) {
+    const std::optional<double> number = name == "gpu" ? parse_number(value) : std::nullopt;
+    options.set(name, number            ? Node::of(*number)
+                      : value == "true" ? Node::of(true)
+                                        : Node::of(value));
+  }
+  if (request.body.empty())
+    throw InputError("trace: the body is empty", "send the file as the body");
+  return json(run_command("profile", {.file = "query", .text = {}, .root = {}}, options,
+                          {.sent = request.body}));
 }
 
 Response compare(const Request& request) {
@@ -168,19 +196,26 @@ void prepare_to_send(const Request& request, Response& r) {
 }  // namespace
 
 std::string run_command(std::string_view command, const Document& document, const Node& request,
-                        const std::vector<std::string_view>& skip) {
+                        const Beside& beside) {
   const std::unique_ptr<cli::Invocation> invocation = cli::find_command(command)->prepare();
   std::vector<Diagnostic> problems;
   cli::read_request(document, request, invocation->all_options(), problems,
-                    {.asker = cli::Asker::network, .skip = skip});
+                    {.asker = cli::Asker::network, .skip = beside.skip});
   throw_if_any(std::move(problems));
   invocation->common.format = cli::Format::json;
   invocation->common.lookup = Lookup::presets;
+  invocation->common.sent = beside.sent;
   return invocation->run();
 }
 
 std::vector<std::string> slow_paths() {
-  return {base + "/best", base + "/compare", base + "/tech", base + "/traffic", base + "/validate"};
+  return {base + "/best", base + "/compare", base + "/profile",
+          base + "/tech", base + "/traffic", base + "/validate"};
+}
+
+std::span<const std::string_view> upload_paths() {
+  static constexpr std::array<std::string_view, 2> paths = {"/api/v1/profile", "/api/v1/traffic"};
+  return paths;
 }
 
 std::vector<JobRoute> job_routes() { return {search_job()}; }
@@ -202,6 +237,7 @@ void Api::add_routes() {
     });
   }
   add(base + "/ops", "POST", ops);
+  add(base + "/profile", "POST", profile);
   add(base + "/compare", "POST", compare);
   add(base + "/best", "POST", [](const Request& r) { return json(search_at_once(parse(r))); });
   add(base + "/presets", "GET", presets);
@@ -267,8 +303,13 @@ Response Api::dispatch(const Request& request) {
     r.headers.emplace_back("Allow", allow);
     return r;
   }
-  if (request.method == "POST" && !is_json(request.content_type)) {
-    return error(415, "expected a body of type application/json",
+  const bool takes_file = request.path == base + "/profile";
+  if (request.method == "POST" && !is_json(request.content_type) &&
+      !(takes_file && is_file(request.content_type))) {
+    return error(415,
+                 takes_file ? "expected a body of type application/json, application/gzip or "
+                              "application/octet-stream"
+                            : "expected a body of type application/json",
                  "send the header Content-Type: application/json");
   }
   return action->second(request);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ std::vector<JobRoute> job_routes();
 
 /// Paths whose answers may take seconds.
 std::vector<std::string> slow_paths();
+
+/// Paths that files may be sent to: their bodies may be longer.
+std::span<const std::string_view> upload_paths();
 
 struct ApiOptions {
   std::string host = "127.0.0.1";  ///< that the server listens on
@@ -58,8 +62,14 @@ class Api {
   Jobs jobs_;
 };
 
+/// What else a command is given beside its options.
+struct Beside {
+  std::vector<std::string_view> skip = {};  ///< members of the request that someone else reads
+  std::string_view sent = {};               ///< a file
+};
+
 /// A request's body as options of a command; runs it and returns its JSON.
 std::string run_command(std::string_view command, const Document& document, const Node& request,
-                        const std::vector<std::string_view>& skip = {});
+                        const Beside& beside = {});
 
 }  // namespace sextant::server

@@ -82,6 +82,13 @@ INSTANTIATE_TEST_SUITE_P(
         AskedCase{"Traffic", "traffic", R"({"model": "llama3.1-8b", "system": "dgx-h100",
                   "requests": 100, "series": true})",
                   "distribution"},
+        AskedCase{"TrafficTrace", "traffic", R"({"model": "llama3.1-8b", "system": "dgx-h100",
+                  "arrivals": "arrival,input,output\n0,100,10\n0.5,200,20\n"})",
+                  "ttft_seconds"},
+        AskedCase{"TrafficMooncake", "traffic", R"({"model": "llama3.1-8b", "system": "dgx-h100",
+                  "arrivals": "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 9, \"hash_ids\": [1]}"})",
+                  "ttft_seconds"},
+        AskedCase{"Model", "model", R"({"model": "mixtral-8x7b", "seq": 1024})", "branches"},
         AskedCase{"Gemm", "ops", R"({"kernel": "gemm", "m": 128})", "seconds"},
         AskedCase{"OpsTrain", "ops", std::string(small) + R"(, "kernel": "train"})", "operators"},
         AskedCase{"Collective", "ops", R"({"kernel": "collective", "bytes": "1 MiB"})", "seconds"},
@@ -97,6 +104,29 @@ INSTANTIATE_TEST_SUITE_P(
                   "max_position_embeddings": 4096}})",
                   "tpot_seconds"}),
     [](const auto& p) { return std::string(p.param.name); });
+
+// A trace as torch.profiler writes it is the body, packed or not; the rest is in the query.
+TEST(Api, TakesATraceAsAFile) {
+  const std::string trace = R"({"traceEvents": [
+      {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0,
+       "dur": 9, "args": {"External id": 4, "Input Dims": [[8, 16], [16, 4]]}},
+      {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 50,
+       "dur": 30, "args": {"device": 0, "External id": 4}}]})";
+  Api api({});
+  const Response inside = api.handle(
+      post("profile", R"({"device": "h200-sxm", "pieces": true, "trace": )" + trace + "}"));
+  ASSERT_EQ(inside.status, 200) << inside.body;
+  for (const bool pack : {false, true}) {
+    const Response r =
+        api.handle({.method = "POST",
+                    .path = "/api/v1/profile",
+                    .query = {{"device", "h200-sxm"}, {"gpu", "0"}, {"pieces", "true"}},
+                    .body = pack ? packed(trace) : trace,
+                    .content_type = pack ? "application/gzip" : "application/octet-stream",
+                    .host = "localhost"});
+    EXPECT_EQ(r.body, inside.body);
+  }
+}
 
 TEST(Api, ComparisonsAreProductsOfFactors) {
   Api api({});
@@ -182,6 +212,43 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"TraceFile",
                     post("profile", R"({"device": "h200-sxm", "trace": "/etc/passwd"})"), 400,
                     "says nothing over a network"},
+        RefusedCase{"TraceBody",
+                    {.method = "POST",
+                     .path = "/api/v1/profile",
+                     .query = {{"device", "h200-sxm"}},
+                     .body = "what is this",
+                     .content_type = "application/gzip",
+                     .host = "localhost"},
+                    400,
+                    "trace"},
+        RefusedCase{"TraceNoBody",
+                    {.method = "POST",
+                     .path = "/api/v1/profile",
+                     .query = {{"device", "h200-sxm"}},
+                     .content_type = "application/gzip",
+                     .host = "localhost"},
+                    400,
+                    "the body is empty"},
+        RefusedCase{"TraceOption",
+                    {.method = "POST",
+                     .path = "/api/v1/profile",
+                     .query = {{"device", "h200-sxm"}, {"output", "/tmp/x"}},
+                     .body = "{}",
+                     .content_type = "application/gzip",
+                     .host = "localhost"},
+                    400,
+                    "output"},
+        RefusedCase{"FileElsewhere",
+                    {.method = "POST",
+                     .path = "/api/v1/train",
+                     .body = "{}",
+                     .content_type = "application/gzip",
+                     .host = "localhost"},
+                    415,
+                    "application/json"},
+        RefusedCase{"TrafficFile", post("traffic", R"({"model": "llama3.1-8b",
+                    "system": "dgx-h100", "arrivals": "/etc/passwd"})"),
+                    400, "file of this machine"},
         RefusedCase{"TraceEmpty", post("profile", R"({"device": "h200-sxm", "trace": {}})"), 400,
                     "no traceEvents"},
         RefusedCase{"Preset", get("presets/devices/h100"), 404, "did you mean"},

@@ -52,6 +52,7 @@ thread_local Current current;
 Request to_request(const httplib::Request& from) {
   return {.method = from.method,
           .path = from.path,
+          .query = {from.params.begin(), from.params.end()},
           .body = from.body,
           .content_type = from.get_header_value("Content-Type"),
           .host = from.get_header_value("Host"),

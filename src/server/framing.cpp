@@ -16,6 +16,15 @@ bool same(std::string_view a, std::string_view lower_case) {
   });
 }
 
+/// "POST /api/v1/profile?device=… HTTP/1.1", with one of the paths.
+bool is_upload(std::string_view head, std::span<const std::string_view> paths) {
+  constexpr std::string_view post = "POST ";
+  if (!head.starts_with(post)) return false;
+  const std::string_view target = head.substr(post.size());
+  const std::string_view path = target.substr(0, target.find_first_of(" ?"));
+  return std::find(paths.begin(), paths.end(), path) != paths.end();
+}
+
 }  // namespace
 
 void Framer::reset() { *this = Framer(limits_); }
@@ -54,6 +63,7 @@ Framer::State Framer::read_head(std::string_view head) {
     if (!pair && (head[i] == '\r' || head[i] == '\n')) return refuse(400, "half a line break");
     i += pair ? 1 : 0;
   }
+  const std::size_t most = is_upload(head, limits_.uploads) ? limits_.upload : limits_.body;
   int hosts = 0;
   for (std::size_t at = head.find("\r\n"); at != head.npos;) {
     const std::size_t begin = at + 2;
@@ -68,22 +78,22 @@ Framer::State Framer::read_head(std::string_view head) {
     if (same(name, "transfer-encoding")) return refuse(411, "give the Content-Length");
     if (same(name, "content-encoding")) return refuse(415, "send the body uncompressed");
     if (same(name, "content-length") &&
-        read_length(trimmed(line.substr(colon + 1), " \t")) == State::refused) {
+        read_length(trimmed(line.substr(colon + 1), " \t"), most) == State::refused) {
       return State::refused;
     }
   }
   return State::incomplete;
 }
 
-Framer::State Framer::read_length(std::string_view value) {
+Framer::State Framer::read_length(std::string_view value, std::size_t most) {
   const bool digits = !value.empty() && std::all_of(value.begin(), value.end(),
                                                     [](char c) { return c >= '0' && c <= '9'; });
   if (!digits || has_length_) return refuse(400, "a Content-Length that is no single number");
   has_length_ = true;
   for (const char c : value) {
     body_ = body_ * 10 + static_cast<std::size_t>(c - '0');
-    if (body_ > limits_.body) {
-      return refuse(413, "a body may have " + std::to_string(limits_.body) + " bytes at most");
+    if (body_ > most) {
+      return refuse(413, "a body may have " + std::to_string(most) + " bytes at most");
     }
   }
   return State::incomplete;

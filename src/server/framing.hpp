@@ -4,14 +4,17 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace sextant::server {
 
 struct FrameLimits {
-  std::size_t head = 16 * 1024;    ///< request line and headers
-  std::size_t body = 1024 * 1024;  ///< more is 413
+  std::size_t head = 16 * 1024;                    ///< request line and headers
+  std::size_t body = 1024 * 1024;                  ///< more is 413
+  std::size_t upload = std::size_t{32} << 20;      ///< of a body for one of these paths
+  std::span<const std::string_view> uploads = {};  ///< that files are sent to
 };
 
 /// Follows one connection's buffer as it grows.
@@ -34,7 +37,7 @@ class Framer {
  private:
   State refuse(int status, std::string reason);
   State read_head(std::string_view head);
-  State read_length(std::string_view value);
+  State read_length(std::string_view value, std::size_t most);
 
   FrameLimits limits_;
   std::size_t scanned_ = 0;  ///< no end of the head before this

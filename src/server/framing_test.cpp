@@ -23,6 +23,22 @@ TEST_P(RefusedFrame, WithItsStatus) {
   EXPECT_FALSE(f.reason().empty());
 }
 
+TEST(Framer, FilesMayBeLongerWhereTheyAreTaken) {
+  static constexpr std::string_view paths[] = {"/file"};
+  const FrameLimits limits{.head = 200, .body = 10, .upload = 100, .uploads = paths};
+  const auto status = [&](const std::string& target, int length) {
+    Framer f(limits);
+    f.look("POST " + target + " HTTP/1.1\r\nContent-Length: " + std::to_string(length) +
+           "\r\n\r\n");
+    return f.status();
+  };
+  EXPECT_EQ(status("/file", 100), 0);
+  EXPECT_EQ(status("/file?name=x", 100), 0);
+  EXPECT_EQ(status("/file", 101), 413);
+  EXPECT_EQ(status("/files", 11), 413);
+  EXPECT_EQ(status("/other?/file", 11), 413);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Framer, RefusedFrame,
     testing::Values(

@@ -17,6 +17,7 @@ namespace sextant::server {
 struct Request {
   std::string method;
   std::string path;  ///< decoded, without the query
+  std::vector<std::pair<std::string, std::string>> query = {};
   std::string body = {};
   std::string content_type = {};
   std::string host = {};

@@ -53,7 +53,8 @@ std::string run_serve(const ServeOptions& options, const cli::Common& common) {
   Api api({.host = options.host, .jobs = job_routes()});
   const Exchange exchange([&](const Request& r) { return api.handle(r); }, options.verbose,
                           slow_paths());
-  Connections connections(options.host, options.port, exchange);
+  Connections connections(options.host, options.port, exchange,
+                          {.frame = {.uploads = upload_paths()}});
   const std::string address = address_of(options.host, connections.port());
   fmt::print("{}\n", address);
   if (!only_this_machine(options.host)) {

@@ -22,6 +22,8 @@ struct Common {
   std::vector<std::string> set;  ///< --set path=value
   /// Where names of presets may lead. Not an option: whoever takes requests from a network says it.
   Lookup lookup = Lookup::anywhere;
+  /// A file that came with the request, in place of its name. Not an option.
+  std::string_view sent = {};
 };
 
 template <class V>

@@ -10,6 +10,7 @@ struct ProfileOptions {
   PresetRef trace;  ///< a file; in a request the trace itself
   PresetRef device;
   int gpu = -1;
+  bool pieces = false;
 };
 
 template <class V>
@@ -24,6 +25,7 @@ void describe(V& v, ProfileOptions& o) {
      .required = true,
      .preset = PresetKind::device});
   v("gpu", o.gpu, {.help = "which device of the trace; -1: the busiest", .min = -1, .max = 65535});
+  v("pieces", o.pieces, {.help = "in JSON: what ran when, at most some thousand pieces"});
 }
 
 }  // namespace sextant::cli

@@ -95,7 +95,8 @@ void describe(V& v, TrafficOptions& o) {
   v("acceptance", o.acceptance, {.help = "chance that one of them is right"});
   v("draft_cost", o.draft_cost, {.help = "time of a draft step over one of the model"});
   v("arrivals", o.arrivals,
-    {.help = "poisson, gamma, uniform, burst, closed, or the file of a trace",
+    {.help =
+         "poisson, gamma, uniform, burst, closed, or the file of a trace; in a request its text",
      .placeholder = "KIND|FILE"});
   v("rate", o.rate, {.help = "requests a second; of a trace, its times are scaled to it"});
   v("burstiness", o.burstiness,

@@ -23,6 +23,8 @@ void describe(Record& r, const Operator& o, const OperatorList& list, bool of_cs
   r("part", o.part, "part");
   r(of_csv ? "operator" : "name", o.name, "operator");
   r("pass", o.kind);
+  r("branch", o.branch);
+  r("of", o.of);
   r("shape", o.shape, "shape");
   if (list.passes()) r("", o.kind, "pass");
   r("runs", general(o.count, 4), "runs");

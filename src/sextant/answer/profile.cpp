@@ -56,6 +56,15 @@ Records operators_of(const Profile& p, std::size_t most) {
   });
 }
 
+Records pieces_table(const Profile& p) {
+  return records_of(p.pieces, [](Record& r, const Piece& x) {
+    r("start_seconds", x.start);
+    r("seconds", x.length);
+    r("kind", x.idle ? std::string_view("idle") : name_of(x.kind));
+    r("label", x.idle ? std::string(name_of(x.wait)) : x.label);
+  });
+}
+
 struct OfKind {
   Kind kind{};
   int calls = 0;
@@ -287,6 +296,7 @@ Answer answer_of(const ProfileResult& x) {
     a.gap();
     a.show(devices_table(p));
   }
+  if (x.pieces) a.some("pieces", "ProfilePiece", pieces_table(p));
   a.assume(x.assumptions);
   a.lines(operators_of(p, p.groups.size()));
   a.figure(figure_of(x));

@@ -11,8 +11,9 @@
 namespace sextant {
 
 struct ProfileResult {
-  std::string trace;   ///< its file
-  std::string device;  ///< the preset
+  std::string trace;    ///< its file
+  std::string device;   ///< the preset
+  bool pieces = false;  ///< say what ran when
   profile::Profile profile;
   std::vector<std::string> assumptions;
 };

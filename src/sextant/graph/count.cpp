@@ -73,5 +73,17 @@ double mixing_flops(const Operator& op, double seq) {
   }
 }
 
+double multiplied(const Operator& op) {
+  if (op.kind == Kind::linear) return op.groups * op.in.all() * op.out.all();
+  if (op.kind == Kind::experts) return op.weights.all() * op.routed.topk / op.routed.count;
+  return 0;
+}
+
+double cached_bytes(const Operator& op, double tokens, double element, double ranks) {
+  const Cached& c = op.cache;
+  const double kept = c.window > 0 ? std::min(tokens, c.window) : tokens;
+  return kept * (c.elements.on(ranks) * element + c.bytes) + c.state / ranks;
+}
+
 }  // namespace graph
 }  // namespace sextant

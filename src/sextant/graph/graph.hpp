@@ -192,6 +192,13 @@ Graph build(const Model& model);
 /// `seq`, not halved for causality.
 double mixing_flops(const Operator& op, double seq);
 
+/// Weights that one token is multiplied with; of routed experts those that it is sent to.
+double multiplied(const Operator& op);
+
+/// Bytes that a sequence of so many tokens leaves in the cache of one of `ranks`, at so many bytes
+/// an element.
+double cached_bytes(const Operator& op, double tokens, double element, double ranks);
+
 }  // namespace sextant::graph
 
 namespace sextant {

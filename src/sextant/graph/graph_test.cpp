@@ -57,6 +57,31 @@ TEST(Graph, EveryPresetHasAsManyLayersAsItSays) {
   }
 }
 
+TEST(Graph, ATokenIsMultipliedWithTheWeightsItUses) {
+  for (const std::string& name : preset_names(PresetKind::model)) {
+    const Model m = load_model(name);
+    const Graph g = build(m);
+    const ParameterCount n = count_parameters(g);
+    double used = n.attention + n.recurrent + n.mlp + n.shared + n.router;
+    if (m.experts.count > 0) used += n.experts * m.experts.topk / m.experts.count;
+    double multiplied_with = 0;
+    for (int i = 0; i < g.branch_count(); ++i) {
+      const Branch& b = g.branches[static_cast<std::size_t>(i)];
+      for (const Operator& op : b.operators) multiplied_with += b.layers * multiplied(op);
+    }
+    // But for biases, and what is neither a matrix nor a norm (a recurrence's decay).
+    EXPECT_NEAR(multiplied_with / used, 1, 0.01) << name;
+  }
+}
+
+TEST(Graph, AWindowBoundsWhatIsCached) {
+  Operator op;
+  op.cache = {.elements = {.kv = 64, .kv_heads = 4}, .bytes = 1, .window = 100, .state = 8};
+  EXPECT_EQ(cached_bytes(op, 10, 2, 1), 10 * (64 * 2 + 1) + 8);
+  EXPECT_EQ(cached_bytes(op, 1000, 2, 1), 100 * (64 * 2 + 1) + 8);
+  EXPECT_EQ(cached_bytes(op, 10, 2, 8), 10 * (16 * 2 + 1) + 1);
+}
+
 TEST(Graph, SharedKeysAreNeitherProjectedNorCached) {
   const Graph g = build(load_model("gemma4-2b"));
   int caching = 0;

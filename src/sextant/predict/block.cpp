@@ -32,12 +32,7 @@ double frozen_flops(const Problem& p) {
   double weights = 0;
   for (const graph::Branch& b : p.graph.branches) {
     for (const graph::Operator& op : b.operators) {
-      if (is_trained(t, op)) continue;
-      if (op.kind == graph::Kind::linear) {
-        weights += b.layers * op.groups * op.in.all() * op.out.all();
-      } else if (op.kind == graph::Kind::experts) {
-        weights += b.layers * op.weights.all() * op.routed.topk / op.routed.count;
-      }
+      if (!is_trained(t, op)) weights += b.layers * graph::multiplied(op);
     }
   }
   return 2 * weights;

@@ -74,6 +74,7 @@ class Pass {
       for (const graph::Operator& op : b.operators) apply(b, op);
     }
     count_ = 1;
+    branch_ = nullptr;
     if (s_.pp > 1) {
       const Bytes sent(t_.all() * p_.model.hidden * 2 / s_.tp);
       const Group pair{2, p_.network.devices_per_node > s_.tp ? 2 : 1};
@@ -99,6 +100,7 @@ class Pass {
  private:
   void apply(const graph::Branch& b, const graph::Operator& op) {
     type_ = op.kind;
+    if constexpr (Trace::records) branch_ = &b, operator_ = &op;
     // Looking up tokens and positions hides behind the first norm.
     if (op.bucket == graph::Bucket::embedding && op.kind != Kind::linear) return;
     const bool head = &b == &p_.graph.head();
@@ -336,6 +338,13 @@ class Pass {
   /// "40 of ", or nothing for one.
   static std::string counted(double n) { return n > 1 ? whole(n) + " of " : ""; }
 
+  /// Says which operator of the model this is run for.
+  void belongs(Operator& o) const {
+    if (branch_ == nullptr) return;
+    o.branch = branch_->name;
+    o.of = operator_->name;
+  }
+
   /// Gives the last operator its shape, where someone reads it.
   template <class Text>
   void note(const Text& text) {
@@ -357,6 +366,7 @@ class Pass {
       o.name = name;
       o.type = type_;
       o.part = name_of(work);
+      belongs(o);
       o.cost = c;
       o.count = count_;
       o.exposed = c.time;
@@ -391,6 +401,7 @@ class Pass {
       o.name = name;
       o.type = Kind::exchange;
       o.part = name_of(work);
+      belongs(o);
       o.message = bytes;
       o.cost.time = time;
       o.cost.busy[Bound::network] = time;
@@ -417,6 +428,8 @@ class Pass {
   double count_ = 1;
   Work work_ = Work::stream;
   Kind type_ = Kind::linear;
+  const graph::Branch* branch_ = nullptr;  ///< for the record alone
+  const graph::Operator* operator_ = nullptr;
   Group tensor_;
 };
 
@@ -599,9 +612,7 @@ Seconds speculated(const Problem& p, const Strategy& s, const Tokens& decode, Se
 double cached(const graph::Branch& b, double tokens, double element, double ranks) {
   double bytes = 0;
   for (const graph::Operator& op : b.operators) {
-    const graph::Cached& c = op.cache;
-    const double kept = c.window > 0 ? std::min(tokens, c.window) : tokens;
-    bytes += kept * (c.elements.on(ranks) * element + c.bytes) + c.state / ranks;
+    bytes += graph::cached_bytes(op, tokens, element, ranks);
   }
   return bytes;
 }

@@ -76,6 +76,7 @@ class Composer {
     for (const graph::Operator& op : branch.operators) {
       again_ = computed_again(op);
       kind_ = op.kind;
+      if constexpr (Trace::records) operator_ = &op;
       apply(op);
     }
     return part_;
@@ -707,6 +708,8 @@ class Composer {
       o.kind = kind;
       o.type = kind_;
       o.part = std::string(branch_->name);
+      o.branch = branch_->name;
+      o.of = operator_->name;
       o.shape = text_of(c);
       o.cost = static_cast<const KernelCost&>(c);
       o.exposed = c.time;
@@ -729,6 +732,8 @@ class Composer {
                : kind == Exchange::context ? Time::context
                                            : Time::expert;
       o.part = std::string(branch_->name);
+      o.branch = branch_->name;
+      o.of = operator_->name;
       o.type = Kind::exchange;
       o.message = bytes;
       o.cost.time = s.busy;
@@ -751,6 +756,7 @@ class Composer {
   Part part_;
   const graph::Branch* branch_ = nullptr;
   Kind kind_ = Kind::linear;
+  const graph::Operator* operator_ = nullptr;  ///< for the record alone
   bool full_ = false;
   bool again_ = false;  ///< what follows is computed again in the backward pass
 };

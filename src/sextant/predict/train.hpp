@@ -78,11 +78,13 @@ struct Operator {
   std::string name;  ///< "qkv", "qkv weight gradient"
   Time kind = Time::forward;
   graph::Kind type = graph::Kind::elementwise;
-  std::string part;    ///< "attention", "mlp", "experts", "head", …
-  std::string shape;   ///< "2048 x 4608 x 12288"
-  KernelCost cost;     ///< of a collective: time and busy[network] only
-  Bytes message;       ///< of a collective
-  bool again = false;  ///< a part of recomputation
+  std::string part;              ///< "attention", "mlp", "experts", "head", …
+  std::string_view branch = {};  ///< of the model's graph; empty: none of it
+  std::string_view of = {};      ///< the branch's operator that it is run for
+  std::string shape;             ///< "2048 x 4608 x 12288"
+  KernelCost cost;               ///< of a collective: time and busy[network] only
+  Bytes message;                 ///< of a collective
+  bool again = false;            ///< a part of recomputation
   Runs runs = Runs::microbatch;
   double count = 1;  ///< runs in one step of one rank of the slowest stage
   Seconds exposed;   ///< of one run
