@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { root } from './browser.mjs';
 import { ready, serving, suite, training } from './suite.mjs';
+import { trace } from './trace.mjs';
 
 const { check, together, visit } = suite();
 
@@ -22,6 +23,8 @@ const addresses = {
   search: '#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=16&seq=2048&run=1',
   compare: `#/compare?${training}`,
   hardware: `#/hardware?${training}&x_bandwidth=200`,
+  model: `#/model?${serving}`,
+  profile: '#/profile',
   operators: `#/operators?${serving}`,
   timeline: `#/timeline?${training}`,
   technology: '#/technology',
@@ -53,6 +56,11 @@ describe('axe', together, () => {
         await visit(
           address,
           async (page) => {
+            if (name === 'profile')
+              await page
+                .locator('input[type=file]')
+                .first()
+                .setInputFiles({ name: 't.json', mimeType: 'application/json', buffer: Buffer.from(trace()) });
             await page.locator(ready).waitFor();
             if (name === 'technology') await page.locator('[data-curves=true]').waitFor();
             assert.deepEqual(await findings(page), [], `${colorScheme}, ${width} px`);

@@ -3,6 +3,7 @@
 // Usage: npm run screenshots [-- FOLDER [WIDTH [light|dark [VIEW]]]]
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { trace } from './trace.mjs';
 import { newPage, root, startBrowser, startServer } from './browser.mjs';
 
 const folder = process.argv[2] ?? join(root, '..', 'docs', 'images');
@@ -19,6 +20,9 @@ const views = {
   run: '?kind=train&model=llama3.1-70b&system=dgx-h100&gpus=1024&tp=8&pp=4&interleave=5&microbatch=1&batch=1024&seq=8192&zero=1&recompute=none&tokens=15T&price=2.5',
   fits: '',
   scaling: '',
+  model:
+    '?kind=infer&model=deepseek-v3&system=dgx-h200&tp=8&batch=8&input=2048&output=256&precision=fp8&layer=layer 20',
+  profile: '',
   operators: '',
   compare: '',
   hardware:
@@ -42,6 +46,11 @@ try {
       deviceScaleFactor: process.argv[2] ? 1 : 1.5,
     });
     await page.goto(`${server.url}/#/${view}${query}`);
+    if (view === 'profile')
+      await page
+        .locator('input[type=file]')
+        .first()
+        .setInputFiles({ name: 'trace.json', mimeType: 'application/json', buffer: Buffer.from(trace()) });
     if (view === 'search') await page.getByRole('button', { name: 'Search' }).click();
     await page.locator('.result[data-ready=true]').waitFor({ timeout: 60_000 });
     if (view === 'technology') await page.locator('[data-curves=true]').waitFor({ timeout: 60_000 });

@@ -116,6 +116,191 @@ test('the server’s sentences have the form’s words', async () => {
   );
 });
 
+/** The address is the page's state: modules that read it need one. */
+async function loadWithAddress(path, hash = '') {
+  globalThis.location = { hash, href: `http://x/${hash}` };
+  globalThis.history = { state: null, replaceState() {}, pushState() {} };
+  globalThis.addEventListener = () => undefined;
+  globalThis.document = { getElementById: () => null };
+  globalThis.fetch = () => Promise.reject(new Error('no server'));
+  return load(path);
+}
+
+test('an address is read and written', async () => {
+  const { address, examples, parseAddress, requestOf } = await loadWithAddress('state.ts');
+  assert.deepEqual(parseAddress('#/run?model=a&tp=8'), { view: 'run', params: { model: 'a', tp: '8' } });
+  assert.equal(parseAddress('#/nowhere').view, 'predict');
+  assert.deepEqual(parseAddress('').params, examples.train);
+  assert.equal(parseAddress('#/predict?kind=infer').params.model, examples.infer.model);
+  assert.equal(address('predict', { model: 'a', set: '', fix: 'a,b' }), '#/predict?model=a&fix=a,b');
+  const request = requestOf({ kind: 'train', model: 'm', tp: '8', sp: 'true', set: 'a=1; b=2', input: '5', zero: 'x' });
+  assert.deepEqual(request, { model: 'm', tp: 8, sp: true, set: ['a=1', 'b=2'] });
+  assert.deepEqual(requestOf({ kind: 'infer', model: 'm', input: '5', gpus: '8' }), { model: 'm', input: 5 });
+  assert.equal(requestOf({ kind: 'train', config: 'unknown' }), null);
+  assert.equal(requestOf({ kind: 'train', model: 'm', made: 'node~n3' }), null);
+});
+
+test('a search asks for what a scenario leaves open, and what it found is a scenario', async () => {
+  const { scenarioOf, searchRequest } = await loadWithAddress('search.ts');
+  const values = {
+    kind: 'train',
+    model: 'm',
+    system: 's',
+    gpus: '64',
+    batch: '128',
+    tp: '8',
+    precision: 'bf16',
+    run: '1',
+  };
+  assert.deepEqual(searchRequest(values), { model: 'm', system: 's', gpus: 64, batch: 128, precision: ['bf16'] });
+  const serving = searchRequest({ kind: 'infer', model: 'm', system: 's', max_tpot: '40', batch: '4' });
+  assert.deepEqual(serving, { model: 'm', system: 's', gpus: 8, infer: true, max_tpot: '40 ms' });
+  const found = {
+    strategy: {
+      tp: 4,
+      pp: 2,
+      dp: 8,
+      cp: 1,
+      zero: 1,
+      sp: false,
+      schedule: '1f1b',
+      modules: { norms: true, mlp: false },
+    },
+    prediction: { gpus: 64 },
+  };
+  assert.deepEqual(scenarioOf(found, values), {
+    kind: 'train',
+    model: 'm',
+    system: 's',
+    gpus: '64',
+    batch: '128',
+    precision: 'bf16',
+    tp: '4',
+    pp: '2',
+    zero: '1',
+    sp: 'false',
+    recompute_modules: 'norms',
+  });
+});
+
+test('a recipe of a device is a word of an address', async () => {
+  const { recipeOf, requestOfRecipe } = await loadWithAddress('made.ts');
+  const fields = { area: '814 mm2', dies: 2, network: 'ib-ndr', node: 'n3', dram: 'hbm4' };
+  assert.equal(recipeOf(fields), 'area~814 mm2,dies~2,network~ib-ndr,node~n3,dram~hbm4');
+  assert.deepEqual(requestOfRecipe(recipeOf(fields)), fields);
+  assert.deepEqual(requestOfRecipe('what,is~,~this'), {});
+});
+
+test('a graph’s layers are in order, between the embedding and the head', async () => {
+  const { amountOf, between, layersOf, operatorsOf, shareOf, sharesOf } = await load('graph.ts');
+  const branch = (name, layers, operators = []) => ({
+    name,
+    layers,
+    operators,
+    parameters: 5,
+    flops_per_token: 10,
+    cache_bytes_per_token: 2,
+  });
+  const branches = [
+    branch('attention', 3),
+    branch('mlp', 1),
+    branch('experts', 2),
+    branch('embedding', 1),
+    branch('head', 1),
+  ];
+  const stretches = [
+    { first: 0, count: 1, mixer: 'attention', mlp: 'mlp' },
+    { first: 1, count: 2, mixer: 'attention', mlp: 'experts' },
+  ];
+  const layers = layersOf({ stretches, branches });
+  assert.deepEqual(
+    layers.map(({ name }) => name),
+    ['embedding', 'layer 0', 'layer 1', 'layer 2', 'head'],
+  );
+  assert.deepEqual(
+    layers[2].branches.map(({ name }) => name),
+    ['attention', 'experts'],
+  );
+  const run = (of, message_bytes = 0) => ({ branch: 'attention', of, message_bytes, exposed_seconds: 1, runs: 3 });
+  const shares = sharesOf([run('qkv'), run('qkv'), run('output', 9), { ...run('x'), branch: '' }], 10);
+  assert.deepEqual([...shares.keys()], ['attention']);
+  assert.deepEqual([...shares.get('attention').keys()], ['qkv', between]);
+  assert.ok(Math.abs(shareOf(shares, branches[0]) - 0.9) < 1e-12);
+  assert.ok(Math.abs(amountOf(branches[0], 'time', shares) - 0.3) < 1e-12);
+  assert.equal(amountOf(branches[0], 'cache', shares), 2);
+  const norm = {
+    name: 'norm',
+    parameters: 1,
+    active_parameters: 1,
+    flops_per_token: 0,
+    cache_bytes_per_token: 0,
+    state_bytes: 0,
+  };
+  const rows = operatorsOf(branch('attention', 3, [norm, { ...norm, name: 'qkv' }, norm]));
+  assert.deepEqual(
+    rows.map(({ name, parameters }) => [name, parameters]),
+    [
+      ['norm', 2],
+      ['qkv', 1],
+    ],
+  );
+});
+
+test('a trace has a row for each kind of work, and one for idling', async () => {
+  const { rowsOf, sayPiece, stepsOf } = await load('profile.ts');
+  const kinds = ['multiply', 'attention', 'norm', 'softmax', 'copy', 'optimizer', 'streaming'].map((kind) => ({
+    kind,
+  }));
+  const piece = (kind, label) => ({ kind, label, start_seconds: 1, seconds: 0.5 });
+  const { names, spans } = rowsOf({
+    kinds,
+    pieces: [piece('multiply', 'mm'), piece('streaming', 'mul'), piece('idle', 'host')],
+  });
+  assert.deepEqual(names, ['multiply', 'attention', 'norm', 'softmax', 'copy', 'other work', 'idle']);
+  assert.deepEqual(
+    spans.map(({ stage, kind }) => [stage, kind]),
+    [
+      [0, 'multiply'],
+      [5, 'streaming'],
+      [6, 'bubble'],
+    ],
+  );
+  assert.equal(plain(sayPiece(spans[2])), 'idle: waits for the host, 500 ms from 1.000 s');
+  assert.equal(stepsOf({ steps: [] }), 1);
+});
+
+test('what an answer used fills the form', async () => {
+  const { usedBy, usedBySearch } = await load('used.ts');
+  const answer = {
+    step_seconds: 1,
+    runtime: 'r',
+    gpus: 8,
+    batch: 16,
+    seq: 2048,
+    strategy: { tp: 8, sp: true, modules: { norms: true, mlp: false } },
+  };
+  assert.deepEqual(usedBy(answer), {
+    runtime: 'r',
+    gpus: '8',
+    tp: '8',
+    sp: 'true',
+    recompute_modules: 'norms',
+    batch: '16',
+    seq: '2048',
+  });
+  assert.deepEqual(usedBy(null), {});
+  assert.deepEqual(usedBySearch({ runtime: 'r', gpus: 8, batch: 4 }), { runtime: 'r', gpus: '8', batch: '4' });
+});
+
+test('a config.json is packed into a word, and comes back', async () => {
+  const { configTitle, packConfig, parseConfig } = await loadWithAddress('configs.ts');
+  assert.throws(() => parseConfig('{"a": '), /not JSON/);
+  assert.throws(() => parseConfig('[1]'), /object of a config/);
+  assert.match(await packConfig({ model_type: 'llama' }), /^[\w-]+$/);
+  assert.equal(configTitle({ model_type: 'llama' }), 'llama');
+  assert.equal(configTitle(undefined), 'your config.json');
+});
+
 test('a schedule’s frame stays inside the step', async () => {
   const { clamp, moved, tickText, zoomed } = await load('schedule.ts');
   assert.deepEqual(clamp({ from: -1, to: 1 }, 10), { from: 0, to: 2 });

@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe } from 'node:test';
 import { newPage, root } from './browser.mjs';
+import { requests, trace } from './trace.mjs';
 import { config, fieldsOf, ready, savedBy, serving, suite, training, typeInto } from './suite.mjs';
 
 const { api, browser, changed, check, field, mainValue, server, together, until, visit, visitReady } = suite();
@@ -214,6 +215,123 @@ describe('views', together, () => {
     }),
   );
 
+  check('model: the graph layer by layer, by hand and by key, with the time of each operator', () =>
+    visitReady(
+      '#/model?kind=infer&model=mixtral-8x7b&system=dgx-h100&tp=2&batch=4&input=512&output=128',
+      async (page) => {
+        const { body } = await api('/model', { model: 'mixtral-8x7b', seq: 640 });
+        assert.equal(Number(await mainValue(page)), Number((body.parameters / 1e9).toPrecision(3)));
+        const strip = page.getByRole('slider', { name: 'Layer' });
+        assert.equal(Number(await strip.getAttribute('aria-valuemax')), body.layers + 1); // embedding and head
+        await page.locator('h2', { hasText: 'layer 0' }).waitFor();
+        await strip.focus();
+        await page.keyboard.press('End');
+        await page.getByRole('region', { name: 'Operators of head' }).waitFor();
+        await page.keyboard.press('ArrowLeft');
+        const rows = page.getByRole('region', { name: 'Operators of experts' }).locator('tbody tr');
+        await rows.filter({ hasText: 'router' }).waitFor();
+        const experts = body.branches
+          .find((branch) => branch.name === 'experts')
+          .operators.find((op) => op.kind === 'experts');
+        assert.match(
+          await rows.filter({ hasText: experts.shape }).first().innerText(),
+          new RegExp((experts.parameters / 1e9).toPrecision(3)),
+        );
+        await field(page, 'measure').getByText('parameters').click();
+        await page.locator('h3', { hasText: 'Where the parameters are' }).waitFor();
+        const box = await strip.boundingBox();
+        await page.mouse.click(box.x + 3, box.y + box.height / 2);
+        await page.getByRole('region', { name: 'Operators of embedding' }).waitFor();
+      },
+    ),
+  );
+
+  check('profile: a trace is dropped; what is lost, when, and by which operator', () =>
+    visit('#/profile', async (page) => {
+      const upload = (name, text) =>
+        page.getByLabel('trace file').first().setInputFiles({ name, mimeType: 'application/json', buffer: text });
+      await upload('step.json', Buffer.from(trace()));
+      await page.locator(ready).waitFor();
+      const { body } = await api('/profile', { device: 'h200-sxm', trace: JSON.parse(trace()) });
+      assert.equal(Number(await mainValue(page)), Number(((body.measured_seconds / 2) * 1e3).toPrecision(3)));
+      assert.match(await page.locator('h1').innerText(), /step\.json on h200-sxm/);
+      const losses = page.getByRole('region', { name: 'What is lost' }).locator('tbody tr');
+      assert.equal(await losses.count(), body.losses.length);
+      await page.locator('.headline', { hasText: 'attributed' }).waitFor();
+      const gantt = page.locator('svg.gantt');
+      await gantt.focus();
+      await page.keyboard.press('w');
+      await until(
+        async () => Number(await gantt.getAttribute('data-to')) < body.measured_seconds * 0.99,
+        'the picture of time zooms',
+      );
+      // The same trace, packed, on another device.
+      await upload('packed.json.gz', gzipSync(trace()));
+      await page.locator('h1', { hasText: 'packed.json.gz' }).waitFor();
+      await page.getByRole('combobox', { name: 'Device' }).fill('b200');
+      await page.locator('[role=option] b', { hasText: /^b200$/ }).click();
+      await page.locator('h1', { hasText: 'on b200' }).waitFor();
+    }),
+  );
+
+  check('profile: what is no trace is refused in words', () =>
+    visit('#/profile', async (page, errors) => {
+      await page
+        .getByLabel('trace file')
+        .first()
+        .setInputFiles({ name: 'x.json', mimeType: 'application/json', buffer: Buffer.from('{"a": 1}') });
+      await page.locator('main .problem', { hasText: 'traceEvents' }).waitFor();
+      errors.length = 0;
+    }),
+  );
+
+  check('serving: requests of a file, at their own times and at another rate', () =>
+    visitReady(
+      '#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64',
+      async (page) => {
+        const before = await mainValue(page);
+        await page.getByText('as recorded').click();
+        await page
+          .locator('input[type=file]')
+          .setInputFiles({ name: 'day.csv', mimeType: 'text/csv', buffer: Buffer.from(requests(200)) });
+        const own = await changed(page, before);
+        assert.match(await page.locator('.drop').innerText(), /day\.csv, 201/);
+        assert.match(await page.locator('.headline.main small').innerText(), /^4\.0\d of/);
+        await page.getByRole('button', { name: 'Another rate' }).click();
+        await changed(page, own);
+      },
+    ),
+  );
+
+  check('a device made in Technology is the system of every view, and of the link', () =>
+    visitReady('#/technology?node=n3&dram=hbm4', async (page) => {
+      await page.getByRole('button', { name: 'Use this device' }).click();
+      await page.waitForURL(/#\/predict.*made=/);
+      await page.getByText(/The best of/).waitFor();
+      await page.waitForTimeout(600); // the address follows
+      await page.locator('h1', { hasText: 'n3' }).waitFor();
+      await page.locator(ready).waitFor();
+      const hash = new URL(page.url()).hash;
+      const name = new URLSearchParams(hash.split('?')[1]).get('system');
+      const names = (system) =>
+        document.body.innerText.includes(system) ||
+        [...document.querySelectorAll('input')].some((input) => input.value === system);
+      const value = await mainValue(page);
+      await visitReady(hash, async (other) => assert.equal(await mainValue(other), value));
+      for (const view of ['run', 'timeline', 'operators', 'hardware', 'compare', 'model', 'fits', 'serving']) {
+        await page.goto(page.url().replace(/#\/[a-z]+/, `#/${view}`));
+        await page.locator(ready).waitFor();
+        await until(() => page.evaluate(names, name), `${view} has ${name}`);
+      }
+      // Another system takes its place.
+      await page.goto(`${server().url}/${hash}`);
+      await page.locator(ready).waitFor();
+      await page.getByRole('combobox', { name: 'System' }).fill('dgx-h100');
+      await page.locator('[role=option] b', { hasText: /^dgx-h100$/ }).click();
+      await page.waitForURL((url) => !url.hash.includes('made='));
+    }),
+  );
+
   check('accuracy: a plot for each source, the error table', () =>
     visitReady('#/accuracy', async (page) => {
       const { body } = await api('/validate', {});
@@ -365,6 +483,8 @@ describe('work with it', together, () => {
     await visit('#/search?kind=train&model=gpt3-175b&system=dgx-h100&gpus=512&batch=1024&seq=2048', async (page) => {
       await page.getByRole('button', { name: 'Search', exact: true }).click();
       await page.locator('.progress').waitFor();
+      // Before all are tried, the best of those that are tried first.
+      await page.locator('.result[data-standing=early] .verdict', { hasText: 'So far' }).waitFor();
       await until(() => page.locator('progress').evaluate((bar) => bar.value > bar.max * 0.15), 'progress is shown');
       // A fast machine may be done before the click arrives: then there is nothing to cancel, and a result all the same.
       await page
@@ -418,6 +538,7 @@ describe('everywhere', together, () => {
     'serving',
     'fits',
     'scaling',
+    'model',
     'operators',
     'compare',
     'search',
@@ -471,6 +592,45 @@ describe('everywhere', together, () => {
       },
       { colorScheme: 'dark' },
     ),
+  );
+
+  check('from the start to an answer by the keyboard alone', () =>
+    visitReady('', async (page) => {
+      const before = await mainValue(page);
+      const focus = () =>
+        page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id ?? '');
+      /** Tab until this has the focus. */
+      const tabTo = async (what, isIt) => {
+        for (let tries = 0; tries < 90; tries++) {
+          await page.keyboard.press('Tab');
+          if (await page.evaluate(isIt)) return;
+        }
+        assert.fail(`Tab does not reach ${what}; it stands at ${await focus()}`);
+      };
+      await tabTo(
+        'the model',
+        () => document.activeElement?.closest('[data-field=model]') && document.activeElement.role === 'combobox',
+      );
+      await page.keyboard.type('llama3.1-70b');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/model=llama3\.1-70b/);
+      await tabTo(
+        'the system',
+        () => document.activeElement?.closest('[data-field=system]') && document.activeElement.role === 'combobox',
+      );
+      await page.keyboard.type('dgx-b200');
+      await page.keyboard.press('Enter');
+      const after = await changed(page, before);
+      await page.locator('h1', { hasText: 'llama3.1-70b' }).waitFor();
+      await page.locator('h1', { hasText: 'dgx-b200' }).waitFor();
+      await page.locator(ready).waitFor();
+      await tabTo(
+        'the batch',
+        () => document.activeElement?.closest('[data-field=batch]') && document.activeElement.type === 'range',
+      );
+      await page.keyboard.press('ArrowRight');
+      await changed(page, after);
+    }),
   );
 
   check('the keyboard reaches every control, and focus is seen', () =>

@@ -349,6 +349,44 @@ export type Memory = {
   kv_cache_bytes_per_token?: number;
 };
 
+export type ModelAnswer = {
+  model: string;
+  layers: number;
+  hidden: number;
+  max_context: number;
+  seq: number;
+  cache_precision: string;
+  parameters: number;
+  active_parameters: number;
+  flops_per_token: number;
+  cache_bytes_per_token: number;
+  state_bytes: number;
+  stretches: ModelStretch[];
+  branches: ModelBranch[];
+};
+
+export type ModelBranch = {
+  name: string;
+  layers: number;
+  parameters: number;
+  active_parameters: number;
+  flops_per_token: number;
+  cache_bytes_per_token: number;
+  state_bytes: number;
+  operators: ModelOperator[];
+};
+
+export type ModelOperator = {
+  name: string;
+  kind: string;
+  shape: string;
+  parameters: number;
+  active_parameters: number;
+  flops_per_token: number;
+  cache_bytes_per_token: number;
+  state_bytes: number;
+};
+
 export type ModelPreset = {
   name: string;
   family: string;
@@ -361,6 +399,13 @@ export type ModelPreset = {
   vocab: number;
   experts: number;
   max_context: number;
+};
+
+export type ModelStretch = {
+  first: number;
+  count: number;
+  mixer: string;
+  mlp: string;
 };
 
 export type NearestCase = {
@@ -388,6 +433,8 @@ export type Operator = {
   part: string;
   name: string;
   pass: string;
+  branch: string;
+  of: string;
   shape: string;
   runs: number;
   seconds: number;
@@ -478,6 +525,7 @@ export type ProfileAnswer = {
   waits: ProfileWait[];
   steps: ProfileStep[];
   devices: ProfileDevice[];
+  pieces: ProfilePiece[];
   assumptions: string[];
 };
 
@@ -521,6 +569,13 @@ export type ProfileOperator = {
   bound?: string;
   shapes_from: string;
   kernel: string;
+};
+
+export type ProfilePiece = {
+  start_seconds: number;
+  seconds: number;
+  kind: string;
+  label: string;
 };
 
 export type ProfileStep = {

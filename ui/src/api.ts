@@ -40,11 +40,16 @@ function problemsOf(body: unknown, status: number): Problem[] {
   }));
 }
 
-async function call<T>(method: string, path: string, body?: Json, signal?: AbortSignal): Promise<T> {
+interface Sent {
+  type: string;
+  body: string | Blob;
+}
+
+async function call<T>(method: string, path: string, sent?: Sent, signal?: AbortSignal): Promise<T> {
   const response = await fetch(base + path, {
     method,
     signal: signal ?? null,
-    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    ...(sent === undefined ? {} : { headers: { 'content-type': sent.type }, body: sent.body }),
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new Refusal([{ field: '', message: 'the server does not answer', hint: 'is sextant serve still running?' }]);
@@ -54,11 +59,27 @@ async function call<T>(method: string, path: string, body?: Json, signal?: Abort
   return answer as T;
 }
 
+const inJson = (body: Json): Sent => ({ type: 'application/json', body: JSON.stringify(body) });
+
 export const post = <T>(path: string, body: Fields, signal?: AbortSignal): Promise<T> => {
   // A page that carries its answer asks nobody.
   if (inlined) return Promise.resolve(inlined.answer as T);
-  return call<T>('POST', path, body, signal);
+  return call<T>('POST', path, inJson(body), signal);
 };
+
+/** A file, packed by gzip, as the body of a request whose fields are in the query. */
+export const postFile = <T>(
+  path: string,
+  fields: Record<string, string>,
+  file: Blob,
+  signal: AbortSignal,
+): Promise<T> =>
+  call<T>(
+    'POST',
+    `${path}?${new URLSearchParams(fields).toString()}`,
+    { type: 'application/gzip', body: file },
+    signal,
+  );
 
 const shown = new Map<string, Promise<unknown>>();
 
@@ -99,7 +120,7 @@ export async function presets(): Promise<Presets> {
 
 export const cases = async (): Promise<MeasuredCase[]> => (await call<MeasuredCases>('GET', '/cases')).cases;
 
-export const startSearch = (fields: Fields): Promise<{ id: string }> => call('POST', '/search', fields);
+export const startSearch = (fields: Fields): Promise<{ id: string }> => call('POST', '/search', inJson(fields));
 export const cancelJob = (id: string): Promise<unknown> => call('DELETE', `/jobs/${id}`);
 /** For a page that is being left: the request outlives it, and nobody waits for the answer. */
 export const abandonJob = (id: string): void =>

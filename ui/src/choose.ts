@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 import { Refusal, inlined, post } from './api';
 import { grouped } from './format';
 import { scenarioOf, searchRequest } from './search';
-import { address, change, params, presets, replaceQuietly } from './state';
+import { address, change, params, replaceQuietly, systemFacts } from './state';
 import type { Params } from './state';
 import type { Fields, SearchAnswer } from './types';
 
@@ -43,19 +43,21 @@ export const choosing = signal(false);
 export const chosen = signal<{ address: string; words: string } | null>(null);
 
 /** A short search for the best strategy of a scenario. */
-export function bestRequest(values: Params): Fields | null {
-  const fields = searchRequest({ ...values, objective: '', max_ttft: '', max_tpot: '' });
+export const bestRequest = (values: Params): Fields | null =>
+  shortRequest({ ...values, objective: '', max_ttft: '', max_tpot: '' });
+
+/** The same, by what a search looks for. */
+export function shortRequest(values: Params): Fields | null {
+  const fields = searchRequest(values);
   if (!fields) return null;
   if (values['kind'] === 'infer') return { ...fields, fix: [`batch=${values['batch'] ?? 1}`], top: 1 };
   const context = Number(values['seq'] ?? 0) > longSequence ? [] : ['cp=1'];
   return { ...fields, ...held, fix: [...(held['fix'] as string[]), ...context] };
 }
 
-const system = (values: Params) => presets.value?.systems.find((entry) => entry.name === values['system']);
-
 /** Cluster sizes to try: the one that is set where the system has it, then larger ones until something fits. */
 function sizes(values: Params): number[] {
-  const facts = system(values);
+  const facts = systemFacts(values);
   const most = facts?.max_devices ?? 32768;
   const first = values['kind'] === 'infer' ? (facts?.devices_per_node ?? 8) : Number(values['gpus'] ?? 8);
   const list: number[] = [];
@@ -113,5 +115,9 @@ export async function chooseStrategy(): Promise<void> {
 /** Another model or system, with a strategy for it. */
 export function pick(values: Record<string, string | undefined>): void {
   change(values);
-  if (!locked.value && !inlined) void chooseStrategy();
+  void chooseUnlessLocked();
+}
+
+export async function chooseUnlessLocked(): Promise<void> {
+  if (!locked.value && !inlined) await chooseStrategy();
 }

@@ -3,16 +3,19 @@
 import type { JSX } from 'preact';
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { inlined } from './api';
+import { makeOnce, makingProblem } from './made';
 import { address, currentLink, params, presetsProblem, view, views } from './state';
 import type { View } from './state';
 import { Accuracy } from './views/accuracy';
 import { Compare } from './views/compare';
 import { Fits } from './views/fits';
 import { Hardware } from './views/hardware';
+import { ModelView } from './views/model';
 import { Operators } from './views/operators';
 import { Predict } from './views/predict';
+import { Profile } from './views/profile';
 import { Scaling } from './views/scaling';
 import { Run } from './views/run';
 import { Search } from './views/search';
@@ -31,6 +34,8 @@ const titles: Record<View, string> = {
   run: 'Run',
   fits: 'Fits?',
   scaling: 'Scaling',
+  model: 'Model',
+  profile: 'Profile',
   operators: 'Operators',
   compare: 'Compare',
   hardware: 'What if',
@@ -45,6 +50,8 @@ const pages: Record<View, () => JSX.Element> = {
   run: Run,
   fits: Fits,
   scaling: Scaling,
+  model: ModelView,
+  profile: Profile,
   operators: Operators,
   compare: Compare,
   hardware: Hardware,
@@ -151,6 +158,11 @@ function Page(): JSX.Element {
           A saved answer, complete in this file; no server is asked. <code>sextant serve</code> lets you change it.
         </p>
       )}
+      {makingProblem.value && params.value['made'] && (
+        <p class="banner red" role="alert">
+          The device of this link cannot be made: {makingProblem.value}
+        </p>
+      )}
       {presetsProblem.value && (
         <p class="banner red" role="alert">
           {presetsProblem.value}
@@ -171,6 +183,12 @@ function Page(): JSX.Element {
     </>
   );
 }
+
+if (!inlined)
+  effect(() => {
+    const { made } = params.value;
+    if (made) void makeOnce(made);
+  });
 
 const holder = document.getElementById('page');
 if (holder) render(<Page />, holder);

@@ -14,9 +14,9 @@ export interface Layout {
   pitch: number;
 }
 
-export function layoutOf(stages: number): Layout {
+export function layoutOf(stages: number, longest = 8): Layout {
   const row = Math.max(14, Math.min(34, Math.floor(440 / stages)));
-  return { left: 64, top: 26, row, bar: row - 4, pitch: row + 5 };
+  return { left: 16 + longest * 6, top: 26, row, bar: row - 4, pitch: row + 5 };
 }
 
 export interface Kind {
@@ -30,6 +30,9 @@ export function kindOf(name: string): Kind {
   if (name === 'forward') return { tone: 'var(--work-2)', thin: false };
   if (name.startsWith('backward') || name === 'weight gradients') return { tone: 'var(--work)', thin: false };
   if (name === 'recompute') return { tone: 'var(--rest-2)', thin: false };
+  // Kinds of a profiler's trace.
+  if (/^(grouped )?multiply|^attention/.test(name)) return { tone: 'var(--work)', thin: false };
+  if (name === 'communication') return { tone: 'var(--link)', thin: false };
   if (name === 'bubble' || name === 'wait') return { tone: 'url(#hatch)', thin: false };
   return { tone: 'var(--rest)', thin: false };
 }
@@ -93,7 +96,7 @@ export function tickText(time: number, length: number): string {
   return time === 0 ? '0' : `${Number((time / size).toFixed(6))}\u202f${unit}`;
 }
 
-/** What the pointer rests on. */
+/** What the pointer rests on, in a pipeline. */
 export function describe(span: Span): string {
   const chunk = span.chunk > 0 ? `, chunk ${span.chunk}` : '';
   const of = span.microbatch >= 0 && span.kind !== 'bubble' ? ` of microbatch ${span.microbatch}${chunk}` : '';

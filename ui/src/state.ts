@@ -2,7 +2,7 @@
 // The state of the page is the address: '#/predict?kind=train&model=gpt3-175b&tp=8'. A link reproduces a view.
 import { computed, effect, signal } from '@preact/signals';
 import { inlined, post, presets as askPresets } from './api';
-import type { Fields, Json, Presets, ValidateAnswer } from './types';
+import type { Fields, Json, Presets, SystemFacts, ValidateAnswer } from './types';
 
 export const views = [
   'predict',
@@ -13,8 +13,10 @@ export const views = [
   'search',
   'compare',
   'hardware',
+  'model',
   'operators',
   'timeline',
+  'profile',
   'technology',
   'accuracy',
 ] as const;
@@ -119,6 +121,8 @@ export const replaceQuietly = (next: Params): void => {
 /** Changes some parameters; an empty value removes one. */
 export function change(values: Record<string, string | number | boolean | undefined>): void {
   const next: Record<string, string> = { ...params.value };
+  // Another system takes the place of one that was made.
+  if ('system' in values && !('made' in values)) delete next['made'];
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined || value === '') delete next[name];
     else next[name] = String(value);
@@ -325,7 +329,24 @@ function typed(name: string, text: string): Json | undefined {
 /** Hugging Face configs by the text that stands for them in the address; filled by `configs.ts`. */
 export const unpackedConfigs = signal<ReadonlyMap<string, Fields>>(new Map());
 
-/** The body of a request for this scenario, or null while a config is still being unpacked. */
+/** A system that was made in Technology, as requests give it, and its numbers. */
+export interface Made {
+  system: Fields;
+  facts: SystemFacts;
+}
+
+/** By the recipe that stands for it in the address; filled by `made.ts`. */
+export const madeSystems = signal<ReadonlyMap<string, Made>>(new Map());
+
+/** What lists say of the scenario's system: how many devices a node and all of it have. */
+export function systemFacts(values: Params): { devices_per_node: number; max_devices: number } | undefined {
+  const made = values['made'];
+  return made
+    ? madeSystems.value.get(made)?.facts
+    : presets.value?.systems.find((entry) => entry.name === values['system']);
+}
+
+/** The body of a request for this scenario, or null while a config is unpacked or a system made. */
 export function requestOf(values: Params, training = values['kind'] !== 'infer'): Fields | null {
   const known = training ? trainFields : inferFields;
   const fields: Fields = {};
@@ -341,6 +362,12 @@ export function requestOf(values: Params, training = values['kind'] !== 'infer')
     const model = unpackedConfigs.value.get(config);
     if (!model) return null;
     fields['model'] = model;
+  }
+  const made = values['made'];
+  if (made) {
+    const found = madeSystems.value.get(made);
+    if (!found) return null;
+    fields['system'] = found.system;
   }
   return fields;
 }

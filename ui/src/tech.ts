@@ -62,6 +62,8 @@ function withUnits(value: Json, path: string): Json {
   );
 }
 
+export const systemName = (answer: TechAnswer): string => `${answer.device.name}-system`;
+
 /** Nodes of eight such devices behind one switch, and a network between them. */
 export function systemOf(answer: TechAnswer, inside: LinkFacts, between: LinkFacts): Fields {
   const fabric = (link: LinkFacts, bandwidth: number, reach: number, topology: string): Fields => ({
@@ -74,7 +76,7 @@ export function systemOf(answer: TechAnswer, inside: LinkFacts, between: LinkFac
     reduces_in_network: link.reduces_in_network,
   });
   return {
-    name: `${answer.device.name}-system`,
+    name: systemName(answer),
     devices_per_node: 8,
     max_devices: 32768,
     device: withUnits(answer.device as unknown as Json, ''),
@@ -86,6 +88,12 @@ export function systemOf(answer: TechAnswer, inside: LinkFacts, between: LinkFac
 }
 
 export const linkFacts = (name: string): Promise<LinkFacts> => preset('links', name);
+
+/** The links inside a node: those asked for, or those that the program took. */
+export function linkOf(answer: TechAnswer, asked: Fields): string {
+  const chosen = answer.assumptions.map((line) => /^link (\S+)$/.exec(line)?.[1]).find((name) => name !== undefined);
+  return String(asked['link_gen'] ?? chosen ?? 'nvlink4');
+}
 
 /** What bounds the time, as shares of it. */
 export type Shares = Record<string, number>;
@@ -128,12 +136,7 @@ export async function sweepPoint(
   signal: AbortSignal,
 ): Promise<SweepPoint> {
   const answer = await post<TechAnswer>('/tech', { ...technology, node: node.name, dram }, signal);
-  const chosen = answer.assumptions.map((line) => /^link (\S+)$/.exec(line)?.[1]).find((name) => name !== undefined);
-  const system = systemOf(
-    answer,
-    await linkFacts(String(technology['link_gen'] ?? chosen ?? 'nvlink4')),
-    await linkFacts(network),
-  );
+  const system = systemOf(answer, await linkFacts(linkOf(answer, technology)), await linkFacts(network));
   const ask = <T extends Answer>(path: string, fields: Fields): Promise<T> =>
     post<T>(path, { ...fields, system, explain: true }, signal);
   const [train, infer] = await Promise.all([

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the API answers (answers.ts, written by the program), and what the page makes of it. SI base units throughout.
-import type { CompareAnswer as Compared, InferAnswer, SearchAnswer, TrainAnswer } from './answers';
+import type { CompareAnswer as Compared, DeviceFacts, InferAnswer, SearchAnswer, TrainAnswer } from './answers';
 
 export type * from './answers';
 
@@ -22,6 +22,15 @@ export const spreadOf = (answer: Answer): { low: number; high: number } => ({
 
 export interface CompareAnswer extends Omit<Compared, 'answers'> {
   answers: Answer[];
+}
+
+/** A system preset in full, as far as the page looks. */
+export interface SystemFacts {
+  name: string;
+  devices_per_node: number;
+  max_devices: number;
+  device: DeviceFacts;
+  fabrics: { name: string; bandwidth: number }[];
 }
 
 export interface Job {

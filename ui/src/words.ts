@@ -210,6 +210,7 @@ const popular = {
     'tpu-v5p-node',
     'rtx-4090-node',
   ],
+  devices: ['h200-sxm', 'h100-sxm', 'b200', 'a100-sxm-80gb', 'mi300x', 'l40s', 'rtx-4090'],
 } as const;
 
 export function popularFirst<T extends { name: string }>(list: T[], kind: keyof typeof popular): T[] {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schedule as a Gantt chart that can be moved and zoomed by pointer, wheel and keyboard.
+// What runs when, in rows: a Gantt chart that can be moved and zoomed by pointer, wheel and keyboard.
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { seconds } from '../format';
-import { clamp, describe, inSight, kindOf, layoutOf, moved, shapesOf, tickText, ticksOf, zoomed } from '../schedule';
+import { clamp, inSight, kindOf, layoutOf, moved, shapesOf, tickText, ticksOf, zoomed } from '../schedule';
 import type { Frame, Layout } from '../schedule';
 import { change, params } from '../state';
 import type { Span } from '../types';
@@ -13,7 +13,7 @@ import { useWidth } from './figure';
 /** The schedule, and the part of it that is in sight, on paper. */
 interface View {
   spans: Span[];
-  stages: number;
+  names: string[];
   whole: number;
   frame: Frame;
   layout: Layout;
@@ -37,7 +37,7 @@ function show(frame: Frame, whole: number): void {
   change({ frame: all ? undefined : `${(frame.from / whole).toFixed(5)},${(frame.to / whole).toFixed(5)}` });
 }
 
-function Toolbar({ frame, whole }: { frame: Frame; whole: number }): JSX.Element {
+function Toolbar({ frame, whole, wholeName }: { frame: Frame; whole: number; wholeName: string }): JSX.Element {
   const middle = (frame.from + frame.to) / 2;
   const button = (text: string, next: Frame, label?: string): JSX.Element => (
     <button type="button" onClick={() => show(next, whole)} aria-label={label}>
@@ -48,7 +48,7 @@ function Toolbar({ frame, whole }: { frame: Frame; whole: number }): JSX.Element
     <div class="toolbar" role="group" aria-label="Zoom">
       {button('+', zoomed(frame, 1 / 1.6, middle, whole), 'Zoom in')}
       {button('−', zoomed(frame, 1.6, middle, whole), 'Zoom out')}
-      {button('Whole step', { from: 0, to: whole })}
+      {button(wholeName, { from: 0, to: whole })}
       {button('Start', clamp({ from: 0, to: whole * 0.12 }, whole))}
       {button('End', clamp({ from: whole * 0.88, to: whole }, whole))}
       <span class="hint">drag, or A and D, to move; wheel, or W and S, to zoom</span>
@@ -57,7 +57,7 @@ function Toolbar({ frame, whole }: { frame: Frame; whole: number }): JSX.Element
 }
 
 function Axes({ view }: { view: View }): JSX.Element {
-  const { frame, layout, stages, width, height, x, y } = view;
+  const { frame, layout, names, width, height, x, y } = view;
   return (
     <g font-size={12} fill="currentColor">
       {ticksOf(frame, width).map((tick) => (
@@ -68,9 +68,9 @@ function Axes({ view }: { view: View }): JSX.Element {
           </text>
         </g>
       ))}
-      {Array.from({ length: stages }, (_, stage) => (
-        <text key={stage} x={layout.left - 8} y={y(stage) + layout.row / 2} dy="0.2em" text-anchor="end">
-          stage {stage}
+      {names.map((name, row) => (
+        <text key={name} x={layout.left - 8} y={y(row) + layout.row / 2} dy="0.2em" text-anchor="end">
+          {name}
         </text>
       ))}
     </g>
@@ -79,10 +79,10 @@ function Axes({ view }: { view: View }): JSX.Element {
 
 /** What runs: drawn once in seconds, and stretched. */
 function Work({ view }: { view: View }): JSX.Element {
-  const { spans, stages, whole, frame, layout, scale } = view;
+  const { spans, names, whole, frame, layout, scale } = view;
   const shapes = useMemo(() => shapesOf(spans, layout), [spans, layout]);
   // The light line between neighbours must not eat those that are hardly wider than it.
-  const seam = Math.min(0.8, ((whole * scale) / Math.max(1, spans.length / stages)) * 0.08);
+  const seam = Math.min(0.8, ((whole * scale) / Math.max(1, spans.length / names.length)) * 0.08);
   return (
     <g transform={`translate(${layout.left - frame.from * scale} ${layout.top}) scale(${scale} 1)`}>
       {shapes.map(({ kind, odd, path }) => (
@@ -196,33 +196,45 @@ function useWheel(holder: RefObject<HTMLElement | null>, view: View, timeAt: (cl
   }, []);
 }
 
-export function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number; whole: number }): JSX.Element {
+interface GanttProps<T extends Span> {
+  spans: T[];
+  /** Of the rows; a span's stage is its row. */
+  names: string[];
+  whole: number;
+  wholeName: string;
+  label: string;
+  /** What a span is, for those who point at it. */
+  say: (span: T) => string;
+}
+
+export function Gantt<T extends Span>({ spans, names, whole, wholeName, label, say }: GanttProps<T>): JSX.Element {
   const [holder, paper] = useWidth<HTMLDivElement>();
-  const [hovered, setHovered] = useState<Span | null>(null);
+  const [hovered, setHovered] = useState<T | null>(null);
   const drag = useRef<{ x: number; frame: Frame } | null>(null);
   const svg = useRef<SVGSVGElement>(null);
-  const layout = useMemo(() => layoutOf(stages), [stages]);
+  const longest = Math.max(...names.map((name) => name.length));
+  const layout = useMemo(() => layoutOf(names.length, longest), [names.length, longest]);
   const frame = frameIn(whole);
   const width = Math.max(1, paper - layout.left - 8);
   const scale = width / (frame.to - frame.from);
   const view: View = {
     spans,
-    stages,
+    names,
     whole,
     frame,
     layout,
     width,
     scale,
-    height: layout.top + stages * layout.pitch + 4,
+    height: layout.top + names.length * layout.pitch + 4,
     x: (time) => layout.left + (time - frame.from) * scale,
     y: (stage) => layout.top + stage * layout.pitch,
   };
   const corner = (): { left: number; top: number } => svg.current?.getBoundingClientRect() ?? { left: 0, top: 0 };
   const timeAt = (clientX: number): number => frame.from + (clientX - corner().left - layout.left) / scale;
-  const spanAt = (clientX: number, clientY: number): Span | null => {
+  const spanAt = (clientX: number, clientY: number): T | null => {
     const stage = Math.floor((clientY - corner().top - layout.top) / layout.pitch);
     const time = timeAt(clientX);
-    const here = (span: Span): boolean =>
+    const here = (span: T): boolean =>
       span.stage === stage && span.start <= time && time < span.start + span.duration && !kindOf(span.kind).thin;
     return spans.find(here) ?? null;
   };
@@ -234,7 +246,7 @@ export function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number;
   };
   return (
     <>
-      <Toolbar frame={frame} whole={whole} />
+      <Toolbar frame={frame} whole={whole} wholeName={wholeName} />
       <div ref={holder} style={{ minHeight: `${view.height}px` }}>
         {paper > 0 && (
           <svg
@@ -245,7 +257,7 @@ export function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number;
             viewBox={`0 0 ${paper} ${view.height}`}
             tabindex={0}
             role="application"
-            aria-label="Pipeline schedule; arrows or A and D move, plus and minus or W and S zoom"
+            aria-label={`${label}; arrows or A and D move, plus and minus or W and S zoom`}
             data-from={frame.from}
             data-to={frame.to}
             onKeyDown={(event) => {
@@ -291,7 +303,7 @@ export function Gantt({ spans, stages, whole }: { spans: Span[]; stages: number;
         )}
       </div>
       <p class="note readout" aria-live="polite">
-        {hovered ? describe(hovered) : `${seconds(frame.to - frame.from, 4)} of ${seconds(whole, 4)} shown`}
+        {hovered ? say(hovered) : `${seconds(frame.to - frame.from, 4)} of ${seconds(whole, 4)} shown`}
       </p>
     </>
   );

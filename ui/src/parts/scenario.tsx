@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenario: model, system, workload and strategy. Every control changes the address and nothing else.
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { inlined } from '../api';
 import { chooseStrategy, choosing, chosen, lock, locked, pick } from '../choose';
 import { configTitle, packConfig, parseConfig, unpackConfig } from '../configs';
@@ -11,6 +11,7 @@ import type { Params } from '../state';
 import type { Choices, ModelPreset, Problem } from '../types';
 import { Choice, NumberField, Picker, Problems, TextField, Toggle, problemsOf } from './fields';
 import type { Option } from './fields';
+import { FileButton, dropped } from './files';
 import { popularFirst } from '../words';
 import { Side } from './side';
 
@@ -44,10 +45,12 @@ function modelOptions(): Option[] {
 }
 
 export function systemOptions(): Option[] {
-  return popularFirst(presets.value?.systems ?? [], 'systems').map((system) => ({
+  const made = params.value['made'] ? [{ name: params.value['system'] ?? '', detail: 'made in Technology' }] : [];
+  const listed = popularFirst(presets.value?.systems ?? [], 'systems').map((system) => ({
     name: system.name,
     detail: system.device ? `${system.devices_per_node ?? '?'} × ${system.device} a node` : '',
   }));
+  return [...made, ...listed];
 }
 
 export function runtimeOptions(training: boolean): Option[] {
@@ -71,7 +74,6 @@ interface ModelFieldProps {
 export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.Element {
   const [pasting, setPasting] = useState(false);
   const [complaint, setComplaint] = useState('');
-  const file = useRef<HTMLInputElement>(null);
   const packed = params.value['config'];
 
   useEffect(() => {
@@ -88,14 +90,8 @@ export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.
       setComplaint(error instanceof Error ? error.message : String(error));
     }
   };
-  const drop = (event: DragEvent): void => {
-    const dropped = event.dataTransfer?.files[0];
-    if (!dropped) return;
-    event.preventDefault();
-    void dropped.text().then(take);
-  };
   return (
-    <div class="model-field" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+    <div class="model-field" {...dropped((file) => void file.text().then(take))}>
       <Picker
         label="Model"
         name="model"
@@ -120,20 +116,11 @@ export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.
               if (event.currentTarget.value.trim().endsWith('}')) void take(event.currentTarget.value);
             }}
           />
-          <input
-            ref={file}
-            type="file"
+          <FileButton
+            label="config.json file"
             accept=".json,application/json"
-            class="hidden"
-            aria-label="config.json file"
-            tabIndex={-1}
-            onChange={(event) => {
-              void event.currentTarget.files?.[0]?.text().then(take);
-            }}
+            take={(file) => void file.text().then(take)}
           />
-          <button type="button" onClick={() => file.current?.click()}>
-            Choose a file
-          </button>
         </div>
       )}
       {complaint && <Problems of={[{ field: 'model', message: complaint }]} />}

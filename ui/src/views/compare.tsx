@@ -58,9 +58,15 @@ const base = (): Params => {
   return rest;
 };
 
-/** A column that names a model has it, whatever config.json the others share. */
-function scenarioOf({ config, ...rest }: Params, entry: Change): Params {
-  return { ...rest, ...(config && !entry['model'] ? { config } : {}), ...entry };
+/** A column that names a model has it, whatever config.json the others share; so with a system that was made. */
+function scenarioOf({ config, made, ...rest }: Params, entry: Change): Params {
+  const same = (entry['system'] ?? rest['system']) === rest['system'];
+  return {
+    ...rest,
+    ...(config && !entry['model'] ? { config } : {}),
+    ...(made && same ? { made } : {}),
+    ...entry,
+  };
 }
 
 /** What tells the scenarios apart names them. */
@@ -395,7 +401,7 @@ function Factors({ difference, names }: { difference: Difference; names: string[
 }
 
 export function Compare(): JSX.Element {
-  const changes = changesIn(params.value['with'] ?? generations);
+  const changes = changesIn(params.value['with'] ?? (params.value['made'] ? `|${generations}` : generations));
   const scenarios: Params[] = changes.map((entry) => scenarioOf(base(), entry));
   const edit = (next: Change[]): void => change({ with: textOf(next) });
   const names = namesOf(scenarios);

@@ -12,7 +12,7 @@ import { Side } from '../parts/side';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { scenarioOf } from '../search';
-import { address, change, examples, params, presets, requestOf } from '../state';
+import { address, change, examples, madeSystems, params, presets, requestOf, systemFacts } from '../state';
 import type { Params } from '../state';
 import type { Fields, InferAnswer, Problem, SearchAnswer } from '../types';
 import { popularFirst } from '../words';
@@ -64,17 +64,21 @@ interface Grid {
 /** A search for the fewest GPUs in each cell. */
 function useGrid(models: string[], systems: string[], workload: Params): Grid {
   const [grid, setGrid] = useState<Grid>({ cells: new Map(), problems: [], done: false });
-  const key = JSON.stringify([models, systems, workload]);
+  const made = params.value['made'];
+  const waiting = made !== undefined && !madeSystems.value.has(made);
+  const key = JSON.stringify([models, systems, workload, made, waiting]);
   useEffect(() => {
-    if (inlined || models.length === 0 || systems.length === 0) return undefined;
+    if (inlined || models.length === 0 || systems.length === 0 || waiting) return undefined;
     let cells = new Map<string, Cell>();
     setGrid({ cells, problems: [], done: false });
     const jobs = models.flatMap((model) => systems.map((system) => ({ model, system })));
     return queue(
       jobs,
       async ({ model, system }, signal) => {
-        const values: Params = { ...workload, kind: 'infer', model, system };
-        const most = presets.value?.systems.find((entry) => entry.name === system)?.max_devices ?? mostGpus;
+        // The system at hand may be one that was made.
+        const own = system === params.value['system'] && params.value['made'];
+        const values: Params = { ...workload, kind: 'infer', model, system, ...(own ? { made: own } : {}) };
+        const most = systemFacts(values)?.max_devices ?? mostGpus;
         try {
           const answer = await post<SearchAnswer>(
             '/best',
@@ -115,7 +119,7 @@ function useGrid(models: string[], systems: string[], workload: Params): Grid {
 function fixed(values: Params): Fields {
   return {
     model: values['model'] ?? '',
-    system: values['system'] ?? '',
+    system: requestOf(values, false)?.['system'] ?? '',
     input: Number(values['input']),
     output: Number(values['output']),
     infer: true,
@@ -268,7 +272,8 @@ export function Fits(): JSX.Element {
     const list = popularFirst<{ name: string }>(presets.value?.[kind] ?? [], kind).map((entry) => entry.name);
     const own = params.value[kind === 'models' ? 'model' : 'system'];
     const first = list.slice(0, listed[kind]);
-    return own && list.includes(own) && !first.includes(own) ? [own, ...first.slice(0, -1)] : first;
+    const known = own && (list.includes(own) || (kind === 'systems' && params.value['made']));
+    return known && !first.includes(own) ? [own, ...first.slice(0, -1)] : first;
   };
   const [models, systems] = [names('models'), names('systems')];
   const precision = params.value['precision'] ?? 'bf16';
@@ -284,13 +289,14 @@ export function Fits(): JSX.Element {
   };
   const grid = useGrid(models, systems, workload);
   // A training scenario has a model and a system; how it is served is the usual way.
-  const { model, config, system } = params.value;
+  const { model, config, system, made } = params.value;
   const heat: Params =
     params.value['kind'] === 'infer'
       ? params.value
       : {
           ...(config ? { config } : { model: model ?? '' }),
           system: system ?? '',
+          ...(made ? { made } : {}),
           tp: '8',
           precision,
           kv_precision: kv,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hardware what-if: the same scenario on a device with more or less of each resource, beside the one there is.
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { post, preset } from '../api';
+import { post } from '../api';
 import { choosing } from '../choose';
 import {
   byteRate,
@@ -17,22 +16,17 @@ import {
   watts,
 } from '../format';
 import { useLive } from '../live';
+import { useSystem } from '../made';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions } from '../parts/evidence';
 import { NumberField, Problems } from '../parts/fields';
 import { MemoryFigure } from '../parts/memory';
 import { Scenario } from '../parts/scenario';
 import { address, change, kind, params, requestOf } from '../state';
-import type { Answer, DeviceFacts, Fields } from '../types';
+import type { Answer, Fields, SystemFacts } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
 import { Headline, Placeholder, Refused, split } from './predict';
-
-interface SystemFacts {
-  name: string;
-  device: DeviceFacts;
-  fabrics: { name: string; bandwidth: number }[];
-}
 
 /** A resource, what it is now, and the settings that multiply it. */
 interface Knob {
@@ -103,26 +97,6 @@ export function settingsOf(system: SystemFacts): string[] {
     const factor = factorOf(knob) / 100;
     return factor === 1 ? [] : knob.fields(system).map(([path, value, unit]) => `${path}=${value * factor} ${unit}`);
   });
-}
-
-function useSystem(): SystemFacts | null {
-  const name = params.value['system'] ?? '';
-  const [system, setSystem] = useState<SystemFacts | null>(null);
-  useEffect(() => {
-    let current = true;
-    setSystem(null);
-    if (name !== '')
-      preset<SystemFacts>('systems', name).then(
-        (facts) => {
-          if (current) setSystem(facts);
-        },
-        () => undefined, // the answer says what is wrong with it
-      );
-    return () => {
-      current = false;
-    };
-  }, [name]);
-  return system?.name === name ? system : null;
 }
 
 function Knobs({ system }: { system: SystemFacts | null }): JSX.Element {

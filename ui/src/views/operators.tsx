@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators: every kernel on the roofline, and the table of where the time goes.
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { choosing } from '../choose';
-import { post, preset } from '../api';
+import { post } from '../api';
 import { byteRate, digits, flopRate, flops, grouped, percent, seconds, traffic } from '../format';
 import { useLive } from '../live';
+import { useSystem } from '../made';
 import { Choice, Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { Scenario } from '../parts/scenario';
@@ -289,25 +290,6 @@ function OperatorTable({
   );
 }
 
-function useDevice(): DeviceFacts | null {
-  const system = params.value['system'] ?? '';
-  const [device, setDevice] = useState<DeviceFacts | null>(null);
-  useEffect(() => {
-    let current = true;
-    if (system !== '')
-      preset<{ device: DeviceFacts }>('systems', system).then(
-        (facts) => {
-          if (current) setDevice(facts.device);
-        },
-        () => undefined,
-      );
-    return () => {
-      current = false;
-    };
-  }, [system]);
-  return device;
-}
-
 /** The rate of the device's arithmetic at the precision of the multiplies. */
 const peakOf = (device: DeviceFacts | null, precision: string): number => {
   const peaks: Record<string, number> = device?.matrix ?? {};
@@ -394,7 +376,7 @@ export function Operators(): JSX.Element {
   const whole = useLive<Answer>(asked && JSON.stringify(asked) + kind.value, (signal) =>
     post(training ? '/train' : '/infer', asked ?? {}, signal),
   );
-  const device = useDevice();
+  const device = useSystem()?.device ?? null;
   return (
     <div class="columns">
       <Scenario

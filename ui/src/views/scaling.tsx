@@ -14,7 +14,7 @@ import { Scenario, modelTitle } from '../parts/scenario';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { scenarioOf } from '../search';
-import { address, change, kind, params, presets } from '../state';
+import { address, change, kind, params, systemFacts } from '../state';
 import type { Params } from '../state';
 import type { Found, Problem, SearchAnswer } from '../types';
 import { Headline, Placeholder, split } from './predict';
@@ -214,7 +214,7 @@ function Result({ curve }: { curve: Curve }): JSX.Element {
 }
 
 export function Scaling(): JSX.Element {
-  const facts = presets.value?.systems.find((system) => system.name === params.value['system']);
+  const facts = systemFacts(params.value);
   const most = Number(params.value['gpus_to'] ?? 1024);
   const reach = Math.min(most, facts?.max_devices ?? most);
   const list = sizes.filter((size) => size <= reach);

@@ -2,174 +2,24 @@
 // Search: all strategies of a scenario, live; the best, the Pareto front, and why the others fail.
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
-import type { PlotOptions } from '@observablehq/plot';
-import { abandonJob, cancelJob, followJob, inlined, startSearch } from '../api';
-import { bytes, grouped, percent, seconds, timeUnit, times } from '../format';
+import { abandonJob, cancelJob, followJob, inlined, post, startSearch } from '../api';
+import { shortRequest } from '../choose';
+import { bytes, grouped, percent, seconds, times } from '../format';
 import { problemsIn } from '../live';
 import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
 import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
-import { Figure, PlotBox, decades, tipStyle } from '../parts/figure';
+import { Figure } from '../parts/figure';
+import { Scatter, nameOf } from '../parts/scatter';
 import { Scenario, modelTitle } from '../parts/scenario';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { objectives, scenarioOf, searchRequest } from '../search';
-import { address, change, kind, open, params } from '../state';
+import { address, change, kind, params } from '../state';
 import type { Params } from '../state';
-import type { Found, Job, Problem, Sample, SearchAnswer } from '../types';
+import type { Found, Job, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
-import { strategyLine } from '../words';
 import { Headline, split } from './predict';
-
-const nameOf = (found: Found): string => found.summary ?? strategyLine(found.strategy);
-
-/** A point of the scatter: where it lies, and what was found there. */
-interface Point {
-  x: number;
-  y: number;
-  words: string;
-  found: Found | null;
-}
-
-interface Space {
-  title: string;
-  note: string;
-  xLabel: string;
-  /** Of an axis whose values are divided by `size`. */
-  yLabel: (unit: string) => string;
-  point: (found: Found) => Point;
-  curve: 'step-before' | 'linear';
-}
-
-const slowest = 12; // times the best step: slower is left out of the drawing
-
-const gib = (size: number): number => size / 2 ** 30;
-
-/** Training trades time against memory, serving throughput against the time of a token. */
-const spaces: Record<'train' | 'infer', Space> = {
-  train: {
-    title: 'Time against memory',
-    xLabel: 'memory of the fullest device (GiB) →',
-    yLabel: (unit) => `↑ time of a step (${unit})`,
-    curve: 'step-before',
-    note: 'Each dot a strategy that runs; the line is the front on which nothing is both faster and smaller. Those more than twelve times slower than the best are left out. The circle is the best, the square the usual recipe; click a dot of the front to open it.',
-    point: (found) => ({
-      x: gib(found.prediction.memory.total_bytes),
-      y: found.prediction.step_seconds ?? 0,
-      found,
-      words: `${nameOf(found)}\n${seconds(found.prediction.step_seconds ?? 0, 4)} a step, ${bytes(found.prediction.memory.total_bytes)}`,
-    }),
-  },
-  infer: {
-    title: 'Throughput against the time of a token',
-    xLabel: 'time of an output token (ms) →',
-    yLabel: () => '↑ output tokens a second a GPU',
-    curve: 'linear',
-    note: 'The front on which nothing is both quicker for the reader and better for the owner. The circle is the best by the objective. Click a dot to open it.',
-    point: (found) => ({
-      x: (found.prediction.tpot_seconds ?? 0) * 1e3,
-      y: found.prediction.output_tokens_per_second_per_gpu ?? 0,
-      found,
-      words: `${nameOf(found)}\n${seconds(found.prediction.tpot_seconds ?? 0)} a token, ${seconds(found.prediction.ttft_seconds ?? 0)} to the first\n${grouped(found.prediction.output_tokens_per_second_per_gpu ?? 0)} tokens/s a GPU`,
-    }),
-  },
-};
-
-const samplePoint = (sample: Sample): Point => ({
-  x: gib(sample.total_bytes),
-  y: sample.step_seconds,
-  found: null,
-  words: `${sample.summary ?? ''}\n${seconds(sample.step_seconds, 4)} a step, ${bytes(sample.total_bytes)}`,
-});
-
-function scatter(result: SearchAnswer, space: Space): (width: number) => PlotOptions {
-  const cloud = (result.sample ?? []).map(samplePoint);
-  const front = result.pareto.map(space.point).sort((a, b) => a.x - b.x);
-  const best = result.best.map(space.point);
-  const usual = result.usual ? [space.point(result.usual)] : [];
-  const all = [...cloud, ...front, ...best, ...usual];
-  const training = space === spaces.train;
-  const capacity = result.best[0]?.prediction.memory.capacity_bytes;
-  const limit = training && capacity ? [gib(capacity)] : [];
-  const [low, high] = [Math.min(...all.map((point) => point.y)), Math.max(...all.map((point) => point.y))];
-  const { size, unit } = training ? timeUnit(low) : { size: 1, unit: '' };
-  // Strategies that nobody would choose must not press the others together.
-  const top = training ? Math.min(high, low * slowest) * 1.1 : high * 1.1;
-  const range: [number, number] = [low / 1.1 / size, top / size];
-  const inside = (point: Point): boolean => point.y <= top;
-  const y = (point: Point): number => point.y / size;
-  return () => ({
-    marginLeft: 56,
-    marginBottom: 42,
-    grid: true,
-    x: { label: space.xLabel, zero: true },
-    y: {
-      type: 'log',
-      domain: range,
-      ticks: decades(...range),
-      label: space.yLabel(unit),
-      tickFormat: training ? '~g' : '~s',
-    },
-    marks: [
-      ruleX(limit, { stroke: 'var(--red)', strokeDasharray: '4 3' }),
-      text(limit, {
-        x: (size: number) => size,
-        frameAnchor: 'top',
-        text: () => 'capacity',
-        textAnchor: 'end',
-        dx: -6,
-        fill: 'var(--red)',
-      }),
-      dot(cloud.filter(inside), { x: 'x', y, r: 1.6, fill: 'var(--rest)', fillOpacity: 0.45 }),
-      line(front.filter(inside), {
-        x: 'x',
-        y,
-        stroke: 'var(--work)',
-        curve: training ? 'step-after' : 'linear',
-        strokeWidth: 1.5,
-      }),
-      dot(front.filter(inside), { x: 'x', y, r: 3.6, fill: 'var(--work)' }),
-      dot(usual, { x: 'x', y, r: 6, stroke: 'currentColor', strokeWidth: 1.5, symbol: 'square' }),
-      dot(best.slice(0, 1), { x: 'x', y, r: 8, stroke: 'currentColor', strokeWidth: 1.5 }),
-      tip(all.filter(inside), pointer({ x: 'x', y, title: 'words', ...tipStyle })),
-    ],
-  });
-}
-
-function Scatter({ result, space, asked }: { result: SearchAnswer; space: Space; asked: Params }): JSX.Element {
-  const holder = useRef<HTMLDivElement>(null);
-  // Plot's own value is the point under the pointer.
-  const openPointed = (): void => {
-    const drawing = holder.current?.querySelector<SVGSVGElement & { value?: Point | null }>('.plot > svg');
-    const found = drawing?.value?.found;
-    if (found) open('predict', scenarioOf(found, asked));
-  };
-  const row =
-    (set: string) =>
-    ({ x, y, words }: Point) => ({
-      set,
-      [space.xLabel.replace(/[→↑]/g, '').trim()]: x,
-      [space.yLabel('s').replace(/[→↑]/g, '').trim()]: y,
-      strategy: words.split('\n')[0] ?? '',
-    });
-  return (
-    <Figure
-      name="search"
-      title={space.title}
-      note={space.note}
-      rows={() => [
-        ...result.pareto.map(space.point).map(row('pareto')),
-        ...result.best.map(space.point).map(row('best')),
-        ...(result.sample ?? []).map(samplePoint).map(row('sample')),
-      ]}
-    >
-      <div ref={holder} class="clickable" onClick={openPointed}>
-        <PlotBox draw={scatter(result, space)} of={[result]} height={380} label={space.title} />
-      </div>
-    </Figure>
-  );
-}
 
 const optional = (value: number | undefined, show: (value: number) => string): string =>
   value === undefined ? '–' : show(value);
@@ -280,22 +130,37 @@ interface Outcome {
   result: SearchAnswer;
 }
 
-function SearchResult({ outcome, stale }: { outcome: Outcome; stale: boolean }): JSX.Element {
+type Standing = 'final' | 'stale' | 'early';
+
+/** What the numbers below are not. */
+function Caveat({ result, standing }: { result: SearchAnswer; standing: Standing }): JSX.Element | null {
+  if (standing === 'final') return null;
+  return (
+    <section class="verdict" role="status">
+      {standing === 'early' ? (
+        <p>
+          <strong>So far: the best of {grouped(result.evaluated)} that are tried first.</strong> All others are being
+          tried.
+        </p>
+      ) : (
+        <p>
+          <strong>
+            Found for {result.model} on {grouped(result.gpus)} GPUs of {result.system}.
+          </strong>{' '}
+          The scenario has changed since; search again for its own.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function SearchResult({ outcome, standing }: { outcome: Outcome; standing: Standing }): JSX.Element {
   const { result, asked } = outcome;
   const shape = result.kind === 'infer' ? 'infer' : 'train';
   const found = result.best.length > 0;
   return (
-    <div class="result" data-ready={!stale} data-stale={stale}>
-      {stale && (
-        <section class="verdict" role="status">
-          <p>
-            <strong>
-              Found for {result.model} on {grouped(result.gpus)} GPUs of {result.system}.
-            </strong>{' '}
-            The scenario has changed since; search again for its own.
-          </p>
-        </section>
-      )}
+    <div class="result" data-ready={standing === 'final'} data-standing={standing} data-stale={standing === 'stale'}>
+      <Caveat result={result} standing={standing} />
       <Headlines result={result} training={shape === 'train'} />
       {!found && (
         <p class="misfit">
@@ -312,7 +177,7 @@ function SearchResult({ outcome, stale }: { outcome: Outcome; stale: boolean }):
           </ul>
         </section>
       )}
-      {found && <Scatter result={result} space={spaces[shape]} asked={asked} />}
+      {found && <Scatter result={result} asked={asked} />}
       {found && <Best result={result} of={columns[shape]} asked={asked} />}
       <Rejected counts={result.rejected} />
       <Assumptions of={result.assumptions ?? []} />
@@ -399,6 +264,7 @@ export function Search(): JSX.Element {
   const [outcome, setOutcome] = useState<Outcome | null>(
     inlined?.view === 'search' ? { key: '', asked: params.value, result: inlined.answer as SearchAnswer } : last,
   );
+  const [early, setEarly] = useState<Outcome | null>(null);
   const [problems, setProblems] = useState<Problem[]>([]);
   /** Leaves the job that runs, if one does: nobody waits for it any more. */
   const leave = useRef<() => void>(() => undefined);
@@ -427,14 +293,29 @@ export function Search(): JSX.Element {
         state: 'running',
         progress: { done: 0, total: 1, rate: 0, seconds_left: Number.POSITIVE_INFINITY },
       });
+      let ended = false;
+      const first = shortRequest(asked);
+      if (first)
+        post<SearchAnswer>('/best', { ...first, top: 5 }).then(
+          (result) => {
+            if (!ended && !left && result.best.length > 0) setEarly({ key, asked, result });
+          },
+          () => undefined, // the search itself says what is wrong
+        );
       const stopListening = followJob(id, (next) => {
         setJob(next);
-        if (next.state !== 'running') leave.current = () => undefined;
+        if (next.state !== 'running') {
+          ended = true;
+          setEarly(null);
+          leave.current = () => undefined;
+        }
         if (next.result) setOutcome((last = { key, asked, result: next.result }));
         if (next.errors) setProblems(next.errors);
       });
       leave.current = () => {
         leave.current = () => undefined;
+        ended = true;
+        setEarly(null);
         stopListening();
         abandonJob(id);
       };
@@ -458,6 +339,7 @@ export function Search(): JSX.Element {
   // What was found for one question is no answer to the other.
   const shown = outcome && (inlined || (outcome.result.kind ?? 'train') === kind.value) ? outcome : null;
   const stale = !inlined && shown?.key !== key;
+  const soFar = running && early?.key === key ? early : null;
   return (
     <div class="columns">
       <Scenario
@@ -485,8 +367,9 @@ export function Search(): JSX.Element {
         )}
         <Problems of={problems} named />
         {job && <Progress job={job} />}
-        {shown ? (
-          <SearchResult outcome={shown} stale={stale} />
+        {soFar && <SearchResult outcome={soFar} standing="early" />}
+        {shown && !soFar ? (
+          <SearchResult outcome={shown} standing={stale ? 'stale' : 'final'} />
         ) : (
           !job && (
             <p class="placeholder">

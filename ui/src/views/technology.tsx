@@ -12,7 +12,10 @@ import type { Chosen } from '../parts/node-curves';
 import { Side } from '../parts/side';
 import { TreemapFigure } from '../parts/treemap';
 import type { Piece } from '../parts/treemap';
-import { change, params, presets } from '../state';
+import { chooseUnlessLocked } from '../choose';
+import { makeOnce, recipeOf } from '../made';
+import { change, open, params, presets } from '../state';
+import { systemName } from '../tech';
 import type { DramFacts, LinkFacts, NodeFacts } from '../tech';
 import type { Fields, Problem, TechAnswer } from '../types';
 import { Headline, Placeholder, split } from './predict';
@@ -163,6 +166,14 @@ function distinct(nodes: NodeFacts[]): NodeFacts[] {
   return kept.sort((a, b) => a.year - b.year || size(b) - size(a));
 }
 
+/** The device at hand as the scenario's system, from here on. */
+async function use(body: Fields, answer: TechAnswer): Promise<void> {
+  const made = recipeOf(body);
+  await makeOnce(made);
+  addEventListener('hashchange', () => void chooseUnlessLocked(), { once: true });
+  open('predict', { ...params.value, system: systemName(answer), made });
+}
+
 const compared = ['hbm2e', 'hbm3', 'hbm3e', 'hbm4', 'hbm5', 'hbm6'];
 
 export function Technology(): JSX.Element {
@@ -298,6 +309,12 @@ export function Technology(): JSX.Element {
         {live.answer ? (
           <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}>
             <Problems of={live.problems} named />
+            <p class="toolbar">
+              <button type="button" class="primary" onClick={() => live.answer && void use(body, live.answer)}>
+                Use this device
+              </button>
+              <span class="hint">as the system of every view, eight a node</span>
+            </p>
             <Device answer={live.answer} />
           </div>
         ) : (

@@ -10,7 +10,7 @@ import { Problems } from '../parts/fields';
 import { Figure } from '../parts/figure';
 import { Gantt } from '../parts/gantt';
 import { Scenario, switchKind } from '../parts/scenario';
-import { legendOf, perfetto } from '../schedule';
+import { describe, legendOf, perfetto } from '../schedule';
 import { kind, params, requestOf } from '../state';
 import type { Fields, Part, Timeline as Schedule, TrainAnswer } from '../types';
 import { usedBy } from '../used';
@@ -83,7 +83,14 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
             </>
           }
         >
-          <Gantt spans={spans} stages={stages} whole={whole} />
+          <Gantt
+            spans={spans}
+            names={Array.from({ length: stages }, (_, stage) => `stage ${stage}`)}
+            whole={whole}
+            wholeName="Whole step"
+            label="Pipeline schedule"
+            say={describe}
+          />
         </Figure>
       )}
     </div>
