@@ -68,6 +68,16 @@ export function useLive<T>(key: string | null, ask: (signal: AbortSignal) => Pro
   return state;
 }
 
+/** The key, once it has stayed the same for so long; null until then. For what is dear and may come later. */
+export function useRested(key: string | null, rest = 200): string | null {
+  const [rested, setRested] = useState<string | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(key), rest);
+    return () => clearTimeout(timer);
+  }, [key, rest]);
+  return rested === key ? key : null;
+}
+
 export function problemsIn(error: unknown): Problem[] {
   if (error instanceof Refusal) return error.problems;
   return [{ field: '', message: error instanceof Error ? error.message : String(error) }];

@@ -122,12 +122,12 @@ struct Problem {
   double tail;
   double start, latency, split;  // seconds
   double x_bytes, w_bytes, w_cold, y_bytes;
-  double l2_rate;    // B/s of operands that L2 feeds to all cores
-  double hot;        // seconds to read what L2 holds of W
-  double epilogue;   // seconds of writing results that nothing hides
-  double widen;      // weights a clock a core that are widened in registers
-  double bandwidth;  // B/s a stream reaches
-  double l2;
+  double l2_rate;             // B/s of operands that L2 feeds to all cores
+  double hot;                 // seconds to read what L2 holds of W
+  double epilogue;            // seconds of writing results that nothing hides
+  double widen;               // weights a clock a core that are widened in registers
+  double bandwidth;           // B/s a stream reaches
+  double x_missed, w_missed;  // bytes that each reading again takes from memory
 };
 
 // Rows of both operands that the matrix units read from shared memory for each step: the longer
@@ -161,9 +161,7 @@ double rereads(const Problem& p, double wave_area, double strip, bool wide) {
   const double width = std::min(along, std::max(1.0, wave_area / height));
   const double rows = wide ? height : width;
   const double cols = wide ? width : height;
-  const double x_miss = 1 - std::min(1.0, l2_share * p.l2 / std::max(p.x_bytes, 1.0));
-  const double w_miss = 1 - std::min(1.0, l2_share * p.l2 / std::max(p.w_bytes, 1.0));
-  return p.x_bytes * x_miss * (p.n / cols - 1) + p.w_bytes * w_miss * (p.m / rows - 1);
+  return p.x_missed * (p.n / cols - 1) + p.w_missed * (p.m / rows - 1);
 }
 
 // A tuned library takes the better order; CUTLASS walks the side with fewer tiles.
@@ -177,21 +175,29 @@ double extra_reads(const Problem& p, TileShape t, bool tuned) {
   return rereads(p, wave_area, scaled_strip, wide);
 }
 
+// A bound may round up where the time itself does not.
+constexpr double surely = 1 - 1e-12;
+
 // The best split of one tile shape, if it beats `best`.
 void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
   if (tuned && std::max(t.m, t.n) < p.rows) return;
   const double tiles_m = std::ceil(p.m / t.m);
   const double tiles_n = std::ceil(p.n / t.n);
   const double area = static_cast<double>(t.m) * t.n;
-  const double dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
-  const double memory = dram / p.bandwidth - p.epilogue + p.latency + p.hot;
-  if (p.start + memory + p.epilogue >= best.time) return;
   // Cycles a step of the inner dimension: issue, operand reads from shared memory, feed from L2.
   const double issue = 2 * area / p.per_clock;
   const double shared = operand_bytes(p, t) / p.shared;
   const double feed = tile_bytes(p, t) / p.feed;
-  const double step = smooth_max(std::max({issue, shared, t.n / p.widen}), feed);
+  const double inside = std::max({issue, shared, t.n / p.widen});
   const double overhead = p.drain_cycles * area / 32768 + p.tile_cycles;
+  // However it is split, the cores take this long: most shapes are out here, before anything dear.
+  const double cycles = p.batch * tiles_m * tiles_n * (p.k * std::max(inside, feed) + overhead);
+  const double least = p.start + p.epilogue + cycles / (p.cores * p.cycles_per_s);
+  if (least * surely >= best.time) return;
+  const double dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
+  const double memory = dram / p.bandwidth - p.epilogue + p.latency + p.hot;
+  if (p.start + memory + p.epilogue >= best.time) return;
+  const double step = smooth_max(inside, feed);
   for (double s = 1; s <= deepest_split; s *= 2) {
     const double tiles = p.batch * tiles_m * tiles_n * s;
     if (s > 1 && (!tuned || p.k < 256 * s || tiles > 2 * p.cores)) break;
@@ -256,7 +262,11 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
                           chip.cores * g.core_bytes.value * clock.value});
   const double spilled = std::max(0.0, g.batch * p.y_bytes - 0.5 * chip.l2_shared.value);
   p.epilogue = mech.asynchronous ? 0 : mech.epilogue * spilled / p.bandwidth;
-  p.l2 = chip.l2_shared.value;
+  const auto missed = [&](double bytes) {
+    return bytes * (1 - std::min(1.0, l2_share * chip.l2_shared.value / std::max(bytes, 1.0)));
+  };
+  p.x_missed = missed(p.x_bytes);
+  p.w_missed = missed(p.w_bytes);
   return p;
 }
 

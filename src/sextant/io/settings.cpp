@@ -39,6 +39,12 @@ std::optional<Node> as_toml(const std::string& text) {
   }
 }
 
+/// Digits alone, few enough for any integer, as TOML writes them.
+bool is_count(std::string_view text) {
+  if (text.empty() || text.size() > 15 || (text.size() > 1 && text.front() == '0')) return false;
+  return text.find_first_not_of("0123456789") == text.npos;
+}
+
 bool takes_text(const Target& target) {
   return std::holds_alternative<std::string*>(target) || std::holds_alternative<EnumRef>(target) ||
          std::holds_alternative<QuantityRef>(target);
@@ -132,6 +138,11 @@ void apply_one(const Setting& setting, const StructRef& fields, std::string_view
 // Quotes are optional where text is expected; elsewhere the value is read as TOML, with a little
 // more patience for numbers (".5").
 Node value_of_text(const std::string& text, const Target& target) {
+  // Most values are a bare word or a count, and say so at a glance.
+  const std::size_t first = text.find_first_not_of(" \t");
+  const bool quoted = first != text.npos && (text[first] == '"' || text[first] == '\'');
+  if (!quoted && takes_text(target)) return Node::of(text);
+  if (is_count(text)) return Node::of(std::stoll(text));
   std::optional<Node> node = as_toml(text);
   if (node && (node->kind == Node::Kind::string || !takes_text(target))) return *std::move(node);
   const std::optional<double> number = parse_number(text);

@@ -50,11 +50,22 @@ class Chooser {
     const int least = static_cast<int>(axis.field.min);
     const int most = static_cast<int>(std::min<double>(axis.field.max, most_of(axis.name)));
     Node list = Node::array();
+    const int whole = whole_of(axis.name);
     for (value = least; value <= most; ++value) {
-      if (possible()) list.push(Node::of(value));
+      const bool divides = whole <= 0 || value <= 0 || whole % value == 0;
+      if (divides && possible()) list.push(Node::of(value));
     }
     value = before;
     return list;
+  }
+
+  /// Degrees multiply to the devices there are, groups divide replicas, microbatches the batch: no
+  /// other value is worth a look.
+  int whole_of(std::string_view axis) const {
+    if (axis == "microbatch") return in_.training.batch;
+    const bool degree =
+        axis == "tp" || axis == "pp" || axis == "cp" || axis == "dp" || axis == "shard";
+    return degree ? in_.gpus : 0;
   }
 
   /// Whole replicas; as many of them as the batch can be shared among.

@@ -4,9 +4,9 @@ import type { ComponentChildren, JSX } from 'preact';
 import { dot, line, text } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { choosing } from '../choose';
-import { post } from '../api';
+import { inlined, post } from '../api';
 import { bytes, digits, grouped, hertz, joules, percent, seconds, thousands, watts } from '../format';
-import { useLive } from '../live';
+import { useLive, useRested } from '../live';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
 import { Problems } from '../parts/fields';
@@ -341,7 +341,15 @@ export function Refused({ problems }: { problems: Problem[] }): JSX.Element | nu
   );
 }
 
-function Result({ answer, stale, problems }: { answer: Answer; stale: boolean; problems: Problem[] }): JSX.Element {
+interface ResultProps {
+  answer: Answer;
+  /** The same with what would move it, a moment later. */
+  moves: Answer | null;
+  stale: boolean;
+  problems: Problem[];
+}
+
+function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
   const training = isTraining(answer);
   return (
     <div class="result" data-ready={!stale} data-stale={stale}>
@@ -370,13 +378,15 @@ function Result({ answer, stale, problems }: { answer: Answer; stale: boolean; p
         <CurveFigure points={answer.curve} batch={answer.serving.batch} />
       )}
       <div class="pair">
-        {answer.sensitivity && (
-          <SensitivityFigure
-            entries={answer.sensitivity}
-            summary={answer.sensitivity_summary}
-            of={training ? 'a step' : 'a token'}
-          />
-        )}
+        <div class="moves">
+          {moves?.sensitivity && (
+            <SensitivityFigure
+              entries={moves.sensitivity}
+              summary={moves.sensitivity_summary}
+              of={training ? 'a step' : 'a token'}
+            />
+          )}
+        </div>
         <div>
           {answer.nearest_cases && <Trust cases={answer.nearest_cases} />}
           <Assumptions of={answer.assumptions ?? []} />
@@ -412,15 +422,20 @@ export function Predict(): JSX.Element {
   const body: Fields | null = request && {
     ...request,
     choices: true,
-    sensitivity: true,
     nearest: true,
     ...(training ? {} : { curve: true }),
   };
   const live = useLive<Answer>(body && JSON.stringify(body) + kind.value, (signal) =>
     post(training ? '/train' : '/infer', body ?? {}, signal),
   );
+  // What would move it takes several predictions: it is asked for when the hand rests.
+  const rested = useRested(request && JSON.stringify(request) + kind.value);
+  const moves = useLive<Answer>(inlined ? null : rested, (signal) =>
+    post(training ? '/train' : '/infer', { ...request, sensitivity: true }, signal),
+  );
   // The answer of the other question must not stand under this one's form.
   const answer = live.answer && isTraining(live.answer) === training ? live.answer : null;
+  const moved = inlined ? answer : moves.answer && isTraining(moves.answer) === training ? moves.answer : null;
   const problems = live.problems;
   return (
     <div class="columns">
@@ -428,7 +443,7 @@ export function Predict(): JSX.Element {
       <main>
         {bare.value && <Welcome />}
         {answer ? (
-          <Result answer={answer} stale={problems.length > 0} problems={problems} />
+          <Result answer={answer} moves={moved} stale={problems.length > 0} problems={problems} />
         ) : (
           <Placeholder busy={live.busy && problems.length === 0}>
             <Problems of={problems} named />
