@@ -92,9 +92,14 @@ std::span<const CommandGroup> command_groups() {
 
 namespace {
 
+std::vector<Command> with_local(std::vector<Command> commands) {
+  for (const Command& local : local_commands()) commands.push_back(local);
+  return commands;
+}
+
 // One line a command: its options, its function, its name, what it is, an example.
 std::vector<Command>& table() {
-  static std::vector<Command> commands = {
+  static std::vector<Command> commands = with_local({
       command<ListOptions, run_list>("list", "the presets", "sextant list devices"),
       command<ShowOptions, run_show>("show", "one preset, or what may be set",
                                      "sextant show h100-sxm --toml > mine.toml"),
@@ -130,14 +135,6 @@ std::vector<Command>& table() {
       command<TechOptions, run_tech>(
           "tech", "a device from technology and budgets, and where they go",
           "sextant tech --node n3 --dram hbm4 --area '814 mm2' --power '1000 W' -o dev.toml"),
-      command<SweepOptions, run_sweep>("sweep", "every point of a plan, into a file of results",
-                                       "sextant sweep plan.toml -o results.db"),
-      command<ReportOptions, run_report>(
-          "report", "a figure or a table of a sweep's results",
-          "sextant report results.db --x tp --y tokens_per_second_per_gpu -o figure.svg"),
-      command<StudyOptions, run_study>("study",
-                                       "a published analysis, reproduced: a table and a figure",
-                                       "sextant study training-validation -o studies"),
       command<GemmOptions, run_ops>(
           "ops gemm", "a matrix multiply y[m,n] = x[m,k] W^T",
           "sextant ops gemm --device h100-sxm --dtype bf16 -m 4096 -n 4096 -k 4096"),
@@ -166,10 +163,7 @@ std::vector<Command>& table() {
       command<ValidateOptions, run_validate>(
           "validate", "predicted against measured, by source",
           "sextant validate --cases gemm.csv --plot accuracy.svg"),
-      command<CalibrateOptions, run_calibrate>(
-          "calibrate", "fit a device or a kernel library to measurements",
-          "sextant calibrate --cases gemm.csv --device h200-sxm -o my.toml"),
-  };
+  });
   return commands;
 }
 

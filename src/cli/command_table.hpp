@@ -80,6 +80,8 @@ Command command(std::string_view name, std::string_view help, std::string_view e
 
 /// All commands, in the order of help.
 std::span<const Command> commands();
+/// Of these, those that a page without a server leaves out.
+std::vector<Command> local_commands();
 /// For those of parts that not every program has; before anyone asks for the others.
 void add_command(const Command& command);
 /// Null when there is none.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "cli/command_table.hpp"
 #include "server/http.hpp"
 #include "server/jobs.hpp"
+#include "server/routes.hpp"
 
 namespace sextant::server {
 
@@ -46,8 +46,6 @@ class Api {
   bool finish(std::chrono::milliseconds patience) { return jobs_.finish(patience); }
 
  private:
-  using Action = std::function<Response(const Request&)>;
-
   void add_routes();
   void add(const std::string& path, const std::string& method, Action action);
   Response dispatch(const Request& request);
@@ -58,18 +56,8 @@ class Api {
   bool allowed_host(std::string_view host) const;
 
   const ApiOptions options_;
-  std::map<std::string, std::map<std::string, Action>> routes_;  ///< by path, then method
+  Routes routes_;
   Jobs jobs_;
 };
-
-/// What else a command is given beside its options.
-struct Beside {
-  std::vector<std::string_view> skip = {};  ///< members of the request that someone else reads
-  std::string_view sent = {};               ///< a file
-};
-
-/// A request's body as options of a command; runs it and returns its JSON.
-std::string run_command(std::string_view command, const Document& document, const Node& request,
-                        const Beside& beside = {});
 
 }  // namespace sextant::server

@@ -434,7 +434,7 @@ TEST(Exchange, ReadsRequestsAndWritesAnswers) {
   Api api({});
   const Exchange exchange([&](const Request& r) { return api.handle(r); });
   const Answer ok = exchange.answer(
-      "GET /api/v1/presets/devices/h100-sxm?x=1 HTTP/1.1\r\nHost: localhost\r\n"
+      "GET /api/v1/presets?x=1 HTTP/1.1\r\nHost: localhost\r\n"
       "Accept-Encoding: gzip, br\r\nRange: bytes=0-1,0-1,0-1\r\n\r\n");
   EXPECT_THAT(ok.bytes, testing::StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(ok.bytes, HasSubstr("Content-Encoding: gzip\r\n"));  // and never twice
