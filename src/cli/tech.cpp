@@ -3,6 +3,10 @@
 // split of them for a workload.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
 #include "cli/figure.hpp"
 #include "cli/flags.hpp"
 #include "sextant/answer/device.hpp"
@@ -25,6 +29,37 @@ int whole(Flags& flags, const char* flag, const std::optional<int>& value, int o
   return otherwise;
 }
 
+/// "base n7 370mm2 x4 hybrid": role, node, area of one, and what may be left out.
+Chiplet read_chiplet(Flags& flags, const std::string& text, Lookup lookup) {
+  constexpr const char* flag = "--chiplet";
+  Chiplet c;
+  std::istringstream words(text);
+  std::string role, node, area, word;
+  words >> role >> node >> area;
+  if (area.empty()) {
+    flags.add(flag, "expected a role, a node and an area, got '" + text + "'",
+              "such as 'base n7 370mm2 x4 hybrid'");
+    return c;
+  }
+  c.role = flags.choice<DieRole>(flag, role);
+  c.node = load_node(node, {}, lookup);
+  c.area = flags.quantity<SquareMeters>(flag, area, {.most = 1});
+  while (words >> word) {
+    if (word.starts_with('x')) {
+      int count = 0;
+      const char* end = word.data() + word.size();
+      const auto parsed = std::from_chars(word.data() + 1, end, count);
+      if (parsed.ec != std::errc() || parsed.ptr != end || count < 1 || count > 64) {
+        flags.add(flag, "expected a count from x1 to x64, got '" + word + "'");
+      }
+      c.count = std::clamp(count, 1, 64);
+    } else {
+      c.bond = flags.choice<Bonding>(flag, word);
+    }
+  }
+  return c;
+}
+
 DeviceResult read(const TechOptions& o, const Common& common) {
   const std::vector<Setting> settings = settings_of(common, {"node", "dram", "link", "core"});
   DeviceResult a;
@@ -40,10 +75,17 @@ DeviceResult read(const TechOptions& o, const Common& common) {
   b.stacks = whole(flags, "--stacks", o.stacks, 0, 0, 1000);
   b.spare_stacks = whole(flags, "--spare-stacks", o.spare_stacks, 0, 0, 1000);
   b.links = whole(flags, "--links", o.links, usual.links, 0, 10000);
+  b.kept = o.kept.value_or(0);
+  MemoryPart& memory = a.technology.memory;
+  if (o.memory_rate == "standard" && memory.standard.value > 0) memory.bandwidth = memory.standard;
+  for (const std::string& text : o.chiplet) {
+    a.technology.chiplets.push_back(read_chiplet(flags, text, common.lookup));
+  }
   throw_if_any(std::move(flags.problems));
   const auto assume = [&](std::string text) { a.assumptions.push_back(std::move(text)); };
   if (o.area.empty()) assume("area " + format(b.area) + ", as H100");
-  if (o.core.empty()) assume("core " + a.technology.core.name + ": what devices of this node have");
+  if (o.core.empty())
+    assume("core " + a.technology.core.name + ", as H100; --core own: of the node's time");
   if (o.link_gen.empty()) assume("link " + a.technology.link.name);
   if (!o.links) assume(fmt::format("links {}", b.links));
   if (!o.stacks) assume("stacks: as many as the die's sides hold");
@@ -84,6 +126,7 @@ Workload workload_of(const TechOptions& o, Lookup lookup) {
   w.serving = {.batch = w.training.batch,
                .input = whole(flags, "--input", o.input, 200, 1, 100000000),
                .output = whole(flags, "--output", o.output_tokens, 200, 1, 100000000)};
+  w.price = flags.quantity<Dollars>("--price", o.price, {.most = 1e9});
   w.around.network = load_link(o.network, {}, lookup);
   w.around.max_devices = std::max(32768, gpus);
   throw_if_any(std::move(flags.problems));

@@ -809,12 +809,21 @@ export type TechAnswer = {
   sustained_clock_hertz: number;
   design_clock_hertz: number;
   natural_power_watts: number;
+  binds: string;
+  asked_watts: number;
+  streaming_watts: number;
+  streaming_clock_hertz: number;
+  streamed_bytes_per_second: number;
   edge_used_m: number;
   edge_usable_m: number;
   yield: number;
   die_cost_dollars: number;
   memory_cost_dollars: number;
   package_cost_dollars: number;
+  board_cost_dollars: number;
+  package_yield: number;
+  cost_dollars: number;
+  warnings: string[];
   assumptions: string[];
 };
 

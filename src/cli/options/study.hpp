@@ -27,7 +27,8 @@ template <class V>
 void describe(V& v, StudyOptions& o) {
   v("name", o.name,
     {.help = "training-validation, memory-footprint, inference-validation, gemm-bounds, "
-             "gpu-generations, node-scaling, dram-scaling, bottleneck-evolution, long-runs or all",
+             "gpu-generations, node-scaling, dram-scaling, bottleneck-evolution, "
+             "regeneration, long-runs or all",
      .required = true,
      .positional = true,
      .choices = study_names});

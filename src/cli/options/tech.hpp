@@ -21,7 +21,11 @@ struct TechOptions {
   std::string power;
   std::string l2;
   std::optional<int> dies, stacks, spare_stacks, links;
-  bool system = false;  ///< -o out.toml is a system of eight, not the device alone
+  std::optional<double> kept;          ///< share of the cores that is sold
+  std::string memory_rate = "device";  ///< as devices run it, or as its standard rates it
+  std::vector<std::string> chiplet;    ///< dies without cores
+  std::string price;                   ///< of a device, for the objective cost
+  bool system = false;                 ///< -o out.toml is a system of eight, not the device alone
   std::string plot;
   // The workload that area and power are split for.
   std::string optimise;  ///< train or infer; empty: the usual split
@@ -31,6 +35,7 @@ struct TechOptions {
   std::optional<int> gpus, tp, pp, batch, seq, input, output_tokens;
 };
 
+inline constexpr std::array<std::string_view, 2> memory_rates = {"device", "standard"};
 inline constexpr std::array<std::string_view, 2> optimised_workloads = {"train", "infer"};
 inline constexpr std::array<std::string_view, 3> split_objectives = {"time", "energy", "cost"};
 
@@ -41,12 +46,22 @@ void describe(V& v, TechOptions& o) {
   v("dram", o.dram,
     {.help = "memory: 'sextant list drams'", .required = true, .preset = PresetKind::dram});
   v("core", o.core,
-    {.help = "core template: 'sextant list cores'; without, by node", .preset = PresetKind::core});
+    {.help = "core template: 'sextant list cores'; without, hopper; own: that of the node's time",
+     .preset = PresetKind::core});
   v("area", o.area, {.help = "of one die, such as '814 mm2'"});
   v("dies", o.dies, {.help = "dies of the package"});
   v("power", o.power, {.help = "board limit, such as '700 W'; without, what it needs"});
   v("stacks", o.stacks, {.help = "parts of memory; without, as many as the edge holds"});
   v("spare_stacks", o.spare_stacks, {.help = "places for memory left empty"});
+  v("memory_rate", o.memory_rate,
+    {.help = "rate of memory: as devices run it, or as its standard rates it",
+     .choices = memory_rates});
+  v("kept", o.kept,
+    {.help = "share of the cores that is sold; without, as the core's GPU", .min = 0.1, .max = 1});
+  v("chiplet", o.chiplet,
+    {.help = "dies without cores: 'base n7 370mm2 x4 hybrid' (base, io or cache; hybrid or "
+             "interposer)",
+     .placeholder = "DIE"});
   v("links", o.links, {.help = "links between devices"});
   v("link_gen", o.link_gen,
     {.help = "their kind: 'sextant list links'", .preset = PresetKind::link});
@@ -61,6 +76,8 @@ void describe(V& v, TechOptions& o) {
      .choices = optimised_workloads});
   v("objective", o.objective,
     {.help = "time, or energy or cost of a token", .choices = split_objectives});
+  v("price", o.price,
+    {.help = "of a device, such as '30000 $', for the objective cost; without, its parts"});
   v("model", o.model,
     {.help = "of that workload: gpt3-6.7b, or llama2-13b to serve", .preset = PresetKind::model});
   v("precision", o.precision, {.help = "of the multiplies", .choices = choices_of<Precision>()});

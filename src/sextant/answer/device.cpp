@@ -40,10 +40,10 @@ TextTable facts_of(const DeviceResult& a) {
   };
   row("cores", std::to_string(v.cores),
       fmt::format("of {} on the silicon, {} each", d.cores_on_die, format(d.core_area)));
-  const std::string why = v.clock >= d.design_clock ? "the node's own"
-                          : a.budget.clock.value > 0
-                              ? "chosen; the node allows " + format(d.design_clock)
-                              : "power allows no more; the node " + format(d.design_clock);
+  const std::string node = "the node " + format(d.design_clock);
+  const std::string why = d.binds == Binding::node     ? "the node's own"
+                          : d.binds == Binding::chosen ? "chosen; " + node
+                                                       : "power allows no more; " + node;
   row("clock", format(v.clock),
       why + "; a large multiply that goes on holds " + format(d.sustained_clock));
   row("16-bit peak", format(v.matrix[Precision::bf16]),
@@ -60,9 +60,15 @@ TextTable facts_of(const DeviceResult& a) {
   row("power", format(v.power.limit),
       fmt::format("{} idle, {} a 16-bit FLOP, {} of memory", format(v.power.idle),
                   format(v.power.matrix_fp16), format(v.power.memory)));
-  row("cost", format(d.die_cost + d.memory_cost + d.package_cost),
-      fmt::format("silicon {} at a yield of {}, memory {}, package {}", format(d.die_cost),
-                  format_percent(d.yield, 0), format(d.memory_cost), format(d.package_cost)));
+  row("", "",
+      fmt::format("a large multiply at the rated clock asks for {}; reading all memory draws "
+                  "{} at {}",
+                  format(d.asked), format(d.streaming), format(d.streaming_clock)));
+  row("cost", format(d.cost()),
+      fmt::format("silicon {} at a yield of {}, memory {}, package {} at {}, board {}",
+                  format(d.die_cost), format_percent(d.yield, 0), format(d.memory_cost),
+                  format(d.package_cost), format_percent(d.package_yield, 0),
+                  format(d.board_cost)));
   return t;
 }
 
@@ -109,8 +115,7 @@ void add_split(Answer& a, const study::Split& s) {
   const std::string agree =
       x.agreeing == x.starts
           ? fmt::format("all {} starts agree within 0.5 %", x.starts)
-          : fmt::format("{} of {} starts agree; the worst ends {} above the best", x.agreeing,
-                        x.starts, format_percent(x.spread));
+          : fmt::format("{} of {} starts agree within 0.5 %", x.agreeing, x.starts);
   const std::string before =
       std::isfinite(s.usual)
           ? fmt::format(", {} better than the usual split ({})",
@@ -118,7 +123,9 @@ void add_split(Answer& a, const study::Split& s) {
           : ", where the usual split cannot run it";
   a.say(fmt::format("split for the least {}: {}{}", s.objective, format_quantity(x.value, s.unit),
                     before));
-  a.say(fmt::format("{}, {} evaluations\n", agree, x.evaluations));
+  a.say("the mean over core counts 5 % to both sides, so that no split stands on an edge of waves");
+  a.say(fmt::format("{}; the worst ends {} above the best; {} evaluations\n", agree,
+                    format_percent(x.spread), x.evaluations));
 }
 
 Records lines_of(const Blueprint& d) {
@@ -158,18 +165,29 @@ Answer answer_of(const DeviceResult& x) {
   a("sustained_clock_hertz", d.sustained_clock);
   a("design_clock_hertz", d.design_clock);
   a("natural_power_watts", d.natural_power);
+  a("binds", name_of(d.binds));
+  a("asked_watts", d.asked);
+  a("streaming_watts", d.streaming);
+  a("streaming_clock_hertz", d.streaming_clock);
+  a("streamed_bytes_per_second", d.streamed);
   a("edge_used_m", d.edge_used);
   a("edge_usable_m", d.edge_usable);
   a("yield", d.yield);
   a("die_cost_dollars", d.die_cost);
   a("memory_cost_dollars", d.memory_cost);
   a("package_cost_dollars", d.package_cost);
+  a("board_cost_dollars", d.board_cost);
+  a("package_yield", d.package_yield);
+  a("cost_dollars", d.cost());
+  const std::vector<std::string> warnings = warnings_of(d);
+  a.strings("warnings", warnings);
   a.say(fmt::format("{}: {} {} of {}, {} cores, {}\n", d.device.name,
                     x.budget.dies == 1 ? "a die" : fmt::format("{} dies", x.budget.dies),
                     x.technology.node.process, format(x.budget.area), x.technology.core.name,
                     x.technology.memory.kind));
   if (x.split) add_split(a, *x.split);
   a.show(facts_of(x), {.header = false, .rule = false});
+  for (const std::string& text : warnings) a.say("\nwarning: " + text);
   a.say("\nwhere the area goes");
   a.show(tree_of("silicon", d.area));
   a.say("\nwhere the power goes in a large multiply that goes on");

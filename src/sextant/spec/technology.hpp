@@ -55,7 +55,8 @@ struct MemoryPart {
   std::string name;
   std::string kind;  ///< "HBM3", for people
   int year = 2020;
-  BytesPerSecond bandwidth;
+  BytesPerSecond bandwidth;  ///< as devices run it
+  BytesPerSecond standard;   ///< as its standard or maker rates it; zero: the same
   Bytes capacity;
   JoulesPerByte energy;     ///< of the part and its PHY
   SquareMeters phy;         ///< on the device's die; does not shrink
@@ -72,7 +73,9 @@ void describe(V& v, MemoryPart& m) {
   v("name", m.name, {.help = "preset name", .inert = "a name"});
   v("kind", m.kind, {.help = "for people", .inert = "for people"});
   v("year", m.year, {.help = "of the first devices with it", .min = 1990, .max = 2100});
-  v("bandwidth", m.bandwidth, {.help = "of one part", .required = true, .min = above_zero});
+  v("bandwidth", m.bandwidth,
+    {.help = "of one part, as devices run it", .required = true, .min = above_zero});
+  v("standard", m.standard, {.help = "of one part, as its standard rates it; 0: the same"});
   v("capacity", m.capacity, {.help = "of one part", .required = true, .min = above_zero});
   v("energy", m.energy, {.help = "of a byte, the PHY included", .required = true});
   v("phy", m.phy, {.help = "PHY on the die; does not shrink", .required = true});
@@ -106,6 +109,7 @@ struct LinkPart {
   Seconds latency{1e-6};
   double efficiency = 0.8;
   bool reduces_in_network = false;
+  int devices = 0;  ///< that it can join; 0: any number
   Confidence confidence = Confidence::medium;
 };
 template <class V>
@@ -123,26 +127,29 @@ void describe(V& v, LinkPart& l) {
   v("latency", l.latency, {.help = "one hop, device to device", .max = 1});
   v("efficiency", l.efficiency, {.help = "payload share of the rate", .min = 0.01, .max = 1});
   v("reduces_in_network", l.reduces_in_network, {.help = "switches add for us"});
+  v("devices", l.devices, {.help = "that it can join; 0: any number", .max = 1e7});
   v("confidence", l.confidence, {.help = "guess, low, medium or high"});
 }
 
 /// A core (SM) as a template: what one does a clock, and what it takes at N7.
 struct CoreTemplate {
   std::string name;
-  std::string node;        ///< preset of the node whose clock and energy are given
-  Flops matrix_per_clock;  ///< 16-bit
-  Flops vector_per_clock;  ///< fp32
-  double fp8 = 0;          ///< 8-bit rate over the 16-bit one; 0: none
-  double fp4 = 0;          ///< 4-bit rate over the 16-bit one; 0: none
+  std::string node;               ///< preset of the node whose clock and energy are given
+  Flops matrix_per_clock;         ///< 16-bit
+  Flops vector_per_clock;         ///< fp32
+  double special_per_clock = 16;  ///< exponentials
+  double fp8 = 0;                 ///< 8-bit rate over the 16-bit one; 0: none
+  double fp4 = 0;                 ///< 4-bit rate over the 16-bit one; 0: none
   bool asynchronous = true;
-  SquareMeters area;      ///< at N7
-  SquareMeters crossbar;  ///< at N7, the core's share
-  Bytes l2_per_clock;     ///< of the core
-  double l2_kept = 1;     ///< share of the cache on the die that is sold
-  double kept = 1;        ///< share of the cores on the die that is sold
-  Hertz clock;            ///< rated, at `node`
-  double boost = 1;       ///< highest clock over the rated one
-  JoulesPerFlop energy;   ///< of a 16-bit FLOP at `clock` and `node`
+  SquareMeters area;       ///< at N7
+  SquareMeters crossbar;   ///< at N7, the core's share
+  Bytes l2_per_clock;      ///< of the core
+  double l2_kept = 1;      ///< share of the cache on the die that is sold
+  double kept = 1;         ///< share of the cores on the die that is sold
+  Hertz clock;             ///< rated, at `node`
+  double boost = 1;        ///< highest clock over the rated one
+  JoulesPerFlop energy;    ///< of a 16-bit FLOP at `clock` and `node`
+  double headroom = 1.25;  ///< what a full load at the rated clock asks for, over the limit
   Bytes shared_capacity{228 * 1024.0};
   Bytes shared_per_clock{128};
   Confidence confidence = Confidence::medium;
@@ -155,6 +162,8 @@ void describe(V& v, CoreTemplate& c) {
     {.help = "16-bit FLOPs a clock", .required = true, .min = 1, .max = 1e6});
   v("vector_per_clock", c.vector_per_clock,
     {.help = "fp32 FLOPs a clock", .required = true, .min = 1, .max = 1e6});
+  v("special_per_clock", c.special_per_clock,
+    {.help = "exponentials a clock", .min = 0.01, .max = 1e5});
   v("fp8", c.fp8, {.help = "8-bit rate over the 16-bit one; 0: none", .max = 64});
   v("fp4", c.fp4, {.help = "4-bit rate over the 16-bit one; 0: none", .max = 64});
   v("asynchronous", c.asynchronous, {.help = "matrix units run beside the threads"});
@@ -168,6 +177,10 @@ void describe(V& v, CoreTemplate& c) {
   v("boost", c.boost, {.help = "highest clock over the rated one", .min = 1, .max = 10});
   v("energy", c.energy,
     {.help = "of a 16-bit FLOP at clock and node", .required = true, .min = above_zero});
+  v("headroom", c.headroom,
+    {.help = "draw of a full matrix load at the rated clock over the limit it is sold with",
+     .min = 0.1,
+     .max = 10});
   v("shared_capacity", c.shared_capacity, {.help = "shared memory", .min = 1024, .max = 1e12});
   v("shared_per_clock", c.shared_per_clock, {.help = "its bytes a clock", .min = 1, .max = 1e9});
   v("confidence", c.confidence, {.help = "guess, low, medium or high"});

@@ -19,6 +19,7 @@ struct Subject {
   std::string name;
   System system;
   Precision narrow = Precision::fp16;  ///< what its time trains in
+  std::string changed = "generation";  ///< what differs between it and its neighbours
 };
 
 struct Generated {
@@ -37,23 +38,57 @@ constexpr std::array<Generated, 8> generated = {{{"N12", "n12", "hbm2", "ib-hdr"
                                                  {"A14", "a14", "hbm5", "ib-gdr"},
                                                  {"A10", "a10", "hbm5", "ib-gdr"}}};
 
+Subject generated_subject(const Generated& g, const char* core) {
+  const Technology t = load_technology({g.node, g.dram, "", core});
+  const Blueprint d = generate(t, {.links = usual_parts(t.node).links});
+  return {g.title, system_of(d, t, {.network = load_link(g.network)}),
+          t.core.fp8 > 0 ? Precision::fp8 : Precision::fp16, "all together"};
+}
+
+/// N5 with HBM3 and NDR, of which one thing moves and the others stay; Hopper's core in all.
+std::vector<Subject> one_at_a_time() {
+  std::vector<Subject> list;
+  const auto add = [&](const char* what, const Generated& g) {
+    list.push_back(generated_subject(g, ""));
+    list.back().changed = what;
+  };
+  for (const auto& [title, node] : {std::pair{"N12", "n12"},
+                                    {"N7", "n7"},
+                                    {"N5", "n5"},
+                                    {"N3", "n3"},
+                                    {"N2", "n2"},
+                                    {"A14", "a14"},
+                                    {"A10", "a10"}}) {
+    add("logic", {title, node, "hbm3", "ib-ndr"});
+  }
+  for (const auto& [title, dram] : {std::pair{"HBM2", "hbm2"},
+                                    {"HBM2E", "hbm2e"},
+                                    {"HBM3", "hbm3"},
+                                    {"HBM3E", "hbm3e"},
+                                    {"HBM4", "hbm4"},
+                                    {"HBM5", "hbm5"}}) {
+    add("memory", {title, "n5", dram, "ib-ndr"});
+  }
+  for (const auto& [title, network] :
+       {std::pair{"HDR", "ib-hdr"}, {"NDR", "ib-ndr"}, {"XDR", "ib-xdr"}, {"GDR", "ib-gdr"}}) {
+    add("network", {title, "n5", "hbm3", network});
+  }
+  return list;
+}
+
 std::vector<Subject> subjects() {
   using enum Precision;
   std::vector<Subject> list = {{"A100", load_system("dgx-a100"), fp16},
                                {"H100", load_system("dgx-h100"), fp8},
                                {"H200", load_system("dgx-h200"), fp8},
                                {"B200", load_system("dgx-b200"), fp8}};
-  for (const Generated& g : generated) {
-    const Technology t = load_technology({g.node, g.dram});
-    const Blueprint d = generate(t, {.links = usual_parts(t.node).links});
-    list.push_back(
-        {g.title, system_of(d, t, {.network = load_link(g.network)}), t.core.fp8 > 0 ? fp8 : fp16});
-  }
+  for (const Generated& g : generated) list.push_back(generated_subject(g, "own"));
   return list;
 }
 
 struct Row {
   std::string name;
+  std::string changed;
   Seconds step;
   Limits training;
   Seconds latency;
@@ -66,6 +101,7 @@ Row compute(const Subject& x) {
   const Problem p =
       problem_of(x.system, "megatron-core", load_model("gpt3-6.7b"), {.batch = 512, .seq = 2048});
   Row r{.name = x.name,
+        .changed = x.changed,
         .step = evaluate(p, s).step,
         .training = limits_of_training(p, s, 8),
         .latency = {},
@@ -85,6 +121,7 @@ Records records(const std::vector<Row>& rows) {
     if (!trains) all.rule();
     for (const Row& x : rows) {
       Record& r = all.rows.emplace_back();
+      r("changed", x.changed, "changed");
       r("device", x.name, "device");
       r("what", trains ? "training" : "serving", "what");
       r("seconds", trains ? x.step : x.latency, "time");
@@ -115,29 +152,62 @@ std::string sentence(const std::vector<Row>& rows, bool trains) {
       changes, largest(of(first)), largest(of(last)), largest(of(rows[0])), largest(of(rows[3])));
 }
 
+/// "logic 3.1x (N12 to A10), …": what one thing alone does to the time.
+std::string alone(const std::vector<Row>& rows, bool trains) {
+  std::string text;
+  for (const char* what : {"logic", "memory", "network"}) {
+    const Row* first = nullptr;
+    const Row* last = nullptr;
+    for (const Row& r : rows) {
+      if (r.changed != what) continue;
+      if (first == nullptr) first = &r;
+      last = &r;
+    }
+    const double gain = trains ? first->step / last->step : first->latency / last->latency;
+    const Limits& at_end = trains ? last->training : last->serving;
+    text += fmt::format("{}{} from {} to {} {:.2f}x, ending on {}", text.empty() ? "" : "; ", what,
+                        first->name, last->name, gain, largest(at_end));
+  }
+  return text;
+}
+
+/// Bars of those rows in which one thing moves.
+plot::Figure bars_of(const char* title, const std::vector<Row>& rows, bool trains, bool all,
+                     const char* y) {
+  std::vector<std::string> names;
+  std::vector<Limits> bars;
+  for (const Row& r : rows) {
+    const bool generation = r.changed == "generation" || r.changed == "all together";
+    if (generation != all) continue;
+    names.push_back(r.name);
+    bars.push_back(trains ? r.training : r.serving);
+  }
+  return stacked(title, names, bars, y);
+}
+
 }  // namespace
 
 Study bottleneck_evolution() {
   std::vector<Row> rows;
-  std::vector<std::string> names;
-  std::vector<Limits> training;
-  std::vector<Limits> serving;
-  for (const Subject& s : subjects()) {
-    rows.push_back(compute(s));
-    names.push_back(s.name);
-    training.push_back(rows.back().training);
-    serving.push_back(rows.back().serving);
-  }
-  return {.title = "What limits training and serving, by generation and by node",
-          .rows = records(rows),
-          .figure = stacked("What a training step of a 7B GPT waits for", names, training,
-                            "time of a step"),
-          .findings = {sentence(rows, true), sentence(rows, false),
-                       "Real devices first, each in the narrowest type that training uses on it, "
-                       "then generated ones of 814 mm2 with "
-                       "the memory, links and network of their time."},
-          .companions = {
-              stacked("What a request to Llama 2 13B waits for", names, serving, "latency")}};
+  for (const Subject& s : subjects()) rows.push_back(compute(s));
+  const std::vector<Row> together = rows;
+  for (const Subject& s : one_at_a_time()) rows.push_back(compute(s));
+  return {
+      .title = "What limits training and serving, by generation and by node",
+      .rows = records(rows),
+      .figure =
+          bars_of("What a training step of a 7B GPT waits for", rows, true, true, "time of a step"),
+      .findings = {sentence(together, true), sentence(together, false),
+                   "Real devices first, each in the narrowest type that training uses on it, "
+                   "then generated ones of 814 mm2 with the cores, memory, links and network of "
+                   "their time.",
+                   "One thing at a time around N5 with HBM3 and NDR, Hopper's core in all, "
+                   "training: " +
+                       alone(rows, true) + ". Serving: " + alone(rows, false) + "."},
+      .companions = {
+          bars_of("What a request to Llama 2 13B waits for", rows, false, true, "latency"),
+          bars_of("One thing at a time: training", rows, true, false, "time of a step"),
+          bars_of("One thing at a time: serving", rows, false, false, "latency")}};
 }
 
 }  // namespace sextant::study

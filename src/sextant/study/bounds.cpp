@@ -124,8 +124,8 @@ void describe(Record& r, const Row& x) {
   r("flops", 2 * g.m * g.n * g.k * g.batch);
   r("intensity", fixed(x.intensity.value, x.intensity.value < 100 ? 1 : 0), "FLOP/B");
   r("ridge", fixed(x.ridge.value, 0), "ridge");
-  r("bound", said(x.compute_bound() ? "compute" : "dram", x.bound()), "bound");
-  r("model_bound", x.cost.bound, "the model's");
+  r("bound", x.cost.bound, "bound");
+  r("roofline_bound", said(x.compute_bound() ? "compute" : "dram", x.bound()), "roofline");
 }
 
 plot::Figure figure_of(const std::vector<Row>& rows) {
@@ -160,6 +160,29 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
   return f;
 }
 
+// "h100-sxm dram 3 of 4, launch 1 of 4": what the kernels of the chosen rows wait for, by device.
+template <class Chosen>
+std::string waits_for(const std::vector<Row>& rows, const Chosen& chosen) {
+  std::string text;
+  for (const char* device : devices) {
+    Table<int, Bound> count;
+    int all = 0;
+    for (const Row& r : rows) {
+      if (r.device != device || !chosen(r)) continue;
+      ++count[r.cost.bound];
+      ++all;
+    }
+    std::string bounds;
+    for (std::size_t i = 0; i < count.size; ++i) {
+      if (count.values[i] == 0) continue;
+      bounds +=
+          fmt::format("{}{} {}", bounds.empty() ? "" : ", ", names_of(Bound{})[i], count.values[i]);
+    }
+    text += fmt::format("{}{} {} (of {})", text.empty() ? "" : "; ", device, bounds, all);
+  }
+  return text;
+}
+
 // "a100-sxm-80gb (ridge 153)" of every device where all chosen rows have that bound.
 template <class Chosen>
 std::string devices_where(const std::vector<Row>& rows, bool compute, const Chosen& chosen) {
@@ -178,42 +201,40 @@ std::string devices_where(const std::vector<Row>& rows, bool compute, const Chos
 }
 
 constexpr std::string_view legend =
-    "Bound: useful FLOPs over the least bytes at 16 bits, against peak over DRAM bandwidth. The "
-    "model's: what its kernel waits for longest, with tiles, waves, L2 and launch. Fused "
+    "Bound: what the model's kernel waits for longest, with tiles, waves, L2 and launch. Roofline: "
+    "useful FLOPs over the least bytes at 16 bits, against peak over DRAM bandwidth. Fused "
     "attention keeps the scores on the chip and needs neither product's traffic for them.";
 
 std::vector<std::string> findings_of(const std::vector<Row>& rows) {
-  const auto prompt_of = [](int batch, bool large) {
-    return [=](const Row& r) { return r.prefill && r.batch == batch && r.multiply.large == large; };
+  const auto prompt_of = [](int batch) {
+    return [=](const Row& r) { return r.prefill && r.batch == batch && r.multiply.large; };
   };
-  const auto count = [&](const auto& chosen) {
-    return std::count_if(rows.begin(), rows.end(), chosen);
-  };
+  const auto decode = [](const Row& r) { return !r.prefill && r.multiply.large; };
+  const auto attention = [](const Row& r) { return !r.multiply.large; };
   double low = 1e9;
   double high = 0;
+  int agree = 0;
   for (const Row& r : rows) {
-    if (!prompt_of(1, true)(r)) continue;
+    agree += (r.cost.bound == Bound::compute) == r.compute_bound() ? 1 : 0;
+    if (!prompt_of(1)(r)) continue;
     low = std::min(low, r.intensity.value);
     high = std::max(high, r.intensity.value);
   }
-  const auto attention = [](const Row& r) { return !r.multiply.large; };
-  const auto decode = [](const Row& r) { return !r.prefill; };
-  const auto on_dram = [](const auto& chosen) {
-    return [=](const Row& r) { return chosen(r) && !r.compute_bound(); };
-  };
-  return {fmt::format(
-              "Prefill of 200 tokens, batch 1: the multiplies with weights have {:.0f} to {:.0f} "
-              "FLOP/B. Compute-bound: {}; DRAM-bound: {}.",
-              low, high, devices_where(rows, true, prompt_of(1, true)),
-              devices_where(rows, false, prompt_of(1, true))),
-          fmt::format("Prefill, batch 16: compute-bound again: {}.",
-                      devices_where(rows, true, prompt_of(16, true))),
-          fmt::format(
-              "Attention's products are memory-bound in {} of {} cases, decode in {} of {}.",
-              count(on_dram(attention)), count(attention), count(on_dram(decode)), count(decode)),
-          std::string(legend),
-          fmt::format("Decode at a context of {:.0f}: halfway through 200 tokens in, 200 out.",
-                      decode_context)};
+  return {
+      "Multiplies with weights, prefill of 200 tokens, batch 1, wait for: " +
+          waits_for(rows, prompt_of(1)) + ".",
+      "Prefill, batch 16: " + waits_for(rows, prompt_of(16)) + ".",
+      "Decode: " + waits_for(rows, decode) + ".",
+      "Attention's products as multiplies of their own: " + waits_for(rows, attention) + ".",
+      fmt::format("The textbook's roofline says of the first, at {:.0f} to {:.0f} FLOP/B: "
+                  "compute-bound {}; DRAM-bound {}. With batch 16 compute-bound again: {}. Whether "
+                  "a multiply waits for arithmetic it says as the model does in {} of {} cases.",
+                  low, high, devices_where(rows, true, prompt_of(1)),
+                  devices_where(rows, false, prompt_of(1)),
+                  devices_where(rows, true, prompt_of(16)), agree, rows.size()),
+      std::string(legend),
+      fmt::format("Decode at a context of {:.0f}: halfway through 200 tokens in, 200 out.",
+                  decode_context)};
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ Technology load_technology(const TechnologyNames& names, const std::vector<Setti
   t.memory = load_dram(names.dram, settings, lookup);
   t.link = load_link(names.link.empty() ? usual.link : names.link, settings, lookup);
   t.bridge = load_link("d2d");
-  t.core = load_core(names.core.empty() ? usual.core : names.core, settings, lookup);
+  const std::string core = names.core.empty() ? usual_core : names.core;
+  t.core = load_core(core == "own" ? usual.core : core, settings, lookup);
+  t.bond = load_link("hybrid-bond");
   t.core_node = load_node(t.core.node, {}, lookup);
   return t;
 }

@@ -11,14 +11,14 @@
 namespace sextant::study {
 namespace {
 
-/// What a device has of its owner: parts over four years, power with what cooling adds.
-Dollars cost_of(const Blueprint& d, Seconds time, Joules energy) {
-  constexpr Dollars board(500);               // board, substrate and test, assumed
+/// What a device costs its owner in this time: its price over four years with the share of server
+/// and network that stands around it, and power with what cooling adds.
+Dollars cost_of(Dollars price, Seconds time, Joules energy) {
+  constexpr double around = 1.3;              // server and network add 25 to 35 %
   constexpr Seconds life(4.0 * 365 * 86400);  // assumed, in use all the time
   constexpr double pue = 1.2;                 // 1.1 to 1.3
   constexpr Dollars kilowatt_hour(0.08);      // assumed
-  const Dollars parts = d.die_cost + d.memory_cost + d.package_cost + board;
-  return parts * (time / life) + kilowatt_hour * (pue * energy.value / 3.6e6);
+  return around * price * (time / life) + kilowatt_hour * (pue * energy.value / 3.6e6);
 }
 
 }  // namespace
@@ -44,20 +44,30 @@ double worth(const Workload& w, const Technology& t, const Blueprint& d) {
   if (w.goal == Goal::time) return time.value;
   const Joules energy =
       (w.trains ? evaluate(p, w.strategy).energy : request_energy(p, w.strategy)).device();
-  return per_token * (w.goal == Goal::energy ? energy.value : cost_of(d, time, energy).value);
+  const Dollars total = cost_of(w.price.value > 0 ? w.price : d.cost(), time, energy);
+  return per_token * (w.goal == Goal::energy ? energy.value : total.value);
 }
+
+namespace {
+
+/// The mean over nearby core counts, which is what a split is chosen by.
+Objective objective_of(const Workload& w, const Technology& t) {
+  return over_core_counts([&](const Blueprint& d) { return worth(w, t, d); });
+}
+
+}  // namespace
 
 Split best_split(const Workload& w, const Technology& t, const Budget& budget,
                  const Blueprint& usual, const AllocationSpace& space) {
   constexpr std::array<Dimension, 3> units = {Dimension{.time = 1}, Dimension{.energy = 1},
                                               Dimension{.money = 1}};
-  Split s{.allocation = allocate(
-              t, budget, [&](const Blueprint& d) { return worth(w, t, d); }, space),
+  const Objective objective = objective_of(w, t);
+  Split s{.allocation = allocate(t, budget, objective, space),
           .objective = w.goal != Goal::time ? std::string(name_of(w.goal)) + " of a token"
                        : w.trains           ? "time of a step"
                                             : "latency of a request",
           .unit = units[static_cast<std::size_t>(w.goal)],
-          .usual = worth(w, t, usual)};
+          .usual = objective(usual)};
   if (std::isfinite(s.allocation.value)) return s;
   throw InputError(
       "no split of this area runs the workload: a strategy that is not legal, or "

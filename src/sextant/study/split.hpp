@@ -25,6 +25,7 @@ struct Workload {
   bool trains = true;
   Goal goal = Goal::time;
   Surroundings around;
+  Dollars price;  ///< what a device is bought for; 0: what its parts cost
 };
 
 /// The goal's value for a device; infinite where it cannot run the workload.

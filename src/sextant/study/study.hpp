@@ -38,6 +38,8 @@ Study node_scaling();
 Study dram_scaling();
 /// What limits training and serving, by generation and by node.
 Study bottleneck_evolution();
+/// Real devices from budgets like theirs: what comes out, and how fast it would be.
+Study regeneration();
 /// Runs of months, from tokens to device-hours: Llama 3, DeepSeek-V3, OPT, BLOOM.
 Study long_runs();
 
@@ -45,7 +47,7 @@ struct Entry {
   std::string_view name;
   Study (*make)();
 };
-inline constexpr std::array<Entry, 9> studies = {{
+inline constexpr std::array<Entry, 10> studies = {{
     {"training-validation", training_validation},
     {"memory-footprint", memory_footprint},
     {"inference-validation", inference_validation},
@@ -54,6 +56,7 @@ inline constexpr std::array<Entry, 9> studies = {{
     {"node-scaling", node_scaling},
     {"dram-scaling", dram_scaling},
     {"bottleneck-evolution", bottleneck_evolution},
+    {"regeneration", regeneration},
     {"long-runs", long_runs},
 }};
 

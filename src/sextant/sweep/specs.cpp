@@ -84,7 +84,8 @@ void Specs::generate_system(Scene& scene) {
   const UsualParts usual = usual_parts(t.node);
   t.memory = kept(drams_, in.dram, dram);
   t.link = kept(links_, in.link_gen.empty() ? usual.link : in.link_gen, link);
-  t.core = kept(cores_, in.core.empty() ? usual.core : in.core, core);
+  const std::string core_name = in.core.empty() ? usual_core : in.core;
+  t.core = kept(cores_, core_name == "own" ? usual.core : core_name, core);
   t.bridge = kept(links_, "d2d\nplain",
                   [&](const auto&, const auto& s, Lookup l) { return plain_link("d2d", s, l); });
   t.core_node = kept(nodes_, t.core.node + "\nplain", [&](const auto&, const auto& s, Lookup l) {

@@ -95,7 +95,7 @@ class Search {
     return best;
   }
 
-  /// Takes the best of all moves, large and small, while one helps.
+  /// Takes the best of the largest moves that help, while one does.
   double descend(Choice& at) {
     double best = value(at);
     for (bool better = true; better;) {
@@ -109,6 +109,7 @@ class Search {
           at = c;
           better = true;
         }
+        if (better) break;
       }
     }
     return best;
@@ -232,6 +233,19 @@ std::vector<Choice> starts(const Choice& usual, const AllocationSpace& s) {
 }
 
 }  // namespace
+
+Objective over_core_counts(Objective objective, int points, double reach, double shift) {
+  return [objective = std::move(objective), points, reach, shift](const Blueprint& d) {
+    double sum = 0;
+    for (int i = 0; i < points; ++i) {
+      const double at = 2 * (i + 0.5 + shift) / points - 1;
+      const int cores =
+          std::max(1, static_cast<int>(std::lround(d.device.cores * (1 + reach * at))));
+      sum += objective(cores == d.device.cores ? d : with_cores(d, cores));
+    }
+    return sum / points;
+  };
+}
 
 Allocation allocate(const Technology& technology, const Budget& limits, const Objective& objective,
                     const AllocationSpace& space) {

@@ -16,14 +16,31 @@
 
 namespace sextant {
 
+/// What a die beside those with cores is for: a base and an IO die carry PHYs, control and a
+/// memory-side cache, a cache die nothing but cache.
+enum class DieRole : std::uint8_t { base, io, cache };
+constexpr auto names_of(DieRole) { return std::array<std::string_view, 3>{"base", "io", "cache"}; }
+/// How dies are joined: side by side on an interposer, or face to face.
+enum class Bonding : std::uint8_t { interposer, hybrid };
+constexpr auto names_of(Bonding) { return std::array<std::string_view, 2>{"interposer", "hybrid"}; }
+struct Chiplet {
+  LogicNode node;
+  DieRole role = DieRole::base;
+  SquareMeters area;  ///< of one
+  int count = 1;
+  Bonding bond = Bonding::hybrid;  ///< to the dies with cores
+};
+
 /// What a device is made of.
 struct Technology {
   LogicNode node;
   MemoryPart memory;
   LinkPart link;
-  LinkPart bridge;  ///< between dies; of several only
+  LinkPart bridge;  ///< between dies side by side; of several only
   CoreTemplate core;
-  LogicNode core_node;  ///< whose clock and energy the core gives
+  LogicNode core_node;                 ///< whose clock and energy the core gives
+  LinkPart bond = {};                  ///< from a die with cores to those below; of chiplets only
+  std::vector<Chiplet> chiplets = {};  ///< dies without cores
 };
 
 /// The largest field that a scanner exposes: 26 mm x 33 mm.
@@ -31,15 +48,23 @@ inline constexpr SquareMeters reticle{858e-6};
 
 /// What an architect may spend. Zeros are derived.
 struct Budget {
-  SquareMeters area{814e-6};  ///< of one die
-  int dies = 1;
-  Watts power;           ///< board limit; 0: what a full load at the rated clock needs
-  int stacks = 0;        ///< parts of memory; 0: as many as the edge holds
-  int spare_stacks = 0;  ///< places for parts that stay empty, for yield (A100, H100: 1)
+  SquareMeters area{814e-6};  ///< of one die with cores
+  int dies = 1;               ///< with cores
+  Watts power;                ///< board limit; 0: what a full load at the rated clock needs
+  int stacks = 0;             ///< parts of memory; 0: as many as the edge holds
+  int spare_stacks = 0;       ///< places for parts that stay empty, for yield (A100, H100: 1)
   int links = 18;
-  Bytes l2;     ///< as sold; 0: 14.5 % of the area, as A100 and H100
-  Hertz clock;  ///< not above this; 0: what the node and the power allow
+  Bytes l2;         ///< as sold; 0: 14.5 % of the area, as A100 and H100
+  Hertz clock;      ///< not above this; 0: what the node and the power allow
+  double kept = 0;  ///< share of the cores that is sold; 0: the template's
 };
+
+/// What keeps a device from being faster: its node's clock, the power of arithmetic, or a clock
+/// that was asked for.
+enum class Binding : std::uint8_t { node, power, chosen };
+constexpr auto names_of(Binding) {
+  return std::array<std::string_view, 3>{"node", "power", "chosen"};
+}
 
 enum class AreaUse : std::uint8_t {
   cores,
@@ -78,14 +103,32 @@ struct Blueprint {
   Hertz sustained_clock;
   Hertz design_clock;   ///< what the node allows, power aside
   Watts natural_power;  ///< limit under which the design clock would be sold
+  Binding binds = Binding::node;
+  Watts asked;  ///< by a large multiply that goes on at the rated clock, whatever the limit
+  // Memory read from end to end, without end.
+  Watts streaming;               ///< what it draws; never above the limit
+  Hertz streaming_clock;         ///< that the limit leaves it
+  BytesPerSecond streamed;       ///< and the rate
+  BytesPerSecond memory_offers;  ///< of all parts; the device's is less where power allows less
+  BytesPerSecond l2_rate;        ///< of the cache, at the streaming clock
   Meters edge_used;
   Meters edge_usable;
   BytesPerSecond link_bandwidth;  ///< all links, one direction
   double yield = 0;               ///< of a die, some cores given up
-  Dollars die_cost;               ///< all dies
+  Dollars die_cost;               ///< all dies, tested
   Dollars memory_cost;
-  Dollars package_cost;
+  Dollars package_cost;  ///< interposer or bonds, assembly, and what fails in it
+  Dollars board_cost;    ///< substrate, power stages, cooling, final test
+  double package_yield = 0;
+  Dollars cost() const { return die_cost + memory_cost + package_cost + board_cost; }
 };
+
+/// What is odd about a device that can be built: memory faster than the cache it crosses, or than
+/// the power limit feeds.
+std::vector<std::string> warnings_of(const Blueprint& blueprint);
+
+/// The same device with other cores enabled: rates follow, watts and area stay.
+Blueprint with_cores(const Blueprint& blueprint, int cores);
 
 /// What is impossible: which constraint, and by how much. Empty where nothing is.
 std::vector<Diagnostic> check(const Technology& technology, const Budget& budget);

@@ -86,6 +86,8 @@ TEST(Generate, PartsSumToTheDieAndTheLimit) {
         EXPECT_NEAR(watts, d->device.power.limit.value, 1e-6);
         EXPECT_LE((watts - d->power[PowerUse::unused].value),
                   d->device.power.limit.value * (1 + 1e-9));
+        EXPECT_LE(d->streaming.value, d->device.power.limit.value * (1 + 1e-9)) << t.memory.name;
+        EXPECT_LE(d->device.memory.bandwidth, d->memory_offers);
         EXPECT_LT(d->area[AreaUse::unused].value,
                   1.001 * (d->core_area + t.core.crossbar * 4).value);
         EXPECT_TRUE(check(d->device).empty()) << t.node.name;
@@ -152,7 +154,7 @@ TEST(Generate, BudgetsOfRealDevicesGiveThem) {
            Real{"h100-sxm",
                 {"n4", "hbm3", "nvlink4", "hopper"},
                 {.area = SquareMeters(814e-6), .stacks = 5, .spare_stacks = 1, .links = 18}},
-           Real{"gb200",
+           Real{"b200",
                 {"n4", "hbm3e", "nvlink5", "blackwell"},
                 {.area = SquareMeters(800e-6),
                 .dies = 2,

@@ -13,6 +13,9 @@ struct UsualParts {
   int links;
 };
 
+/// One core for all nodes, so that a node's gain is technology and nothing else.
+inline constexpr const char* usual_core = "hopper";
+
 /// By density: V100's at 12 nm, A100's at 7 nm, H100's at 4 nm, B200's after it.
 inline UsualParts usual_parts(const LogicNode& node) {
   if (node.logic < 0.9) return {"volta", "nvlink3", 6};

@@ -1,0 +1,912 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the API answers, in SI base units. Written by sextant-manual from the answers
+// themselves: after a change, copy build/ui/answers.ts here.
+
+export type CollectiveAnswer = {
+  system: string;
+  collective: string;
+  library: string;
+  gpus: number;
+  gpus_per_node: number;
+  bytes: number;
+  seconds: number;
+  start_seconds: number;
+  latency_seconds: number;
+  transfer_seconds: number;
+  algorithm: string;
+  protocol: string;
+  bus_bytes_per_second: number;
+  bound: string;
+};
+
+export type CompareAnswer = {
+  answers: InferAnswer[];
+  differences: Difference[];
+};
+
+export type CorePreset = {
+  name: string;
+  node: string;
+  area_m2: number;
+  clock_hz: number;
+  confidence: string;
+};
+
+export type CurvePoint = {
+  batch: number;
+  ttft_seconds: number;
+  tpot_seconds: number;
+  latency_seconds: number;
+  output_tokens_per_second: number;
+  output_tokens_per_second_per_gpu: number;
+  decode_step_seconds: number;
+  active_requests: number;
+  total_bytes: number;
+  fits: boolean;
+  pareto: boolean;
+};
+
+export type DeviceFacts = {
+  name: string;
+  vendor: string;
+  architecture: string;
+  notes: string;
+  cores: number;
+  clock: number;
+  max_clock: number;
+  matrix_clock: number;
+  matrix: DeviceFactsMatrix;
+  vector: DeviceFactsVector;
+  shared: DeviceFactsShared;
+  l2: DeviceFactsL2;
+  memory: DeviceFactsMemory;
+  power: DeviceFactsPower;
+  die: DeviceFactsDie;
+  mechanism: DeviceFactsMechanism;
+  provenance: DeviceFactsProvenance;
+};
+
+export type DeviceFactsDie = {
+  process: string;
+  area: number;
+  transistors: number;
+};
+
+export type DeviceFactsL2 = {
+  capacity: number;
+  per_clock: number;
+  dies: number;
+};
+
+export type DeviceFactsMatrix = {
+  fp32: number;
+  tf32: number;
+  fp16: number;
+  bf16: number;
+  fp8: number;
+  int8: number;
+  fp6: number;
+  fp4: number;
+  int4: number;
+};
+
+export type DeviceFactsMechanism = {
+  asynchronous: boolean;
+  start_cycles: number;
+  memory_latency: number;
+  memory_efficiency: number;
+  matrix_efficiency: number;
+  matrix_efficiency_8bit: number;
+  matrix_efficiency_4bit: number;
+  vector_efficiency: number;
+  tile_cycles: number;
+  drain_cycles: number;
+  feed: number;
+  split_cycles: number;
+  tail: number;
+  epilogue: number;
+};
+
+export type DeviceFactsMemory = {
+  kind: string;
+  capacity: number;
+  bandwidth: number;
+};
+
+export type DeviceFactsPower = {
+  limit: number;
+  idle: number;
+  matrix_fp16: number;
+  matrix_fp8: number;
+  matrix_fp4: number;
+  memory: number;
+};
+
+export type DeviceFactsProvenance = {
+  method: string;
+  data: string;
+  cases: number;
+  fit_error: number;
+  left_out_error: number;
+};
+
+export type DeviceFactsShared = {
+  capacity: number;
+  per_clock: number;
+};
+
+export type DeviceFactsVector = {
+  fp32: number;
+  special_per_clock: number;
+};
+
+export type DevicePreset = {
+  name: string;
+  architecture: string;
+  cores: number;
+  peak_16bit_flops_per_second: number;
+  memory_bytes: number;
+  memory_bytes_per_second: number;
+  l2_bytes: number;
+  power_watts: number;
+  fitted_cases: number;
+};
+
+export type Difference = {
+  from: number;
+  to: number;
+  metric: string;
+  ratio: number;
+  probability_faster: number;
+  factors: Factor[];
+};
+
+export type DramPreset = {
+  name: string;
+  kind: string;
+  bytes_per_second: number;
+  capacity_bytes: number;
+  joules_per_byte: number;
+  confidence: string;
+};
+
+export type Energy = {
+  compute_joules: number;
+  memory_joules: number;
+  link_joules: number;
+  idle_joules: number;
+  host_joules: number;
+  total_joules: number;
+  joules_per_token: number;
+};
+
+export type FabricFacts = {
+  name: string;
+  reach: number;
+  bytes_per_second: number;
+};
+
+export type Factor = {
+  name: string;
+  ratio: number;
+  share: number;
+};
+
+export type Found = {
+  strategy: Strategy;
+  summary: string;
+  prediction: FoundPrediction;
+  serving?: Serving;
+  instances?: number;
+};
+
+export type FoundPrediction = {
+  gpus: number;
+  step_seconds?: number;
+  tokens_per_second?: number;
+  tokens_per_second_per_gpu?: number;
+  model_tflops_per_gpu?: number;
+  mfu?: number;
+  hfu?: number;
+  forward_backward_seconds?: number;
+  optimizer_seconds?: number;
+  memory: Memory;
+  breakdown: Part;
+  total_output_tokens_per_second?: number;
+  ttft_seconds?: number;
+  tpot_seconds?: number;
+  latency_seconds?: number;
+  output_tokens_per_second?: number;
+  output_tokens_per_second_per_gpu?: number;
+  decode_step_seconds?: number;
+  active_requests?: number;
+};
+
+export type InferAnswer = {
+  model: string;
+  system: string;
+  runtime: string;
+  gpus: number;
+  batch: number;
+  input: number;
+  output: number;
+  ttft_seconds: number;
+  tpot_seconds: number;
+  latency_seconds: number;
+  output_tokens_per_second: number;
+  output_tokens_per_second_per_gpu: number;
+  decode_step_seconds: number;
+  active_requests: number;
+  memory: Memory;
+  breakdown: Part;
+  prefill: PassCost;
+  decode: PassCost;
+  serving: Serving;
+  strategy: Strategy;
+  active_parameters: number;
+  kv_cache_bytes_per_token: number;
+  uncertainty: Uncertainty;
+  energy: Energy;
+  would_fit?: InferFit[];
+  curve?: CurvePoint[];
+  sensitivity?: Sensitivity[];
+  sensitivity_summary?: string;
+  choices?: Record<string, number[]>;
+  nearest_cases?: NearestCase[];
+  passes?: Pass[];
+  assumptions: string[];
+};
+
+export type InferFit = {
+  change: string;
+  tp: number;
+  pp: number;
+  precision: string;
+  kv_precision: string;
+  batch: number;
+  latency_seconds: number;
+  total_bytes: number;
+};
+
+export type KernelAnswer = {
+  device: string;
+  seconds: number;
+  flops: number;
+  tflops: number;
+  bytes: KernelBytes;
+  bound: string;
+  busy_seconds: Record<string, number>;
+  clock_hz: number;
+  power_watts: number;
+  tile?: Tile;
+  assumptions: string[];
+};
+
+export type KernelBytes = {
+  dram: number;
+  l2: number;
+  shared: number;
+};
+
+export type LatencyShare = {
+  share: number;
+  ttft_seconds: number;
+  tpot_seconds: number;
+  latency_seconds: number;
+};
+
+export type LinkPreset = {
+  name: string;
+  reach: string;
+  bytes_per_second: number;
+  latency_seconds: number;
+  joules_per_byte: number;
+  confidence: string;
+};
+
+export type LoadPoint = {
+  seconds: number;
+  waiting: number;
+  running: number;
+  cache_share: number;
+};
+
+export type MeasuredCase = {
+  id: string;
+  group: string;
+  kind: string;
+  metric: string;
+  measured: number;
+  request: Record<string, unknown>;
+};
+
+export type MeasuredCases = {
+  cases: MeasuredCase[];
+};
+
+export type Memory = {
+  weights_bytes: number;
+  gradients_bytes?: number;
+  optimizer_bytes?: number;
+  activation_bytes: number;
+  other_bytes: number;
+  total_bytes: number;
+  capacity_bytes: number;
+  fits: boolean;
+  stage?: number;
+  activation_bytes_after_forward?: number;
+  peak_bytes_forward_backward?: number;
+  kv_cache_bytes?: number;
+  max_batch?: number;
+  kv_cache_bytes_per_token?: number;
+};
+
+export type ModelPreset = {
+  name: string;
+  family: string;
+  parameters: number;
+  active_parameters: number;
+  layers: number;
+  hidden: number;
+  heads: number;
+  kv_heads: number;
+  vocab: number;
+  experts: number;
+  max_context: number;
+};
+
+export type NearestCase = {
+  group: string;
+  cases: number;
+  median_ape: number;
+  mape: number;
+  device: boolean;
+  runtime: boolean;
+};
+
+export type NodePreset = {
+  name: string;
+  process: string;
+  logic: number;
+  sram: number;
+  analog: number;
+  power: number;
+  speed: number;
+  wafer_dollars: number;
+  confidence: string;
+};
+
+export type Operator = {
+  part: string;
+  name: string;
+  pass: string;
+  shape: string;
+  runs: number;
+  seconds: number;
+  share: number;
+  flops: number;
+  dram_bytes: number;
+  l2_bytes: number;
+  shared_bytes: number;
+  message_bytes: number;
+  exposed_seconds: number;
+  intensity?: number;
+  bound: string;
+};
+
+export type OpsAnswer = {
+  title: string;
+  seconds: number;
+  precision: string;
+  dram_ridge: number;
+  l2_ridge: number;
+  operators: Operator[];
+  assumptions: string[];
+};
+
+export type Part = {
+  label: string;
+  seconds: number;
+  share: number;
+  parts: Part[];
+};
+
+export type Pass = {
+  title: string;
+  seconds: number;
+  precision: string;
+  dram_ridge: number;
+  l2_ridge: number;
+  operators: Operator[];
+};
+
+export type PassCost = {
+  seconds: number;
+  parts: Record<string, number>;
+  flops: number;
+  dram_bytes: number;
+  clock_hz: number;
+  power_watts: number;
+};
+
+export type Percentiles = {
+  mean: number;
+  p50: number;
+  p90: number;
+  p95: number;
+  p99: number;
+};
+
+export type Presets = {
+  devices: DevicePreset[];
+  systems: SystemPreset[];
+  models: ModelPreset[];
+  runtimes: RuntimePreset[];
+  nodes: NodePreset[];
+  drams: DramPreset[];
+  links: LinkPreset[];
+  cores: CorePreset[];
+};
+
+export type ProfileAnswer = {
+  trace: string;
+  device: string;
+  measured_seconds: number;
+  busy_seconds: number;
+  device_seconds: number;
+  attributed_share: number;
+  attribution: ProfileAttribution;
+  attainable_seconds: number;
+  idle_seconds: number;
+  host_bound_share: number;
+  launches: number;
+  exposed_communication_seconds: number;
+  clock_low_hz: number;
+  clock_high_hz: number;
+  uncertainty: Uncertainty;
+  losses: ProfileLoss[];
+  kinds: ProfileKind[];
+  operators: ProfileOperator[];
+  waits: ProfileWait[];
+  steps: ProfileStep[];
+  devices: ProfileDevice[];
+  assumptions: string[];
+};
+
+export type ProfileAttribution = {
+  recorded: number;
+  graph: number;
+  launch: number;
+  nowhere: number;
+};
+
+export type ProfileDevice = {
+  device: number;
+  work_seconds: number;
+  seconds: number;
+};
+
+export type ProfileKind = {
+  kind: string;
+  calls: number;
+  measured_seconds: number;
+  share: number;
+  predicted_seconds?: number;
+  ratio?: number;
+};
+
+export type ProfileLoss = {
+  cause: string;
+  seconds: number;
+  advice: string;
+};
+
+export type ProfileOperator = {
+  name: string;
+  shape: string;
+  kind: string;
+  calls: number;
+  kernels: number;
+  measured_seconds: number;
+  predicted_seconds?: number;
+  ratio?: number;
+  bound?: string;
+  shapes_from: string;
+  kernel: string;
+};
+
+export type ProfileStep = {
+  name: string;
+  seconds: number;
+  idle_seconds: number;
+};
+
+export type ProfileWait = {
+  cause: string;
+  seconds: number;
+  times: number;
+};
+
+export type RatePoint = {
+  rate: number;
+  requests: number;
+  completed: number;
+  output_tokens_per_second: number;
+  requests_per_second: number;
+  goodput_requests_per_second: number;
+  saturation: number;
+  capacity_requests_per_second: number;
+  offered_requests_per_second: number;
+  queue_growth_per_second: number;
+  seconds: number;
+  mean_requests_present: number;
+  preemptions: number;
+  recomputed_tokens: number;
+  prefix_hit_rate: number;
+  prefill_share: number;
+  decode_share: number;
+  mixed_share: number;
+  idle_share: number;
+  cache_transfer_seconds: number;
+  joules_per_token: number;
+  ttft_seconds: Percentiles;
+  tpot_seconds: Percentiles;
+  gap_seconds: Percentiles;
+  latency_seconds: Percentiles;
+};
+
+export type Run = {
+  tokens: number;
+  steps: number;
+  days: number;
+  days_low: number;
+  days_high: number;
+  days_p99: number;
+  days_p99_failures: number;
+  days_without_failures: number;
+  gpu_hours: number;
+  dollars: number;
+  megawatt_hours: number;
+  co2_tonnes: number;
+  goodput: number;
+  interruptions: number;
+  between_interruptions_seconds: number;
+  checkpoint_seconds: number;
+  checkpoint_bytes: number;
+  checkpoint_interval_seconds: number;
+  lost_to_checkpoints_days: number;
+  lost_work_days: number;
+  lost_to_restarts_days: number;
+};
+
+export type RuntimePreset = {
+  name: string;
+  kernels: string;
+  graph: boolean;
+  trains: boolean;
+  serves: boolean;
+  notes: string;
+};
+
+export type Sample = {
+  step_seconds: number;
+  total_bytes: number;
+  gpus: number;
+  summary: string;
+};
+
+export type SearchAnswer = {
+  model: string;
+  system: string;
+  runtime: string;
+  gpus: number;
+  kind: string;
+  objective: string;
+  evaluated: number;
+  feasible: number;
+  stopped: boolean;
+  seconds: number;
+  evaluations_per_second: number;
+  batch?: number;
+  seq?: number;
+  points?: number;
+  best: Found[];
+  pareto: Found[];
+  usual?: Found;
+  sample?: Sample[];
+  reasons: string[];
+  rejected: Record<string, number>;
+  assumptions: string[];
+};
+
+export type Sensitivity = {
+  parameter: string;
+  change: number;
+  step_seconds?: number;
+  tpot_seconds?: number;
+  ttft_seconds?: number;
+  latency_seconds?: number;
+  output_tokens_per_second?: number;
+};
+
+export type Serving = {
+  batch: number;
+  input: number;
+  output: number;
+  batching: string;
+  chunk: number;
+  kv_precision: string;
+  speculate: number;
+  acceptance: number;
+  draft_cost: number;
+};
+
+export type SlowRequest = {
+  request: number;
+  input: number;
+  output: number;
+  latency_seconds: number;
+  queued_seconds: number;
+  prompt_seconds: number;
+  decode_seconds: number;
+  preemptions: number;
+  waited_for: string;
+};
+
+export type Span = {
+  stage: number;
+  microbatch: number;
+  chunk: number;
+  kind: string;
+  start: number;
+  duration: number;
+};
+
+export type SplitPoint = {
+  prefill_workers: number;
+  decode_workers: number;
+  best: boolean;
+  requests: number;
+  completed: number;
+  output_tokens_per_second: number;
+  requests_per_second: number;
+  goodput_requests_per_second: number;
+  saturation: number;
+  capacity_requests_per_second: number;
+  offered_requests_per_second: number;
+  queue_growth_per_second: number;
+  seconds: number;
+  mean_requests_present: number;
+  preemptions: number;
+  recomputed_tokens: number;
+  prefix_hit_rate: number;
+  prefill_share: number;
+  decode_share: number;
+  mixed_share: number;
+  idle_share: number;
+  cache_transfer_seconds: number;
+  joules_per_token: number;
+  ttft_seconds: Percentiles;
+  tpot_seconds: Percentiles;
+  gap_seconds: Percentiles;
+  latency_seconds: Percentiles;
+};
+
+export type Strategy = {
+  tp: number;
+  pp: number;
+  dp: number;
+  cp: number;
+  ep: number;
+  etp: number;
+  microbatch: number;
+  interleave: number;
+  zero: number;
+  shard: number;
+  offload: boolean;
+  context: string;
+  order: string;
+  sp: boolean;
+  schedule: string;
+  recompute: string;
+  recompute_layers: number;
+  modules: StrategyModules;
+  precision: string;
+};
+
+export type StrategyModules = {
+  norms: boolean;
+  activation: boolean;
+  mlp: boolean;
+  experts: boolean;
+  latent: boolean;
+};
+
+export type SystemPreset = {
+  name: string;
+  device: string;
+  devices_per_node: number;
+  max_devices: number;
+  fabrics: FabricFacts[];
+};
+
+export type TechAnswer = {
+  device: DeviceFacts;
+  area_m2: Record<string, number>;
+  power_watts: Record<string, number>;
+  cores_on_die: number;
+  stacks: number;
+  links: number;
+  link_bytes_per_second: number;
+  sustained_flops_per_second: number;
+  sustained_clock_hertz: number;
+  design_clock_hertz: number;
+  natural_power_watts: number;
+  binds: string;
+  asked_watts: number;
+  streaming_watts: number;
+  streaming_clock_hertz: number;
+  streamed_bytes_per_second: number;
+  edge_used_m: number;
+  edge_usable_m: number;
+  yield: number;
+  die_cost_dollars: number;
+  memory_cost_dollars: number;
+  package_cost_dollars: number;
+  board_cost_dollars: number;
+  package_yield: number;
+  cost_dollars: number;
+  warnings: string[];
+  assumptions: string[];
+};
+
+export type Tile = {
+  m: number;
+  n: number;
+  split: number;
+  waves: number;
+};
+
+export type Timeline = {
+  stages: number;
+  microbatches: number;
+  too_large?: boolean;
+  seconds: number;
+  spans: Span[];
+  perfetto: boolean;
+};
+
+export type TrafficAnswer = {
+  model: string;
+  system: string;
+  runtime: string;
+  gpus: number;
+  requests: number;
+  completed: number;
+  output_tokens_per_second: number;
+  requests_per_second: number;
+  goodput_requests_per_second: number;
+  saturation: number;
+  capacity_requests_per_second: number;
+  offered_requests_per_second: number;
+  queue_growth_per_second: number;
+  seconds: number;
+  mean_requests_present: number;
+  preemptions: number;
+  recomputed_tokens: number;
+  prefix_hit_rate: number;
+  prefill_share: number;
+  decode_share: number;
+  mixed_share: number;
+  idle_share: number;
+  cache_transfer_seconds: number;
+  joules_per_token: number;
+  ttft_seconds: Percentiles;
+  tpot_seconds: Percentiles;
+  gap_seconds: Percentiles;
+  latency_seconds: Percentiles;
+  dollars_per_million_tokens: number;
+  dollars_per_million_tokens_in_and_out: number;
+  simulated_requests_per_second: number;
+  memory: TrafficMemory;
+  slowest: SlowRequest[];
+  curve?: RatePoint[];
+  knee_requests_per_second?: number;
+  splits?: SplitPoint[];
+  load?: LoadPoint[];
+  distribution?: LatencyShare[];
+  warnings: string[];
+  assumptions: string[];
+};
+
+export type TrafficMemory = {
+  weights_bytes: number;
+  kv_cache_bytes: number;
+  activation_bytes: number;
+  other_bytes: number;
+  total_bytes: number;
+  capacity_bytes: number;
+  fits: boolean;
+  cache_tokens: number;
+};
+
+export type TrainAnswer = {
+  model: string;
+  system: string;
+  runtime: string;
+  gpus: number;
+  batch: number;
+  seq: number;
+  step_seconds: number;
+  tokens_per_second: number;
+  tokens_per_second_per_gpu: number;
+  model_tflops_per_gpu: number;
+  mfu: number;
+  hfu: number;
+  forward_backward_seconds: number;
+  optimizer_seconds: number;
+  memory: Memory;
+  breakdown: Part;
+  strategy: Strategy;
+  slowest_stage: number;
+  clock_hz: number;
+  power_watts: number;
+  model_flops: number;
+  hardware_flops: number;
+  uncertainty: Uncertainty;
+  energy: Energy;
+  would_fit?: TrainFit[];
+  run?: Run;
+  operators?: Operator[];
+  sensitivity?: Sensitivity[];
+  sensitivity_summary?: string;
+  timeline?: Timeline;
+  choices?: Record<string, number[]>;
+  nearest_cases?: NearestCase[];
+  assumptions: string[];
+};
+
+export type TrainFit = {
+  change: string;
+  step_seconds: number;
+  total_bytes: number;
+  strategy: Strategy;
+};
+
+export type Uncertainty = {
+  level: number;
+  low: number;
+  high: number;
+  basis: string;
+  cases: number;
+};
+
+export type ValidateAnswer = {
+  groups: ValidationGroup[];
+  rows: ValidationRow[];
+};
+
+export type ValidationGroup = {
+  name: string;
+  cases: number;
+  mape: number;
+  median_ape: number;
+  p90_ape: number;
+  bias: number;
+  unsupported: number;
+};
+
+export type ValidationRow = {
+  id: string;
+  group: string;
+  device: string;
+  metric: string;
+  predicted: number;
+  measured: number;
+  error: number;
+  bound: string;
+  low?: number;
+  high?: number;
+  alike?: string;
+  unsupported?: string;
+};
