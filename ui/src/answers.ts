@@ -525,7 +525,7 @@ export type ProfileAnswer = {
   waits: ProfileWait[];
   steps: ProfileStep[];
   devices: ProfileDevice[];
-  pieces: ProfilePiece[];
+  pieces?: ProfilePiece[];
   assumptions: string[];
 };
 
@@ -872,6 +872,8 @@ export type TrafficAnswer = {
   tpot_seconds: Percentiles;
   gap_seconds: Percentiles;
   latency_seconds: Percentiles;
+  uncertainty: Uncertainty;
+  first_token_uncertainty: Uncertainty;
   dollars_per_million_tokens: number;
   dollars_per_million_tokens_in_and_out: number;
   simulated_requests_per_second: number;
