@@ -17,6 +17,7 @@ async function load(path) {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     absWorkingDir: root,
+    define: { SITE: 'false' },
   });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
 }
