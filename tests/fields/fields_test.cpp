@@ -206,6 +206,7 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-h200", "trtllm", "llama3.1-70b"), many, {.tp = 4, .pp = 2});
   serve(world_of("dgx-h200", "trtllm", "deepseek-v3"), many,
         {.dp = 16, .ep = 16, .precision = Precision::fp8});
+  serve(world_of("dgx-h200", "trtllm", "llama4-scout"), many, {.dp = 8, .ep = 8});
   many.cache = Precision::fp8;
   many.batching = Batching::closed_loop;
   many.chunk = 256;

@@ -433,8 +433,6 @@ export type Operator = {
   part: string;
   name: string;
   pass: string;
-  branch: string;
-  of: string;
   shape: string;
   runs: number;
   seconds: number;
@@ -447,6 +445,8 @@ export type Operator = {
   exposed_seconds: number;
   intensity?: number;
   bound: string;
+  branch: string;
+  node: string;
 };
 
 export type OpsAnswer = {

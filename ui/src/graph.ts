@@ -31,7 +31,7 @@ export function sharesOf(operators: Operator[], seconds: number): Shares {
     if (!operator.branch) continue;
     const of = shares.get(operator.branch) ?? new Map<string, number>();
     shares.set(operator.branch, of);
-    const name = operator.message_bytes > 0 ? between : operator.of;
+    const name = operator.message_bytes > 0 ? between : operator.node;
     of.set(name, (of.get(name) ?? 0) + (operator.exposed_seconds * operator.runs) / seconds);
   }
   return shares;

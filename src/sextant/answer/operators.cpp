@@ -23,8 +23,6 @@ void describe(Record& r, const Operator& o, const OperatorList& list, bool of_cs
   r("part", o.part, "part");
   r(of_csv ? "operator" : "name", o.name, "operator");
   r("pass", o.kind);
-  r("branch", o.branch);
-  r("of", o.of);
   r("shape", o.shape, "shape");
   if (list.passes()) r("", o.kind, "pass");
   r("runs", general(o.count, 4), "runs");
@@ -46,6 +44,9 @@ void describe(Record& r, const Operator& o, const OperatorList& list, bool of_cs
   }
   r("bound", c.bound, "bound");
   if (of_csv) r("of", list.title);
+  // The operator of the graph that it belongs to, as `sextant model` lists them.
+  r("branch", o.branch);
+  r("node", o.of);
 }
 
 // A roof: the least of a slope and the peak.
