@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "sextant/cost/experts.hpp"
@@ -584,7 +585,9 @@ void close_loop(const JoiningPrompts& joining, const Serving& w, double requests
   if (share <= 1) {
     const JoiningPrompts::Times t = joining.times(std::ceil(requests / waves));
     e.tpot = e.step + share * (t.mixed - t.plain);
-    service = joined + (w.output - 1.0) * e.tpot;
+    // All take their turns with prompts before one's own comes again.
+    const Seconds turns = requests > 1 ? requests * joining.passes() * t.mixed : Seconds(0);
+    service = max(turns, joined + (w.output - 1.0) * e.tpot);
   } else {
     const double decoding = std::clamp(w.output / joining.passes(), 1.0, requests);
     // Drafts make a step longer and give more tokens, as they do without prompts.
@@ -763,7 +766,10 @@ double tokens_a_step(const Speculation& speculation) noexcept {
   return (1 - std::pow(a, speculation.tokens + 1.0)) / (1 - a);
 }
 
-ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
+namespace {
+
+/// With no more than so many requests decoding at a time.
+ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most) noexcept {
   ServingEstimate e;
   e.verdict = legal_serving(p, s);
   if (e.verdict != Verdict::fits) return e;
@@ -771,7 +777,7 @@ ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
   e.devices = static_cast<double>(s.tp) * s.pp * s.dp;
   const bool closed = w.batching == Batching::closed_loop;
   e.memory = memory_of(p, s);
-  e.active = closed ? std::min<double>(w.batch, in_flight_limit(p, s, e.memory)) : w.batch;
+  e.active = closed ? std::min({double(w.batch), most, in_flight_limit(p, s, e.memory)}) : w.batch;
   // Stages work on different microbatches at a time.
   const double waves = std::min<double>(s.pp, e.active);
   const double each = std::ceil(e.active / waves);
@@ -805,6 +811,19 @@ ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
     }
   }
   return e;
+}
+
+}  // namespace
+
+ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
+  const ServingEstimate e = serve_at_most(p, s, std::numeric_limits<double>::infinity());
+  // One more prompt joins a step with every request more than tokens are generated. Just beyond
+  // such an edge an engine does better with fewer at a time, and may be told so.
+  const double edge = static_cast<double>(p.serving.output) * std::max(1, s.dp);
+  if (p.serving.batching != Batching::closed_loop || !(e.active > edge)) return e;
+  const double fewer = std::floor((e.active - 1) / edge) * edge;
+  const ServingEstimate other = serve_at_most(p, s, fewer);
+  return other.verdict == e.verdict && other.latency < e.latency ? other : e;
 }
 
 }  // namespace sextant
