@@ -34,7 +34,10 @@ Chiplet read_chiplet(Flags& flags, const std::string& text, Lookup lookup) {
   constexpr const char* flag = "--chiplet";
   Chiplet c;
   std::istringstream words(text);
-  std::string role, node, area, word;
+  std::string role;
+  std::string node;
+  std::string area;
+  std::string word;
   words >> role >> node >> area;
   if (area.empty()) {
     flags.add(flag, "expected a role, a node and an area, got '" + text + "'",

@@ -92,7 +92,7 @@ struct Row {
 std::vector<Row> rows_of(const Graph& g) {
   std::vector<Row> rows;
   for (const Branch& b : g.branches) {
-    for (const graph::Operator& op : b.operators) rows.push_back({&b, &op, &op == &b.operators[0]});
+    for (const graph::Operator& op : b.operators) rows.push_back({&b, &op, &op == b.operators.data()});
   }
   return rows;
 }
