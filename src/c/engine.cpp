@@ -52,9 +52,9 @@ std::unique_ptr<sextant_engine> engine_of(std::string request) {
       .limits = pool.limits,
       .devices = x.cluster.devices(),
       .longest = longest,
-      .interval = interval_of(measured_errors(),
-                              likeness_of(Asked::traffic, x.scenario.system.device.name,
-                                          pool.problem, pool.strategy))});
+      .interval =
+          interval_of(measured_errors(), likeness_of(Asked::traffic, x.scenario.system.device.name,
+                                                     pool.problem, pool.strategy))});
   engine->price.fill(pool.limits.max_requests, engine->longest, pool.limits.token_budget);
   return engine;
 }

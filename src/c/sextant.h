@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Step times of a serving engine, for other people's simulators: prepare an engine once, then ask what a step costs, from
- * any thread, without allocation, in well under a microsecond. Numbers are those of `sextant traffic` and `sextant infer`.
+ * Step times of a serving engine, for other people's simulators: prepare an engine once, then ask
+ * what a step costs, from any thread, without allocation, in well under a microsecond. Numbers are
+ * those of `sextant traffic` and `sextant infer`.
  *
- * Everything is in SI base units. Functions with an `int` result return 0, or SEXTANT_... for what is wrong.
+ * Everything is in SI base units. Functions with an `int` result return 0, or SEXTANT_... for what
+ * is wrong.
  */
 #ifndef SEXTANT_H
 #define SEXTANT_H
@@ -34,12 +36,15 @@ enum {
 /* An engine: a model on so many devices under a runtime. */
 typedef struct sextant_engine sextant_engine;
 
-/* From a JSON object whose fields are the flags of `sextant traffic` with '_' for '-':
- *   {"model": "llama3.1-70b", "system": "dgx-h100", "tp": 4, "precision": "fp8", "max_requests": 256}
- * "input" and "output" are the usual lengths, where tables are exact. A model, system or runtime may be a name or the path
- * of a file. Returns a null pointer where something is wrong, and writes all problems into `error`, ended by a zero. Takes
- * tenths of a second: tables are filled here. */
-SEXTANT_API sextant_engine* sextant_prepare(const char* request, size_t request_size, char* error, size_t error_size);
+/* From a JSON object whose fields are the flags of `sextant traffic` with '_' for '-', such as
+ *
+ *   {"model": "llama3.1-70b", "system": "dgx-h100", "tp": 4, "max_requests": 256}
+ *
+ * "input" and "output" are the usual lengths, where tables are exact. A model, system or runtime
+ * may be a name or the path of a file. Returns a null pointer where something is wrong, and writes
+ * all problems into `error`, ended by a zero. Takes tenths of a second: tables are filled here. */
+SEXTANT_API sextant_engine* sextant_prepare(const char* request, size_t request_size, char* error,
+                                            size_t error_size);
 SEXTANT_API void sextant_release(sextant_engine* engine);
 
 /* What it takes at a time, on one rank of attention. */
@@ -58,8 +63,8 @@ typedef struct {
   double decoding;      /* requests that get their next token */
   double contexts;      /* tokens that they look at, summed */
   double prompt_tokens; /* of all prompts in the step */
-  double reach;         /* tokens that those look at, summed: n * n / 2 for a prompt of n from its start */
-  double prompts;       /* how many prompts they belong to */
+  double reach; /* tokens that those look at, summed: n * n / 2 for a prompt of n from its start */
+  double prompts; /* how many prompts they belong to */
 } sextant_step;
 
 typedef struct {
@@ -68,7 +73,8 @@ typedef struct {
   double joules;    /* of one device */
 } sextant_cost;
 
-SEXTANT_API int sextant_step_cost(const sextant_engine* engine, const sextant_step* step, sextant_cost* cost);
+SEXTANT_API int sextant_step_cost(const sextant_engine* engine, const sextant_step* step,
+                                  sextant_cost* cost);
 
 #ifdef __cplusplus
 }

@@ -92,7 +92,8 @@ struct Row {
 std::vector<Row> rows_of(const Graph& g) {
   std::vector<Row> rows;
   for (const Branch& b : g.branches) {
-    for (const graph::Operator& op : b.operators) rows.push_back({&b, &op, &op == b.operators.data()});
+    for (const graph::Operator& op : b.operators)
+      rows.push_back({&b, &op, &op == b.operators.data()});
   }
   return rows;
 }

@@ -131,13 +131,11 @@ class Worker {
     if (score_of(devices, f) <= std::min(known_.worst, findings.worst())) return true;
     if (!aim_.front) return false;
     const auto key = static_cast<std::uint64_t>(devices);
-    for (const Fronts* fronts : {&known_.fronts, &findings.fronts()}) {
-      const auto at = fronts->find(key);
-      if (at != fronts->end() && !at->second.takes(f.step.value, f.memory.value, order)) {
-        return false;
-      }
-    }
-    return true;
+    const auto takes = [&](const Fronts& fronts) {
+      const auto at = fronts.find(key);
+      return at == fronts.end() || at->second.takes(f.step.value, f.memory.value, order);
+    };
+    return takes(known_.fronts) && takes(findings.fronts());
   }
 
   const Laid& load(std::size_t cut) {

@@ -44,8 +44,8 @@ class StepPrice {
   StepCost step(const StepShape& shape);
 
   /// Fills the tables for steps of up to so many requests of so long contexts, beside so many
-  /// tokens of prompts. Within that, `filled` is `step`: it writes nothing, so any number of threads
-  /// may ask at a time.
+  /// tokens of prompts. Within that, `filled` is `step`: it writes nothing, so any number of
+  /// threads may ask at a time.
   void fill(double most_requests, double most_context, double most_prompt_tokens);
   StepCost filled(const StepShape& shape) const;
 
