@@ -23,7 +23,7 @@ void write(const std::filesystem::path& folder, const std::vector<manual::Page>&
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  if (argc != 2 || *argv[1] == '-') {  // a flag is no folder, and there are none
     std::fputs("usage: sextant-manual FOLDER\n", stderr);
     return 2;
   }
