@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Targets share build folders, so they run one after another; Ninja uses all cores inside each.
 .NOTPARALLEL:
-.PHONY: help build run test bare bench docs packages wheel accuracy format tidy fuzz clean
+.PHONY: help build run test bare bench docs site pictures packages wheel accuracy format tidy fuzz clean
 
 # Ninja's counter on a terminal, its silence in a log.
 QUIET := $(shell [ -t 1 ] || echo -- --quiet)
@@ -37,6 +37,15 @@ docs: ## the pages of docs/ as a site, at build/site/index.html
 	@tools/setup.sh test
 	@mkdocs build --strict --quiet
 	@echo "build/site/index.html is ready"
+
+site: build ## the page without a server, at build-site/site: a folder for any static host (minutes), and its test
+	@tools/setup.sh site
+	@tools/site.sh
+	@cd ui && SEXTANT=../build/sextant node --test site-test/
+
+pictures: build ## docs/images anew: every view, by the browser that tests it
+	@tools/setup.sh test
+	@cd ui && SEXTANT=../build/sextant npm run --silent screenshots
 
 packages: ## Debian packages in build/packages: sextant, libsextant-dev, python3-sextant
 	@tools/setup.sh test

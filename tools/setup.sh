@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages a task needs and that are not there yet; nothing to do takes a few
-# milliseconds and no rights. Usage: tools/setup.sh build|test
+# milliseconds and no rights. Usage: tools/setup.sh build|test|site
 set -euo pipefail
 
 packages=(
@@ -20,8 +20,9 @@ case ${1-} in
       python3 python3-dev python3-pip python3-pytest sqlite3 valgrind
     )
     ;;
+  site) packages+=(chromium emscripten) ;;
   *)
-    echo "usage: tools/setup.sh build|test" >&2
+    echo "usage: tools/setup.sh build|test|site" >&2
     exit 2
     ;;
 esac

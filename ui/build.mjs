@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds dist/index.html: one file with script, style and fonts inside, so that the program can embed it and an answer
-// can travel as one file. Usage: node build.mjs [--watch]
+// can travel as one file. Usage: node build.mjs [--watch] [--site]
 import { context } from 'esbuild';
 import { gzipSync } from 'node:zlib';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(fileURLToPath(import.meta.url));
 const limit = 260 * 1024; // gzipped; the promise of a first load without waiting
-const output = join(root, 'dist', 'index.html');
+const site = process.argv.includes('--site'); // without a server: see site.ts
+const folder = join(root, site ? 'dist-site' : 'dist');
+const output = join(folder, 'index.html');
 
 /** Text that may stand inside a <script> or <style> element: no sequence may close it. */
 const enclosed = (text, tag) => text.replaceAll(new RegExp(`</(${tag})`, 'gi'), '<\\/$1');
@@ -55,12 +57,15 @@ function assemble(files, metafile) {
   if (page.split('<script>').length !== 3) throw new Error('the bundle contains a <script> of its own');
   mkdirSync(dirname(output), { recursive: true });
   const listed = packages.map(({ name, version, license }) => ({ name, version, license }));
-  writeFileSync(join(root, 'dist', 'packages.json'), JSON.stringify(listed, null, 1) + '\n');
-  writeFileSync(join(root, 'dist', 'notices.txt'), notices);
+  writeFileSync(join(folder, 'packages.json'), JSON.stringify(listed, null, 1) + '\n');
+  writeFileSync(join(folder, 'notices.txt'), notices);
   writeFileSync(`${output}.new`, page);
   renameSync(`${output}.new`, output);
   const packed = gzipSync(page, { level: 9 }).length;
-  console.log(`dist/index.html: ${(page.length / 1024).toFixed(0)} KB, ${(packed / 1024).toFixed(0)} KB gzipped`);
+  if (site) copyFileSync(join(root, 'src', 'site-worker.js'), join(folder, 'worker.js'));
+  console.log(
+    `${site ? 'dist-site' : 'dist'}/index.html: ${(page.length / 1024).toFixed(0)} KB, ${(packed / 1024).toFixed(0)} KB gzipped`,
+  );
   if (packed > limit) throw new Error(`the page is over ${limit / 1024} KB gzipped`);
 }
 
@@ -77,6 +82,7 @@ const bundler = await context({
   jsx: 'automatic',
   jsxImportSource: 'preact',
   legalComments: 'none',
+  define: { SITE: String(site) },
   loader: { '.woff2': 'dataurl' },
   plugins: [
     {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTTP API, typed. An answer inlined into the page takes the server's place.
+import { askHere, cancelHere, followHere, searchHere } from './site';
 import { fieldName, inWords } from './words';
 import type { Fields, Job, Json, MeasuredCase, MeasuredCases, Presets, Problem } from './types';
 
@@ -40,12 +41,18 @@ function problemsOf(body: unknown, status: number): Problem[] {
   }));
 }
 
-interface Sent {
+export interface Sent {
   type: string;
   body: string | Blob;
 }
 
-async function call<T>(method: string, path: string, sent?: Sent, signal?: AbortSignal): Promise<T> {
+export interface Answered {
+  status: number;
+  body: unknown;
+}
+
+async function ask(method: string, path: string, sent?: Sent, signal?: AbortSignal): Promise<Answered> {
+  if (SITE) return askHere(method, path, sent, signal);
   const response = await fetch(base + path, {
     method,
     signal: signal ?? null,
@@ -54,9 +61,13 @@ async function call<T>(method: string, path: string, sent?: Sent, signal?: Abort
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new Refusal([{ field: '', message: 'the server does not answer', hint: 'is sextant serve still running?' }]);
   });
-  const answer: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw new Refusal(problemsOf(answer, response.status));
-  return answer as T;
+  return { status: response.status, body: await response.json().catch(() => null) };
+}
+
+async function call<T>(method: string, path: string, sent?: Sent, signal?: AbortSignal): Promise<T> {
+  const { status, body } = await ask(method, path, sent, signal);
+  if (status < 200 || status >= 300) throw new Refusal(problemsOf(body, status));
+  return body as T;
 }
 
 const inJson = (body: Json): Sent => ({ type: 'application/json', body: JSON.stringify(body) });
@@ -120,15 +131,24 @@ export async function presets(): Promise<Presets> {
 
 export const cases = async (): Promise<MeasuredCase[]> => (await call<MeasuredCases>('GET', '/cases')).cases;
 
-export const startSearch = (fields: Fields): Promise<{ id: string }> => call('POST', '/search', inJson(fields));
-export const cancelJob = (id: string): Promise<unknown> => call('DELETE', `/jobs/${id}`);
+export const startSearch = (fields: Fields): Promise<{ id: string }> =>
+  SITE
+    ? searchHere(inJson(fields), ({ body, status }) => problemsOf(body, status))
+    : call('POST', '/search', inJson(fields));
+export const cancelJob = async (id: string): Promise<void> => {
+  if (SITE) cancelHere(id);
+  else await call('DELETE', `/jobs/${id}`);
+};
 /** For a page that is being left: the request outlives it, and nobody waits for the answer. */
-export const abandonJob = (id: string): void =>
-  void fetch(`${base}/jobs/${id}`, { method: 'DELETE', keepalive: true }).catch(() => undefined);
+export const abandonJob = (id: string): void => {
+  if (SITE) cancelHere(id);
+  else void fetch(`${base}/jobs/${id}`, { method: 'DELETE', keepalive: true }).catch(() => undefined);
+};
 export const readJob = (id: string): Promise<Job> => call('GET', `/jobs/${id}`);
 
 /** Follows a job by server-sent events until it ends; the returned function stops listening. */
 export function followJob(id: string, update: (job: Job) => void): () => void {
+  if (SITE) return followHere(id, update);
   const source = new EventSource(`${base}/jobs/${id}/events`);
   const take = (event: MessageEvent<string>) => update(JSON.parse(event.data) as Job);
   source.addEventListener('progress', take);

@@ -171,9 +171,9 @@ function Page(): JSX.Element {
       <Current key={view.value} />
       <footer class="bottom">
         Analytical predictions of the <code>sextant</code> program
-        {inlined ? (
-          '.'
-        ) : (
+        {SITE && ', computed in this page; nothing is sent anywhere.'}
+        {inlined && '.'}
+        {!inlined && !SITE && (
           <>
             {' '}
             on this machine. <a href="/api/v1/openapi.json">HTTP API</a>

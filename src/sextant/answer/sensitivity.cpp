@@ -35,9 +35,13 @@ Sensitivity find_sensitivity(const Problem& problem, std::vector<Outcome> outcom
     }
     s.effects.push_back(std::move(e));
   }
-  std::stable_sort(s.effects.begin(), s.effects.end(), [](const Effect& a, const Effect& b) {
-    return std::abs(a.changes.front()) > std::abs(b.changes.front());
-  });
+  // What is nothing but rounding has no order of its own, which another machine might turn round.
+  const auto size = [](const Effect& e) {
+    const double change = std::abs(e.changes.front());
+    return change < 1e-12 ? 0 : change;
+  };
+  std::stable_sort(s.effects.begin(), s.effects.end(),
+                   [&](const Effect& a, const Effect& b) { return size(a) > size(b); });
   return s;
 }
 

@@ -225,7 +225,7 @@ function Start(): JSX.Element {
         <h1>Where does it lose?</h1>
         <p class="subtitle">
           Drop a trace of PyTorch’s profiler: what the device could have done with the same work, and what took the
-          rest. It is read on the machine that serves this page.
+          rest. It is read {SITE ? 'in this page' : 'on the machine that serves this page'}.
         </p>
       </header>
       <Drop />
