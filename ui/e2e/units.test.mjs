@@ -222,7 +222,7 @@ test('a graph’s layers are in order, between the embedding and the head', asyn
     layers[2].branches.map(({ name }) => name),
     ['attention', 'experts'],
   );
-  const run = (of, message_bytes = 0) => ({ branch: 'attention', of, message_bytes, exposed_seconds: 1, runs: 3 });
+  const run = (node, message_bytes = 0) => ({ branch: 'attention', node, message_bytes, exposed_seconds: 1, runs: 3 });
   const shares = sharesOf([run('qkv'), run('qkv'), run('output', 9), { ...run('x'), branch: '' }], 10);
   assert.deepEqual([...shares.keys()], ['attention']);
   assert.deepEqual([...shares.get('attention').keys()], ['qkv', between]);
