@@ -41,7 +41,7 @@ std::unique_ptr<sextant_engine> engine_of(std::string request) {
   cli::read_request(document, document.root, cli::options_of(options), problems);
   throw_if_any(std::move(problems));
   const TrafficScenario x = cli::read_traffic(options, {});
-  if (!x.fits) throw InputError("no room for a cache", "a larger tp, or fewer bits");
+  cli::check_cache(x);
   if (x.cluster.decode) throw InputError("two pools are two engines", "prepare each of them");
   const Pool& pool = x.cluster.pool;
   const int context = pool.problem.model.max_context;

@@ -2,8 +2,6 @@
 // `sextant traffic`: requests over time on engines, what their users see, and how far the limit is.
 #include "sextant/serving/traffic.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cmath>
 
@@ -12,7 +10,6 @@
 #include "cli/traffic_scenario.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/report/serving_trace.hpp"
-#include "sextant/units/format.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -63,20 +60,13 @@ void write_figures(const std::string& path, const TrafficAnswer& a) {
   write_file_atomically(path, plot::to_html(all, figures.front().title));
 }
 
-std::string no_cache(const TrafficScenario& x) {
-  const ServingMemory& m = x.memory;
-  return fmt::format("no room for a cache: weights take {}, activations {}, other {} of {}",
-                     format_binary_bytes(m.weights.value), format_binary_bytes(m.activations.value),
-                     format_binary_bytes(m.other.value), format_binary_bytes(m.capacity.value));
-}
-
 }  // namespace
 
 Answer run_traffic(const TrafficOptions& options, const Common& common) {
   check_figure_path(options.plot);
   if (!options.trace.empty()) check_writable(options.trace);
   const TrafficScenario x = read_traffic(options, common);
-  if (!x.fits) throw InputError(no_cache(x), "a larger --tp, fewer bits, or fewer --max-requests");
+  check_cache(x);
   SpanObserver spans;
   const auto start = Clock::now();
   TrafficAnswer a{

@@ -8,6 +8,7 @@
 #include "cli/flags.hpp"
 #include "sextant/io/prices.hpp"
 #include "sextant/io/traces.hpp"
+#include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant::cli {
@@ -233,6 +234,16 @@ void Reader::check_longest() {
 
 TrafficScenario read_traffic(const TrafficOptions& options, const Common& common) {
   return Reader(options, common).run();
+}
+
+void check_cache(const TrafficScenario& x) {
+  if (x.fits) return;
+  const ServingMemory& m = x.memory;
+  throw InputError(
+      fmt::format("no room for a cache: weights take {}, activations {}, other {} of {}",
+                  format_binary_bytes(m.weights.value), format_binary_bytes(m.activations.value),
+                  format_binary_bytes(m.other.value), format_binary_bytes(m.capacity.value)),
+      "a larger --tp, fewer bits, or fewer --max-requests");
 }
 
 }  // namespace sextant::cli

@@ -10,4 +10,7 @@ namespace sextant::cli {
 /// Throws InputError with everything that is wrong with the flags.
 TrafficScenario read_traffic(const TrafficOptions& options, const Common& common);
 
+/// Throws InputError, with what takes the memory, where none is left for a cache.
+void check_cache(const TrafficScenario& scenario);
+
 }  // namespace sextant::cli

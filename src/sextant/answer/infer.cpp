@@ -50,13 +50,7 @@ Record rates_of(const ServingEstimate& e) {
 }
 
 Record memory_of(const ServingMemory& m) {
-  Record r;
-  r("weights_bytes", m.weights);
-  r("kv_cache_bytes", m.cache);
-  r("activation_bytes", m.activations);
-  r("other_bytes", m.other);
-  r("total_bytes", m.total());
-  r("capacity_bytes", m.capacity);
+  Record r = memory_record(m);
   r("fits", m.fits());
   r("max_batch", m.max_batch);
   r("kv_cache_bytes_per_token", m.cache_per_token);

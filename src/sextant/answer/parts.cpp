@@ -45,6 +45,17 @@ void say_misfit(Answer& a, Bytes over, bool neighbours) {
   a.say("  nothing near it fits: it takes more devices, or devices with more memory");
 }
 
+Record memory_record(const ServingMemory& m) {
+  Record r;
+  r("weights_bytes", m.weights);
+  r("kv_cache_bytes", m.cache);
+  r("activation_bytes", m.activations);
+  r("other_bytes", m.other);
+  r("total_bytes", m.total());
+  r("capacity_bytes", m.capacity);
+  return r;
+}
+
 void add(Answer& a, const EnergyAnswer& x) {
   const Energy& e = x.device;
   const Joules whole = e.total();

@@ -7,6 +7,7 @@
 
 #include "sextant/answer/answer.hpp"
 #include "sextant/predict/energy.hpp"
+#include "sextant/predict/infer.hpp"
 #include "sextant/predict/uncertainty.hpp"
 #include "sextant/scenario/scenario.hpp"
 
@@ -21,6 +22,8 @@ struct Occupied {
   Bytes bytes;
   std::string note;
 };
+/// What a served model takes of a device, by part.
+Record memory_record(const ServingMemory& memory);
 /// "memory of a device: 60 GiB of 80 GiB", and a line a part.
 void say_memory(Answer& answer, const std::string& of_what, Bytes total, Bytes capacity,
                 const std::vector<Occupied>& parts);

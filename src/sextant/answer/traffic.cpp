@@ -300,15 +300,8 @@ std::string traffic_text(const TrafficAnswer& a) {
   return out;
 }
 
-Record memory_record(const TrafficScenario& x) {
-  Record r;
-  const ServingMemory& m = x.memory;
-  r("weights_bytes", m.weights);
-  r("kv_cache_bytes", m.cache);
-  r("activation_bytes", m.activations);
-  r("other_bytes", m.other);
-  r("total_bytes", m.total());
-  r("capacity_bytes", m.capacity);
+Record memory_of(const TrafficScenario& x) {
+  Record r = memory_record(x.memory);
   r("fits", Node::of(x.fits));
   r("cache_tokens", x.cluster.pool.limits.cache_tokens);
   return r;
@@ -415,7 +408,7 @@ Answer traffic_answer(const TrafficAnswer& a) {
   answer("dollars_per_million_tokens", per_million(a, r.output_tokens));
   answer("dollars_per_million_tokens_in_and_out", per_million(a, r.output_tokens + r.input_tokens));
   answer("simulated_requests_per_second", a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0);
-  answer.object("memory", "TrafficMemory", memory_record(x));
+  answer.object("memory", "TrafficMemory", memory_of(x));
   answer.list("slowest", "SlowRequest",
               records_of(r.slowest, [](Record& n, const SlowRequest& s) { describe(n, s); }));
   answer.some("curve", "RatePoint", records_of(a.curve, [](Record& n, const RatePoint& p) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
 
 namespace sextant {
@@ -98,7 +99,8 @@ class Arithmetic {
 
 class ScriptReader {
  public:
-  explicit ScriptReader(const Document& script) : script_(script), text_(script.text) {}
+  explicit ScriptReader(const Document& script)
+      : script_(script), text_(script.text), places_(text_) {}
 
   std::vector<ShellCommand> run() {
     while (at_ < text_.size()) {
@@ -112,17 +114,7 @@ class ScriptReader {
  private:
   // ---- places
 
-  Place place(std::size_t offset) {
-    for (; counted_ < offset; ++counted_) {
-      if (text_[counted_] == '\n') {
-        ++place_.line;
-        place_.column = 1;
-      } else if ((static_cast<unsigned char>(text_[counted_]) & 0xC0) != 0x80) {
-        ++place_.column;
-      }
-    }
-    return place_;
-  }
+  Place place(std::size_t offset) { return places_.at(offset); }
   [[noreturn]] void fail(Place at, std::string message) {
     throw InputError({problem_at(script_, at, "", std::move(message))});
   }
@@ -175,7 +167,7 @@ class ScriptReader {
     if (document && !target.empty()) here_documents_.push_back(target.front().text);
     // "2>" leaves its number behind as a word.
     if (!words_.empty() && (words_.back().text == "1" || words_.back().text == "2") &&
-        words_.back().place.line == place_.line && glued_) {
+        words_.back().place.line == places_.last().line && glued_) {
       words_.pop_back();
     }
   }
@@ -303,7 +295,7 @@ class ScriptReader {
   /// The word that starts here, which expansions may make into none or several.
   std::vector<Word> expanded_word() {
     std::vector<Word> done;
-    Word now{"", at_ < text_.size() ? place(at_) : place_};
+    Word now{"", at_ < text_.size() ? place(at_) : places_.last()};
     bool any = false;
     while (at_ < text_.size() &&
            std::string_view(" \t\r\n;&|<>()").find(text_[at_]) == text_.npos) {
@@ -494,7 +486,7 @@ class ScriptReader {
     for (std::size_t i = 0; i < v.words.size(); ++i) {
       if (i > 0) {
         if (any) done.push_back(now);
-        now = Word{"", place_};
+        now = Word{"", places_.last()};
         any = false;
       }
       if (!v.words[i].unknown.empty()) unknown(now, any, v.words[i].unknown);
@@ -531,8 +523,7 @@ class ScriptReader {
   const Document& script_;
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t counted_ = 0;
-  Place place_{1, 1};
+  PlaceCounter places_;
   int depth_ = 0;  ///< blocks around: what is set inside may not be
   bool conditional_ = false;
   bool quoted_expansions_ = false;

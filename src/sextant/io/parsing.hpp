@@ -19,6 +19,8 @@ class PlaceCounter {
  public:
   explicit PlaceCounter(std::string_view text) : text_(text) {}
   Place at(std::size_t offset);
+  /// The one asked for last; the beginning before that.
+  Place last() const { return place_; }
 
  private:
   std::string_view text_;

@@ -170,15 +170,21 @@ TEST(Traffic, ClosedLoopsKeepTheirUsersBusy) {
   EXPECT_EQ(simulate(two, t, {}).completed, 400);
 }
 
-TEST(Traffic, RequestsWaitUntilTheEngineLooksForThem) {
+/// Twenty requests of each user, so long or down to this share of it.
+Traffic closed_loop(int users, double shortest) {
   Traffic t;
   t.arrivals = Arrivals::closed;
   t.lengths = Lengths::uniform;
-  t.length_ratio = 0.8;
-  t.concurrency = 16;
-  t.requests = 320;
+  t.length_ratio = shortest;
+  t.concurrency = users;
+  t.requests = 20.0 * users;
   t.input = 512;
   t.output = 512;
+  return t;
+}
+
+TEST(Traffic, RequestsWaitUntilTheEngineLooksForThem) {
+  const Traffic t = closed_loop(16, 0.8);
   Cluster c = cluster_of("sglang");
   const TrafficResult at_once = simulate(c, t, {});
   c.pool.problem.runtime.engine.poll_steps = 30;
@@ -191,14 +197,7 @@ TEST(Traffic, RequestsWaitUntilTheEngineLooksForThem) {
 }
 
 TEST(Traffic, PromptsAreHeldBackForMoreOfThem) {
-  Traffic t;
-  t.arrivals = Arrivals::closed;
-  t.lengths = Lengths::uniform;
-  t.length_ratio = 0.5;
-  t.concurrency = 32;
-  t.requests = 640;
-  t.input = 512;
-  t.output = 512;
+  const Traffic t = closed_loop(32, 0.5);
   struct Case {
     const char* what;
     int dp;

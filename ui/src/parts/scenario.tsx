@@ -290,6 +290,20 @@ function TrainPrecision({ used }: { used: Used }): JSX.Element {
   );
 }
 
+/** What a device costs an hour: a number, or the name of a public price list. */
+export function PriceField({ problems }: { problems: Problem[] }): JSX.Element {
+  return (
+    <TextField
+      label="Price"
+      name="price"
+      value={params.value['price'] ?? ''}
+      placeholder="$ a GPU and hour, or aws, lambda"
+      problems={problemsOf(problems, 'price')}
+      onChange={(price) => change({ price })}
+    />
+  );
+}
+
 export function ServePrecision({ used }: { used: Used }): JSX.Element {
   return (
     <>

@@ -6,9 +6,9 @@ import { grouped } from '../format';
 import { mostRequests, number, split2, takeTrace, trace } from '../serving';
 import { change, params } from '../state';
 import type { Problem } from '../types';
-import { Choice, NumberField, Picker, TextField, Toggle, problemsOf } from './fields';
+import { Choice, NumberField, Picker, Toggle, problemsOf } from './fields';
 import { FileButton, dropped } from './files';
-import { ModelField, ServePrecision, runtimeOptions, systemOptions } from './scenario';
+import { ModelField, PriceField, ServePrecision, runtimeOptions, systemOptions } from './scenario';
 import type { Used } from './scenario';
 import { Side } from './side';
 
@@ -238,14 +238,7 @@ export function ServingForm({ used, runtime }: { used: Used; runtime: string }):
           <h2>Limits</h2>
           <Limit name="max_ttft_p99" label="TTFT p99" problems={problems} />
           <Limit name="max_tpot_p99" label="TPOT p99" problems={problems} />
-          <TextField
-            label="Price"
-            name="price"
-            value={params.value['price'] ?? ''}
-            placeholder="$ a GPU and hour, or aws, lambda"
-            problems={problemsOf(problems, 'price')}
-            onChange={(price) => change({ price })}
-          />
+          <PriceField problems={problems} />
           <Engines problems={problems} />
           <ServePrecision used={used} />
         </fieldset>

@@ -9,7 +9,7 @@ import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
 import { Problems, TextField, problemsOf } from '../parts/fields';
 import { Figure } from '../parts/figure';
-import { Scenario, switchKind } from '../parts/scenario';
+import { PriceField, Scenario, switchKind } from '../parts/scenario';
 import { change, kind, params, requestOf } from '../state';
 import type { Fields, Problem, Run as WholeRun, TrainAnswer } from '../types';
 import { usedBy } from '../used';
@@ -29,14 +29,7 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
         problems={problemsOf(problems, 'tokens')}
         onChange={(tokens) => change({ tokens })}
       />
-      <TextField
-        label="Price"
-        name="price"
-        value={params.value['price'] ?? ''}
-        placeholder="$ a GPU and hour, or aws, lambda"
-        problems={problemsOf(problems, 'price')}
-        onChange={(price) => change({ price })}
-      />
+      <PriceField problems={problems} />
     </>
   );
 }
