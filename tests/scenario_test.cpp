@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same scenario, asked in every way there is, gets the same digits.
-#include "cli/scenario.hpp"
+#include "sextant/options/scenario.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "cli/request.hpp"
-#include "cli/search_space.hpp"
 #include "cli/sweep.hpp"
+#include "sextant/options/request.hpp"
+#include "sextant/options/search_space.hpp"
 #include "sextant/sweep/evaluator.hpp"
 #include "sextant/validate/validate.hpp"
 
@@ -145,7 +145,7 @@ Question by_request(const Given& g) {
 
 Digits by_question(const Question& question) {
   try {
-    return digits_of(sextant::read_scenario(question));
+    return digits_of(read_scenario(question));
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -261,7 +261,7 @@ TEST(Scenario, EveryWayOfAskingGivesTheSameDigits) {
     EXPECT_EQ(by_case(g), digits) << text_of(g);
     if (!digits) continue;
     ++answered;
-    const Scenario x = sextant::read_scenario(question);
+    const Scenario x = read_scenario(question);
     const bool train = g.task == Task::train;
     const Verdict verdict =
         train ? evaluate(x.problem, x.strategy).verdict : serve(x.problem, x.strategy).verdict;
@@ -334,7 +334,7 @@ TEST(Scenario, ARuntimeIsAskedForWhatItDoes) {
   const auto refused = [](Task task, const char* runtime) {
     Question q = by_flags({task, "llama3.1-8b", "dgx-h100", runtime, {}});
     try {
-      sextant::read_scenario(q);
+      read_scenario(q);
     } catch (const InputError& e) {
       return std::string(e.what()).find("--runtime") != std::string::npos;
     }

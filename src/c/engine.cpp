@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "c/sextant.h"
-#include "cli/request.hpp"
-#include "cli/traffic_scenario.hpp"
 #include "sextant/io/errors.hpp"
+#include "sextant/options/request.hpp"
+#include "sextant/options/traffic_scenario.hpp"
 #include "sextant/predict/uncertainty.hpp"
 #include "sextant/serving/price.hpp"
 
@@ -36,12 +36,12 @@ void write_error(const std::string& text, char* error, size_t size) {
 
 std::unique_ptr<sextant_engine> engine_of(std::string request) {
   const Document document = parse_json(std::move(request), "request");
-  cli::TrafficOptions options;
+  TrafficOptions options;
   std::vector<Diagnostic> problems;
-  cli::read_request(document, document.root, cli::options_of(options), problems);
+  read_request(document, document.root, options_of(options), problems);
   throw_if_any(std::move(problems));
-  const TrafficScenario x = cli::read_traffic(options, {});
-  cli::check_cache(x);
+  const TrafficScenario x = read_traffic(options, {});
+  check_cache(x);
   if (x.cluster.decode) throw InputError("two pools are two engines", "prepare each of them");
   const Pool& pool = x.cluster.pool;
   const int context = pool.problem.model.max_context;

@@ -4,10 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "cli/commands.hpp"
 #include "cli/figure.hpp"
-#include "cli/flags.hpp"
 #include "sextant/answer/kernel.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/validate/evaluate.hpp"
 
 namespace sextant::cli {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cli/from.hpp"
-#include "cli/options/common.hpp"
 #include "sextant/answer/answer.hpp"
+#include "sextant/options/common.hpp"
 
 namespace sextant::cli {
 

@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/common.hpp"
-#include "cli/options/compare.hpp"
-#include "cli/options/import.hpp"
-#include "cli/options/infer.hpp"
-#include "cli/options/model.hpp"
-#include "cli/options/ops.hpp"
-#include "cli/options/presets.hpp"
-#include "cli/options/profile.hpp"
-#include "cli/options/search.hpp"
-#include "cli/options/study.hpp"
-#include "cli/options/sweep.hpp"
-#include "cli/options/tech.hpp"
-#include "cli/options/traffic.hpp"
-#include "cli/options/train.hpp"
-#include "cli/options/validate.hpp"
 #include "sextant/answer/answer.hpp"
+#include "sextant/options/common.hpp"
+#include "sextant/options/compare.hpp"
+#include "sextant/options/import.hpp"
+#include "sextant/options/infer.hpp"
+#include "sextant/options/model.hpp"
+#include "sextant/options/ops.hpp"
+#include "sextant/options/presets.hpp"
+#include "sextant/options/profile.hpp"
+#include "sextant/options/search.hpp"
+#include "sextant/options/study.hpp"
+#include "sextant/options/sweep.hpp"
+#include "sextant/options/tech.hpp"
+#include "sextant/options/traffic.hpp"
+#include "sextant/options/train.hpp"
+#include "sextant/options/validate.hpp"
 
 namespace sextant::cli {
 

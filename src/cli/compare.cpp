@@ -7,11 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "cli/scenario.hpp"
+#include "cli/commands.hpp"
 #include "sextant/answer/compare.hpp"
 #include "sextant/import/import.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/options/scenario.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -87,7 +88,7 @@ Compared compared(const Document& document, const Node& given, Common common,
 
 Compared compared(const Document& document, const Node& given, bool trains, const Common& common,
                   const RequestRules& rules) {
-  return trains ? compared<TrainOptions>(document, given, common, rules, run_train, read_scenario)
+  return trains ? compared<TrainOptions>(document, given, common, rules, run_train, read_training)
                 : compared<InferOptions>(document, given, common, rules, run_infer, read_serving);
 }
 

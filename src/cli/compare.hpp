@@ -2,9 +2,9 @@
 // Scenarios side by side, and what makes the difference between neighbours.
 #pragma once
 
-#include "cli/request.hpp"
 #include "sextant/answer/answer.hpp"
 #include "sextant/io/node.hpp"
+#include "sextant/options/request.hpp"
 
 namespace sextant::cli {
 

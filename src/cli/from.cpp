@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "cli/command_table.hpp"
-#include "cli/request.hpp"
 #include "sextant/answer/import.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/options/request.hpp"
 
 namespace sextant::cli {
 namespace {

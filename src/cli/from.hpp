@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/common.hpp"
+#include "sextant/options/common.hpp"
 #include "sextant/scenario/inputs.hpp"
 
 namespace sextant::cli {

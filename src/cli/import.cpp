@@ -9,7 +9,7 @@
 namespace sextant::cli {
 
 Answer run_import(const ImportOptions& options, const Common& common) {
-  sextant::ImportOptions how{.format = options.as, .task = options.task};
+  ImportHints how{.format = options.as, .task = options.task};
   if (!options.model.name.empty()) how.given.set("model", Node::of(options.model.name));
   if (!options.system.name.empty()) how.given.set("system", Node::of(options.system.name));
   if (options.gpus) how.given.set("gpus", Node::of(*options.gpus));

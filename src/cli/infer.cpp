@@ -7,11 +7,12 @@
 
 #include <cmath>
 
+#include "cli/commands.hpp"
 #include "cli/figure.hpp"
-#include "cli/flags.hpp"
-#include "cli/scenario.hpp"
 #include "sextant/answer/infer.hpp"
 #include "sextant/answer/track_record.hpp"
+#include "sextant/options/scenario.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/scenario/choices.hpp"
 #include "sextant/validate/infer_cases.hpp"
 
@@ -112,7 +113,7 @@ Answer run_ops_infer(const OpsInferOptions& options, const Common& common) {
 
 Answer run_ops_train(const OpsTrainOptions& options, const Common& common) {
   check_figure_path(options.plot);
-  const Scenario x = read_scenario(options, common);
+  const Scenario x = read_training(options, common);
   Explained e = explain(x.problem, x.strategy);
   OperatorList list =
       list_operators(x.problem, x.strategy, std::move(e.operators), e.estimate.step);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/flags.hpp"
+#include "cli/commands.hpp"
 #include "sextant/answer/presets.hpp"
+#include "sextant/graph/graph.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant::cli {

@@ -2,8 +2,9 @@
 // `sextant model`: a model's graph, layer by layer.
 #include "sextant/answer/model.hpp"
 
-#include "cli/flags.hpp"
+#include "cli/commands.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/options/settings.hpp"
 
 namespace sextant::cli {
 

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/flags.hpp"
+#include "cli/commands.hpp"
 #include "sextant/answer/kernel.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 #include "sextant/validate/validate.hpp"

@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/flags.hpp"
+#include "cli/commands.hpp"
 #include "sextant/io/kineto.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/options/settings.hpp"
 
 namespace sextant::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "cli/figure.hpp"
 #include "cli/interruption.hpp"
 #include "cli/search_capacity.hpp"
-#include "cli/search_space.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/answer/search.hpp"
+#include "sextant/options/search_space.hpp"
 #include "sextant/search/recipe.hpp"
 #include "sextant/spec/diagnostic.hpp"
 

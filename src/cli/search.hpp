@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "cli/options/common.hpp"
-#include "cli/options/search.hpp"
 #include "sextant/answer/answer.hpp"
+#include "sextant/options/common.hpp"
+#include "sextant/options/search.hpp"
 #include "sextant/search/search.hpp"
 
 namespace sextant::cli {

@@ -3,9 +3,9 @@
 
 #include <chrono>
 
-#include "cli/flags.hpp"
-#include "cli/traffic_scenario.hpp"
 #include "sextant/answer/capacity.hpp"
+#include "sextant/options/settings.hpp"
+#include "sextant/options/traffic_scenario.hpp"
 #include "sextant/search/parallel.hpp"
 #include "sextant/units/parse.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/options/sweep.hpp"
+#include "sextant/options/sweep.hpp"
 #include "sextant/sweep/best.hpp"
 #include "sextant/sweep/run.hpp"
 

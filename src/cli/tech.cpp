@@ -7,10 +7,11 @@
 #include <charconv>
 #include <sstream>
 
+#include "cli/commands.hpp"
 #include "cli/figure.hpp"
-#include "cli/flags.hpp"
 #include "sextant/answer/device.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/study/problems.hpp"
 #include "sextant/tech/usual.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/figure.hpp"
-#include "cli/traffic_scenario.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/options/traffic_scenario.hpp"
 #include "sextant/report/serving_trace.hpp"
 
 namespace sextant::cli {

@@ -4,10 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/scenario.hpp"
+#include "cli/commands.hpp"
 #include "sextant/answer/track_record.hpp"
 #include "sextant/answer/train.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/options/scenario.hpp"
 #include "sextant/predict/layout.hpp"
 #include "sextant/report/trace.hpp"
 #include "sextant/scenario/choices.hpp"
@@ -60,7 +61,7 @@ Answer run_train(const TrainOptions& options, const Common& common) {
   RunPlan plan = read_run(options.run, problems);
   const Scenario x = [&] {
     try {
-      return read_scenario(options, common);
+      return read_training(options, common);
     } catch (const InputError& e) {
       problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
       throw InputError(std::move(problems));

@@ -4,12 +4,13 @@
 
 #include <cmath>
 
+#include "cli/commands.hpp"
 #include "cli/figure.hpp"
-#include "cli/flags.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/answer/accuracy.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/validate/engine_fit.hpp"
 

@@ -12,9 +12,9 @@ namespace {
 /// All but what every command has to shape its text: Python gets values, not a format or a file. A
 /// command's own "output" or "format" stays.
 bool is_for_python(const OptionDescription& option) {
-  cli::Common common;
-  const std::vector<cli::Option> shared = cli::options_of(common);
-  return std::none_of(shared.begin(), shared.end(), [&](const cli::Option& o) {
+  Common common;
+  const std::vector<Option> shared = options_of(common);
+  return std::none_of(shared.begin(), shared.end(), [&](const Option& o) {
     return o.name != "set" && o.info.help == option.help;
   });
 }

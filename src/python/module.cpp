@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "cli/command_table.hpp"
-#include "cli/request.hpp"
+#include "sextant/options/request.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
 namespace {
@@ -35,7 +35,7 @@ std::string run(std::string name, const std::string& request, const std::string&
   }
   const Document document = parse_json(request, "sextant." + name);
   std::vector<Diagnostic> problems;
-  cli::read_request(document, document.root, invocation->all_options(), problems);
+  read_request(document, document.root, invocation->all_options(), problems);
   throw_if_any(without_places(std::move(problems), name));
   if (!parse_enum(format, invocation->common.format)) {
     throw InputError("no format is called '" + format + "'");

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cli/request.hpp"
 #include "server/page.hpp"
+#include "sextant/options/request.hpp"
 
 namespace sextant::server {
 namespace {
@@ -34,12 +34,12 @@ std::optional<std::string> answer_page(cli::Invocation& invocation, const cli::C
                                  [&](const View& v) { return v.command == command.name; });
   if (view == views().end() || !the_page().built) return std::nullopt;
   const std::unique_ptr<cli::Invocation> fresh = command.prepare();
-  const Node request = cli::write_request(invocation.all_options(), fresh->all_options());
-  for (const cli::Option& o : invocation.options()) {
+  const Node request = write_request(invocation.all_options(), fresh->all_options());
+  for (const Option& o : invocation.options()) {
     if (std::find(view->flags.begin(), view->flags.end(), o.name) == view->flags.end()) continue;
     if (bool* const* flag = std::get_if<bool*>(&o.value)) **flag = true;
   }
-  invocation.common.format = cli::Format::json;
+  invocation.common.format = Format::json;
   return page_with_answer(view->view, to_json(request), invocation.run());
 }
 

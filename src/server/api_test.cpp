@@ -37,13 +37,13 @@ TEST(Api, AnswersAsTheCommandLineDoes) {
   const Response r = api.handle(post("train", std::string(small) + "}"));
   ASSERT_EQ(r.status, 200) << r.body;
   const std::unique_ptr<cli::Invocation> train = cli::find_command("train")->prepare();
-  for (const cli::Option& o : train->options()) {
+  for (const Option& o : train->options()) {
     if (o.name == "model") std::get<PresetRef*>(o.value)->name = "llama3.1-8b";
     if (o.name == "system") std::get<PresetRef*>(o.value)->name = "dgx-h100";
-    if (o.name == "gpus") std::get<cli::GivenRef>(o.value).table->set("gpus", Node::of("8"));
-    if (o.name == "tp") std::get<cli::GivenRef>(o.value).table->set("tp", Node::of("2"));
+    if (o.name == "gpus") std::get<GivenRef>(o.value).table->set("gpus", Node::of("8"));
+    if (o.name == "tp") std::get<GivenRef>(o.value).table->set("tp", Node::of("2"));
   }
-  train->common.format = cli::Format::json;
+  train->common.format = Format::json;
   EXPECT_EQ(r.body, train->run());
 }
 

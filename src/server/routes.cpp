@@ -9,13 +9,13 @@
 
 #include "cli/command_table.hpp"
 #include "cli/compare.hpp"
-#include "cli/request.hpp"
 #include "server/errors.hpp"
 #include "server/openapi.hpp"
 #include "sextant/answer/measured.hpp"
 #include "sextant/answer/presets.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/options/request.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant::server {
@@ -76,7 +76,7 @@ Response profile(const Request& request) {
 
 Response compare(const Request& request) {
   const Document document = parse(request);
-  return json(cli::compare(document, cli::Asker::network).json());
+  return json(cli::compare(document, Asker::network).json());
 }
 
 Response presets(const Request&) {
@@ -141,10 +141,10 @@ std::string run_command(std::string_view command, const Document& document, cons
                         const Beside& beside) {
   const std::unique_ptr<cli::Invocation> invocation = cli::find_command(command)->prepare();
   std::vector<Diagnostic> problems;
-  cli::read_request(document, request, invocation->all_options(), problems,
-                    {.asker = cli::Asker::network, .skip = beside.skip});
+  read_request(document, request, invocation->all_options(), problems,
+               {.asker = Asker::network, .skip = beside.skip});
   throw_if_any(std::move(problems));
-  invocation->common.format = cli::Format::json;
+  invocation->common.format = Format::json;
   invocation->common.lookup = Lookup::presets;
   invocation->common.sent = beside.sent;
   return invocation->run();

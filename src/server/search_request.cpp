@@ -4,21 +4,21 @@
 #include <algorithm>
 #include <thread>
 
-#include "cli/request.hpp"
-#include "cli/search_space.hpp"
+#include "sextant/options/request.hpp"
+#include "sextant/options/search_space.hpp"
 
 namespace sextant::server {
 
 SearchAsked read_search(const Document& document, const Node& request) {
   SearchAsked asked;
   std::vector<Diagnostic> problems;
-  std::vector<cli::Option> options = cli::options_of(asked.options);
-  for (cli::Option& o : cli::options_of(asked.common)) {
+  std::vector<Option> options = options_of(asked.options);
+  for (Option& o : options_of(asked.common)) {
     if (o.name != "output") options.push_back(std::move(o));
   }
-  cli::read_request(document, request, options, problems, {.asker = cli::Asker::network});
+  read_request(document, request, options, problems, {.asker = Asker::network});
   throw_if_any(std::move(problems));
-  asked.common.format = cli::Format::json;
+  asked.common.format = Format::json;
   asked.common.lookup = Lookup::presets;
   // A core stays free for those who ask meanwhile.
   asked.options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
@@ -31,9 +31,9 @@ void check_search(const Document& document) {
   // read with their requests, at once.
   if (!asked.options.traffic.empty()) return;
   if (asked.options.infer) {
-    cli::read_serving_search(asked.options, asked.common);
+    read_serving_search(asked.options, asked.common);
   } else {
-    cli::read_training_search(asked.options, asked.common);
+    read_training_search(asked.options, asked.common);
   }
 }
 

@@ -8,8 +8,8 @@
 namespace sextant::server {
 
 struct SearchAsked {
-  cli::SearchOptions options;
-  cli::Common common;
+  SearchOptions options;
+  Common common;
 };
 
 SearchAsked read_search(const Document& document, const Node& request);

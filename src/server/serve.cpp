@@ -45,7 +45,7 @@ void hold_signals() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
-std::string run_serve(const ServeOptions& options, const cli::Common& common) {
+std::string run_serve(const ServeOptions& options, const Common& common) {
   if (!common.set.empty()) {
     throw InputError("--set: a server has nothing to set; requests do, each for itself");
   }

@@ -10,9 +10,9 @@
 #include <map>
 
 #include "cli/command_table.hpp"
-#include "cli/request.hpp"
 #include "sextant/answer/import.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/options/request.hpp"
 
 namespace sextant {
 namespace {
@@ -44,7 +44,7 @@ std::string headline(const std::string& command, Node request) {
   const Document document{"request", "", std::move(request)};
   const std::unique_ptr<cli::Invocation> invocation = cli::find_command(command)->prepare();
   std::vector<Diagnostic> problems;
-  cli::read_request(document, document.root, invocation->all_options(), problems);
+  read_request(document, document.root, invocation->all_options(), problems);
   throw_if_any(std::move(problems));
   const Node answer = parse_json(invocation->answer().json(), "answer").root;
   std::string text;

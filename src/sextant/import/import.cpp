@@ -138,7 +138,7 @@ struct Given {
 
 class Importer {
  public:
-  Importer(const Document& document, const ImportFormat& format, const ImportOptions& options)
+  Importer(const Document& document, const ImportFormat& format, const ImportHints& options)
       : document_(document), format_(format), facts_(document, problems_) {
     out_.format = format.name;
     out_.title = format.title;
@@ -728,7 +728,7 @@ const ImportFormat* format_named(const std::string& name) {
 
 /// The format whose signs a file has most of.
 const ImportFormat& format_of(const Document& document, ImportSyntax syntax,
-                              const ImportOptions& options) {
+                              const ImportHints& options) {
   if (const ImportFormat* named = format_named(options.format)) return *named;
   const ImportFormat* best = nullptr;
   std::size_t signs = 0;
@@ -808,7 +808,7 @@ std::optional<Launch> bare_arguments(const std::vector<Word>& words, const Impor
   return std::nullopt;
 }
 
-Imported import_script(const Document& document, const ImportOptions& options) {
+Imported import_script(const Document& document, const ImportHints& options) {
   const ImportFormat* only = format_named(options.format);
   const std::vector<ShellCommand> commands = read_script(document);
   const ShellCommand* found = nullptr;
@@ -835,7 +835,7 @@ Imported import_script(const Document& document, const ImportOptions& options) {
 }
 
 /// A scenario of our own: all of it is used.
-Imported own_scenario(const Document& document, const ImportOptions& options) {
+Imported own_scenario(const Document& document, const ImportHints& options) {
   Imported out;
   out.format = "sextant";
   out.title = "a scenario of Sextant";
@@ -873,7 +873,7 @@ bool is_engine_field(std::string_view name) {
   return std::find(engine_fields.begin(), engine_fields.end(), name) != engine_fields.end();
 }
 
-Imported import_text(std::string text, std::string file, const ImportOptions& options) {
+Imported import_text(std::string text, std::string file, const ImportHints& options) {
   const ImportSyntax syntax = syntax_of(text, file);
   if (syntax == ImportSyntax::command) {
     check_text(text, file);
@@ -890,7 +890,7 @@ Imported import_text(std::string text, std::string file, const ImportOptions& op
   return Importer(document, format, options).run(document.root);
 }
 
-Imported import_command(const std::vector<std::string>& words, const ImportOptions& options) {
+Imported import_command(const std::vector<std::string>& words, const ImportHints& options) {
   std::string text = quoted_words(words);
   check_text(text, "command line");
   return import_script({"command line", std::move(text), {}}, options);

@@ -42,7 +42,7 @@ struct Imported {
   std::vector<std::string> missing;  ///< "system: …"; what no argument says and a prediction needs
 };
 
-struct ImportOptions {
+struct ImportHints {
   std::string format;          ///< by name; empty: by what the text looks like
   std::string task;            ///< "train" or "infer"; empty: the format's own
   Node given = Node::table();  ///< fields that win over what the text says
@@ -50,9 +50,9 @@ struct ImportOptions {
 
 /// A file's text; its name tells YAML, JSON, TOML and scripts apart. Throws InputError with every
 /// unknown argument and every contradiction, each with its place.
-Imported import_text(std::string text, std::string file, const ImportOptions& options = {});
+Imported import_text(std::string text, std::string file, const ImportHints& options = {});
 
 /// A command line, one word each.
-Imported import_command(const std::vector<std::string>& words, const ImportOptions& options = {});
+Imported import_command(const std::vector<std::string>& words, const ImportHints& options = {});
 
 }  // namespace sextant

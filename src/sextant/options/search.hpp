@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "cli/options/inputs.hpp"
+#include "sextant/options/inputs.hpp"
 #include "sextant/search/wishes.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// The best strategies, for training or for serving. What is done is given as `train` and `infer`
 /// have it; the axes are left open.
@@ -66,4 +66,4 @@ void describe(V& v, SearchOptions& o) {
   v("max_tpot_p99", o.max_tpot_p99, {.help = "time a token of 99 in 100, such as '40 ms'"});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

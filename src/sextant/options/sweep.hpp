@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "cli/options/option.hpp"
 #include "sextant/answer/stored.hpp"
+#include "sextant/options/option.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// Every point of a plan, into a file of results.
 struct SweepOptions {
@@ -73,4 +73,4 @@ void describe(V& v, ReportOptions& o) {
   v("all", o.all, {.help = "also what does not fit memory", .local = true});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

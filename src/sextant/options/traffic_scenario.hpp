@@ -2,10 +2,11 @@
 // From flags to a cluster and the requests that it gets.
 #pragma once
 
-#include "cli/commands.hpp"
 #include "sextant/answer/traffic.hpp"
+#include "sextant/options/common.hpp"
+#include "sextant/options/traffic.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// Throws InputError with everything that is wrong with the flags.
 TrafficScenario read_traffic(const TrafficOptions& options, const Common& common);
@@ -13,4 +14,4 @@ TrafficScenario read_traffic(const TrafficOptions& options, const Common& common
 /// Throws InputError, with what takes the memory, where none is left for a cache.
 void check_cache(const TrafficScenario& scenario);
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options/option.hpp"
 #include "sextant/io/node.hpp"
+#include "sextant/options/option.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// Who asks: a program on this machine may name files, a network may not.
 enum class Asker : std::uint8_t { program, network };
@@ -27,4 +27,4 @@ void read_request(const Document& document, const Node& table, const std::vector
 /// The request that would give these values: what differs from `defaults`, the same options as new.
 Node write_request(const std::vector<Option>& options, const std::vector<Option>& defaults);
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -2,9 +2,9 @@
 // Options of `profile`.
 #pragma once
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 struct ProfileOptions {
   PresetRef trace;  ///< a file; in a request the trace itself
@@ -28,4 +28,4 @@ void describe(V& v, ProfileOptions& o) {
   v("pieces", o.pieces, {.help = "in JSON: what ran when, at most some thousand pieces"});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

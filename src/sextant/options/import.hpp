@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 #include "sextant/scenario/inputs.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// What another tool was told, as a scenario.
 struct ImportOptions {
@@ -38,4 +38,4 @@ void describe(V& v, ImportOptions& o) {
   v("gpus", o.gpus, {.help = "devices, where it does not say how many", .min = 1, .max = 1e7});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

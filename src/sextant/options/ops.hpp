@@ -6,12 +6,12 @@
 #include <array>
 #include <string>
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 #include "sextant/spec/collectives.hpp"
 #include "sextant/spec/device.hpp"
 #include "sextant/spec/kernels.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// One kernel on one device. Sizes that a kernel does not have are ignored.
 struct OpsOptions {
@@ -145,4 +145,4 @@ void describe(V& v, CollectiveOptions& o) {
      .local = true});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

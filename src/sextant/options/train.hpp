@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "cli/options/inputs.hpp"
+#include "sextant/options/inputs.hpp"
 #include "sextant/scenario/run_plan.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// One training step. What is not given is derived or defaulted, and listed as an assumption.
 struct TrainOptions : ScenarioOptions {
@@ -61,4 +61,4 @@ void describe(V& v, OpsTrainOptions& o) {
     {.help = "write the roofline: out.svg or out.html", .placeholder = "FILE", .local = true});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 enum class Format : std::uint8_t { text, json, csv, html };
 constexpr auto names_of(Format) {
@@ -38,4 +38,4 @@ void describe(V& v, Common& o) {
     {.help = "override a field: device.memory.bandwidth='8 TB/s'", .placeholder = "PATH=VALUE"});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

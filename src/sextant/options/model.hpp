@@ -2,10 +2,10 @@
 // Options of `model`.
 #pragma once
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 #include "sextant/spec/device.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 struct ModelOptions {
   PresetRef model;
@@ -25,4 +25,4 @@ void describe(V& v, ModelOptions& o) {
     {.help = "of the cache: bf16 fp16 fp8 int8", .choices = choices_of<Precision>()});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -23,7 +23,7 @@
 #include "sextant/io/presets.hpp"
 #include "sextant/io/reflect.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// What a reader must know of one option beyond its type and its default.
 struct OptionInfo {
@@ -106,4 +106,4 @@ std::vector<Option> options_of(T& value) {
   return std::move(collector.options);
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

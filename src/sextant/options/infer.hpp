@@ -5,9 +5,9 @@
 #include <array>
 #include <string>
 
-#include "cli/options/inputs.hpp"
+#include "sextant/options/inputs.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// Requests served. What is not given is defaulted, and listed as an assumption.
 struct InferOptions : ScenarioOptions {
@@ -61,4 +61,4 @@ void describe(V& v, OpsInferOptions& o) {
     {.help = "write the roofline: out.svg or out.html", .placeholder = "FILE", .local = true});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -3,10 +3,10 @@
 // scenario/inputs.hpp, and so of describe(Strategy).
 #pragma once
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 #include "sextant/scenario/inputs.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// What `train`, `infer` and `search` are about.
 struct ScenarioOptions {
@@ -73,4 +73,4 @@ void describe_inputs(V& v, Task task, Node& given) {
   describe_fields(v, input_fields(task), given);
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// Scenarios as files: TOML or JSON, the fields of a request and `task`.
 struct CompareOptions {
@@ -24,4 +24,4 @@ void describe(V& v, CompareOptions& o) {
      .local = true});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

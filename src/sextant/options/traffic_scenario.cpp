@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/traffic_scenario.hpp"
+#include "sextant/options/traffic_scenario.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/flags.hpp"
 #include "sextant/io/prices.hpp"
 #include "sextant/io/traces.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 /// Requests of a trace that comes in a request, as many as may be asked for otherwise.
@@ -246,4 +246,4 @@ void check_cache(const TrafficScenario& x) {
       "a larger --tp, fewer bits, or fewer --max-requests");
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 inline constexpr std::array<std::string_view, 9> kinds_of_presets = {
     "devices", "systems", "models", "runtimes", "kernels", "nodes", "drams", "links", "cores"};
@@ -43,4 +43,4 @@ void describe(V& v, ShowOptions& o) {
   v("fields", o.fields, {.help = "every field, its type, default and meaning"});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

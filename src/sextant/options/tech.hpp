@@ -5,10 +5,10 @@
 #include <array>
 #include <string>
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 #include "sextant/spec/device.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// A device from technology and budgets. What is empty is derived, and listed as an assumption.
 struct TechOptions {
@@ -90,4 +90,4 @@ void describe(V& v, TechOptions& o) {
   v("output_tokens", o.output_tokens, {.help = "tokens generated, to serve", .max_remote = 10000});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

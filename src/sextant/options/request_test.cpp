@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/request.hpp"
+#include "sextant/options/request.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/commands.hpp"
+#include "sextant/options/infer.hpp"
+#include "sextant/options/train.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 using testing::ElementsAre;
@@ -116,4 +117,4 @@ TEST(Request, IsAnObject) {
 }
 
 }  // namespace
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.hpp"
 #include "sextant/io/settings.hpp"
+#include "sextant/options/common.hpp"
 #include "sextant/spec/flags.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// The --set options, whose paths must start with one of `roots`.
 inline std::vector<Setting> settings_of(const Common& common,
@@ -20,4 +20,4 @@ inline std::vector<Setting> settings_of(const Common& common,
   return settings;
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

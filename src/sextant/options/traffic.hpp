@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "cli/options/inputs.hpp"
+#include "sextant/options/inputs.hpp"
 #include "sextant/serving/choices.hpp"
 #include "sextant/serving/requests.hpp"
 #include "sextant/spec/device.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// Requests over time. What is not given is the engine's default, and listed as an assumption.
 struct TrafficOptions {
@@ -131,4 +131,4 @@ void describe(V& v, TrafficOptions& o) {
      .local = true});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/scenario.hpp"
+#include "sextant/options/scenario.hpp"
 
-#include "cli/flags.hpp"
+#include "sextant/options/settings.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 Question question_of(const ScenarioOptions& o, const Common& common, Task task) {
   return {.task = task,
@@ -16,12 +16,12 @@ Question question_of(const ScenarioOptions& o, const Common& common, Task task) 
           .lookup = common.lookup};
 }
 
-Scenario read_scenario(const TrainOptions& options, const Common& common) {
-  return sextant::read_scenario(question_of(options, common, Task::train));
+Scenario read_training(const TrainOptions& options, const Common& common) {
+  return read_scenario(question_of(options, common, Task::train));
 }
 
 Scenario read_serving(const InferOptions& options, const Common& common) {
-  return sextant::read_scenario(question_of(options, common, Task::infer));
+  return read_scenario(question_of(options, common, Task::infer));
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

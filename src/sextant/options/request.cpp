@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/request.hpp"
+#include "sextant/options/request.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 /// More elements than anyone types.
@@ -263,4 +263,4 @@ void read_request(const Document& document, const Node& table, const std::vector
   RequestReader(document, options, problems, rules).run(table);
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

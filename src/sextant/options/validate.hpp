@@ -2,9 +2,9 @@
 // Options of `validate` and `calibrate`.
 #pragma once
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 struct ValidateOptions {
   std::vector<std::string> cases;  ///< files; empty: those inside the program
@@ -67,4 +67,4 @@ void describe(V& v, CalibrateOptions& o) {
     {.help = "of the objective, each fit", .min = 10, .max = 1000000});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "cli/options/option.hpp"
+#include "sextant/options/option.hpp"
 #include "sextant/study/study.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// All of them, and "all".
 inline constexpr auto study_names = [] {
@@ -40,4 +40,4 @@ void describe(V& v, StudyOptions& o) {
      .local = true});
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant
