@@ -67,8 +67,9 @@ TEST(DeviceLaws, ATypeThatIsLackingIsNoFasterAndNoCoolerThanTheOneThatRuns) {
 }
 
 TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
-  const std::array<std::function<void(Device&)>, 6> better{
+  const std::array<std::function<void(Device&)>, 7> better{
       [](Device& d) { d.memory.bandwidth *= 3.0; },
+      [](Device& d) { d.memory.bandwidth *= 16.0; },
       [](Device& d) { d.l2.per_clock = 3.0 * max(d.l2.per_clock, Bytes(64.0 * d.cores)); },
       [](Device& d) { d.l2.capacity *= 3.0; },
       [](Device& d) { d.vector.fp32 *= 10.0; },
@@ -80,7 +81,7 @@ TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
   for_each_device([&](const Device& d) {
     const auto seconds = [&](const Device& x) {
       const Chip chip = lower(x);
-      std::array<double, 8> t{};
+      std::array<double, 9> t{};
       for (std::size_t i = 0; i < shapes.size(); ++i) t[i] = multiply_seconds(x, shapes[i]);
       t[4] = multiply_seconds(x, {.m = 4096, .n = 4096, .k = 4096, .type = Precision::fp32});
       t[5] = at_power(chip, Precision::bf16, sustained, [&](Hertz f) {
@@ -91,17 +92,17 @@ TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
              }).time.value;
       t[7] = stream(chip, kernels.stream[StreamOp::gelu], {8192, 8192, Bytes(4.0 * 8192 * 8192)})
                  .time.value;
+      // 8192 tokens of Falcon 40B in 4 bits: TPU v4 took tiles that read more and drew more.
+      t[8] = multiply_seconds(x, {.m = 8192, .n = 16384, .k = 8192, .type = Precision::int4});
       return t;
     };
-    const std::array<double, 8> before = seconds(d);
+    const std::array<double, 9> before = seconds(d);
     for (std::size_t b = 0; b < better.size(); ++b) {
       Device more = d;
       better[b](more);
-      const std::array<double, 8> after = seconds(more);
+      const std::array<double, 9> after = seconds(more);
       for (std::size_t i = 0; i < before.size(); ++i) {
-        // A library picks its tile for speed: under 72 W (L4) one that reads more costs watts.
-        const double slack = b == 0 ? 1.04 : 1.01;
-        EXPECT_LE(after[i], slack * before[i]) << "resource " << b << ", kernel " << i;
+        EXPECT_LE(after[i], 1.01 * before[i]) << "resource " << b << ", kernel " << i;
       }
     }
   });

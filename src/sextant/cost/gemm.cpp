@@ -127,6 +127,10 @@ struct Problem {
   double epilogue;            // seconds of writing results that nothing hides
   double widen;               // weights a clock a core that are widened in registers
   double bandwidth;           // B/s a stream reaches
+  // s/B: what a byte's energy takes at the power limit. Libraries choose tiles by runs on a hot
+  // chip, where it shows; without it, memory that is faster invites tiles that read more, draw more
+  // and are slower.
+  double toll;
   double x_missed, w_missed;  // bytes that each reading again takes from memory
 };
 
@@ -141,7 +145,8 @@ double operand_bytes(const Problem& p, TileShape t) {
 double tile_bytes(const Problem& p, TileShape t) { return t.m * p.x_element + t.n * p.w_element; }
 
 struct Candidate {
-  double time = 1e300;
+  double score = 1e300;  // the time, and a toll on every byte from memory
+  double time = 0;
   double tiles = 0;
   double waves = 1;
   double inner = 0;  // k of one piece, padded to the pipeline's step
@@ -193,10 +198,11 @@ void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
   // However it is split, the cores take this long: most shapes are out here, before anything dear.
   const double cycles = p.batch * tiles_m * tiles_n * (p.k * std::max(inside, feed) + overhead);
   const double least = p.start + p.epilogue + cycles / (p.cores * p.cycles_per_s);
-  if (least * surely >= best.time) return;
+  if (least * surely >= best.score) return;
   const double dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
   const double memory = dram / p.bandwidth - p.epilogue + p.latency + p.hot;
-  if (p.start + memory + p.epilogue >= best.time) return;
+  const double toll = p.toll * dram;
+  if (p.start + memory + p.epilogue + toll >= best.score) return;
   const double step = smooth_max(inside, feed);
   for (double s = 1; s <= deepest_split; s *= 2) {
     const double tiles = p.batch * tiles_m * tiles_n * s;
@@ -210,9 +216,11 @@ void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
               : 0;
     const double serial = p.start + p.epilogue + extra;
     const double traffic = std::max(memory, tiles * inner * tile_bytes(p, t) / p.l2_rate);
-    if (serial + std::max(compute, traffic) >= best.time) continue;
+    if (serial + std::max(compute, traffic) + toll >= best.score) continue;
     const double time = serial + smooth_max(compute, traffic);
-    if (time < best.time) best = {time, tiles, waves, inner, dram, t, static_cast<int>(s)};
+    if (time + toll < best.score) {
+      best = {time + toll, time, tiles, waves, inner, dram, t, static_cast<int>(s)};
+    }
   }
 }
 
@@ -261,6 +269,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
                           chip.l2_per_clock.value * clock.value,
                           chip.cores * g.core_bytes.value * clock.value});
   const double spilled = std::max(0.0, g.batch * p.y_bytes - 0.5 * chip.l2_shared.value);
+  p.toll = chip.memory_energy.value / chip.power_limit.value;
   p.epilogue = mech.asynchronous ? 0 : mech.epilogue * spilled / p.bandwidth;
   const auto missed = [&](double bytes) {
     return bytes * (1 - std::min(1.0, l2_share * chip.l2_shared.value / std::max(bytes, 1.0)));
