@@ -159,7 +159,10 @@ Answer calibration_answer(const std::vector<Calibration>& fits,
                         line("", k.name, "constant");
                         line("", general(k.before, 4), "before");
                         line("", general(k.after, 4), "after");
-                        line("", k.at_bound ? "at its bound: the cases do not determine it" : "",
+                        line("",
+                             k.after == k.before ? "kept: the cases ask for no other"
+                             : k.at_bound        ? "at its bound: the cases do not determine it"
+                                                 : "",
                              " ");
                       }),
            {.indent = 2});

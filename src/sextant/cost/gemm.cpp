@@ -53,9 +53,16 @@ TileShape scaled_tile(double m, double n) {
   return {128, 128};
 }
 
-// Where the instruction takes 128 rows, kernels for pairs of cores (CUTLASS for sm_100) are tuned
-// among these.
-constexpr std::array wide_scaled_tiles =
+// Where the instruction takes 128 rows, pairs of cores work on one tile (CUTLASS for sm_100). In 8
+// bits a core's half of what vLLM takes by size (scaled_mm_sm100_fp8_dispatch.cuh); in 4 the best
+// of what FlashInfer tries.
+TileShape wide_scaled_tile(double m) {
+  if (m <= 16) return {32, 64};
+  if (m <= 64) return {64, 64};
+  if (m <= 256) return {64, 128};
+  return {128, 128};
+}
+constexpr std::array wide_tuned_tiles =
     std::to_array<TileShape>({{128, 256}, {256, 128}, {128, 128}, {64, 128}, {32, 128}, {16, 128}});
 
 // Of L2, the share of an operand's lines that survive until the next wave reads them again.
@@ -122,11 +129,11 @@ struct Problem {
   double tail;
   double start, latency, split;  // seconds
   double x_bytes, w_bytes, w_cold, y_bytes;
-  double l2_rate;             // B/s of operands that L2 feeds to all cores
-  double hot;                 // seconds to read what L2 holds of W
-  double epilogue;            // seconds of writing results that nothing hides
-  double widen;               // weights a clock a core that are widened in registers
-  double bandwidth;           // B/s a stream reaches
+  double l2_rate;    // B/s of operands that L2 feeds to all cores
+  double hot;        // seconds to read what L2 holds of W
+  double epilogue;   // seconds of writing results that nothing hides
+  double widen;      // weights a clock a core that are widened in registers
+  double bandwidth;  // B/s a stream reaches
   // s/B: what a byte's energy takes at the power limit. Libraries choose tiles by runs on a hot
   // chip, where it shows; without it, memory that is faster invites tiles that read more, draw more
   // and are slower.
@@ -254,7 +261,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   // pairs of cores apply scales on the way out of tensor memory, which takes long to set up.
   const bool scaled = g.provider == GemmLibrary::scaled;
   const bool paired = scaled && p.rows > 64;
-  p.drain_cycles = mech.drain_cycles * (paired ? 3.0 : scaled ? 0.6 : 1.0);
+  p.drain_cycles = mech.drain_cycles * (paired ? 2.0 : scaled ? 0.6 : 1.0);
   p.tail = mech.tail;
   p.start = mech.start_cycles / clock.value + (paired ? tensor_memory : 0);
   p.split = mech.split_cycles / clock.value;
@@ -291,8 +298,10 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   Candidate best;
   if (g.provider == GemmLibrary::scaled && p.rows <= 64) {
     try_tile(p, scaled_tile(g.m, g.n), false, best);
+  } else if (g.provider == GemmLibrary::scaled && p.x_element >= 1) {
+    try_tile(p, wide_scaled_tile(g.m), false, best);
   } else if (g.provider == GemmLibrary::scaled) {
-    for (const TileShape t : wide_scaled_tiles) try_tile(p, t, false, best);
+    for (const TileShape t : wide_tuned_tiles) try_tile(p, t, false, best);
   } else {
     for (const TileShape t : tiles_of(chip, chip.runs[g.type])) try_tile(p, t, true, best);
   }

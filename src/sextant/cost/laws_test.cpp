@@ -298,7 +298,7 @@ TEST(StreamLaws, NeverBeatsBandwidth) {
     s.bytes = Bytes(4 * s.rows * s.cols);
     const KernelCost c = stream(chip, kernels.stream[StreamOp::rmsnorm], s);
     EXPECT_GE(c.time.value, (s.bytes / d.memory.bandwidth).value);
-    const KernelCost q = quantize_rows(chip, kernels.quantize, s.rows, s.cols);
+    const KernelCost q = quantize_rows(chip, kernels, Precision::fp8, s.rows, s.cols);
     EXPECT_GE(q.time.value, (q.dram / d.memory.bandwidth).value);
   }
 }

@@ -64,13 +64,20 @@ KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s,
   return c;
 }
 
-KernelCost quantize_rows(const Chip& chip, const QuantizeKernel& kernel, double rows, double cols) {
+KernelCost quantize_rows(const Chip& chip, const Kernels& kernels, Precision type, double rows,
+                         double cols) {
+  const bool four_bits = element_bytes(type) < 1;
+  const QuantizeKernel& kernel = four_bits ? kernels.quantize_4bit : kernels.quantize;
   const double hz = chip.clock.value;
-  const Bytes bytes(rows * cols * 3);  // 16 bits in, 8 out
+  // 16 bits in; 8 out, or 4 and an 8-bit scale for each 16 values (NVFP4).
+  const Bytes bytes(rows * cols * (four_bits ? 2.5625 : 3));
   const double memory = bytes.value / (chip.mechanism.memory_efficiency * chip.bandwidth.value);
-  // One block a row, two passes over it: find the largest value, then scale.
-  const double issue =
-      std::max(1.0, rows / chip.cores) * (kernel.row_cycles + cols / kernel.elements) / hz;
+  // One block a row, two passes over it: find the largest value, then scale. vLLM's 8-bit kernel
+  // has 256 threads that take 16 B each: on H100, H200 and B200 rows of 512 to 2048 values cost the
+  // same.
+  const double values = kernel.step * std::ceil(cols / kernel.step);
+  const double issue = std::ceil(rows / (chip.cores * kernel.blocks)) *
+                       (kernel.row_cycles + values / kernel.elements) / hz;
   KernelCost c;
   c.busy[Bound::launch] = kernel.start;
   c.busy[Bound::dram] = Seconds(memory);

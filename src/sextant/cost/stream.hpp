@@ -31,7 +31,9 @@ inline KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Str
   return stream(chip, kernel, shape, chip.light_clock);
 }
 
-/// Quantising a matrix of 16-bit values to 8 bits, one scale a row.
-KernelCost quantize_rows(const Chip& chip, const QuantizeKernel& kernel, double rows, double cols);
+/// Quantising a matrix of 16-bit values for multiplies of a narrow type: 8 bits with a scale a row,
+/// or 4 with one a block.
+KernelCost quantize_rows(const Chip& chip, const Kernels& kernels, Precision type, double rows,
+                         double cols);
 
 }  // namespace sextant

@@ -312,9 +312,7 @@ class Pass {
     const bool quantise = narrow(g.type) && !p_.runtime.fusion.quantize;
     if (quantise) {
       type_ = Kind::cast;
-      const bool four_bits = element_bytes(g.type) < 1;
-      const QuantizeKernel& by = four_bits ? p_.kernels.quantize_4bit : p_.kernels.quantize;
-      kernel(Work::stream, "quantise", quantize_rows(p_.chip, by, g.m, g.k), 1);
+      kernel(Work::stream, "quantise", quantize_rows(p_.chip, p_.kernels, g.type, g.m, g.k), 1);
       type_ = Kind::linear;
       g.provider = GemmLibrary::scaled;
     }

@@ -97,14 +97,18 @@ void describe(V& v, ExpertKernel& k) {
 /// Quantising a matrix row by row before an 8-bit multiply.
 struct QuantizeKernel {
   Seconds start{1.5e-6};
-  double row_cycles = 1300;  ///< one row on one core
-  double elements = 2.3;     ///< a clock a core
+  double row_cycles = 1300;  ///< one row, before and after its values
+  double elements = 2.3;     ///< values a clock of one row
+  double step = 1;           ///< values a block takes at once: a row is so many whole steps
+  double blocks = 1;         ///< rows a core works on at once
 };
 template <class V>
 void describe(V& v, QuantizeKernel& k) {
   v("start", k.start, {.help = "launch", .max = 1});
-  v("row_cycles", k.row_cycles, {.help = "one row on one core", .max = 1e7});
-  v("elements", k.elements, {.help = "elements a clock a core", .min = 0.01, .max = 1e4});
+  v("row_cycles", k.row_cycles, {.help = "one row, before and after its values", .max = 1e7});
+  v("elements", k.elements, {.help = "values a clock of one row", .min = 0.01, .max = 1e4});
+  v("step", k.step, {.help = "values a block takes at once", .min = 1, .max = 1e6});
+  v("blocks", k.blocks, {.help = "rows a core works on at once", .min = 1, .max = 64});
 }
 
 /// Operators that only stream.

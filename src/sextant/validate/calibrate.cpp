@@ -75,6 +75,39 @@ CaseList thin(const CaseList& cases, int most) {
   return few;
 }
 
+std::vector<double> values_of(const FitProblem& p) {
+  std::vector<double> values;
+  for (const Parameter& q : p.parameters) values.push_back(*q.value);
+  return values;
+}
+
+void restore(const FitProblem& p, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) *p.parameters[i].value = values[i];
+  p.apply();
+}
+
+// A constant that the cases do not determine goes wherever the search left it, and harms where it
+// matters. So what gives as small an error with its old value keeps that.
+void keep_undetermined(const FitProblem& p, const CaseList& cases,
+                       const std::vector<double>& before) {
+  constexpr double as_small = 1.003;
+  p.apply();
+  double error = relative_error(p, cases);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const Parameter& q = p.parameters[i];
+    if (before[i] < q.low || before[i] > q.high) continue;
+    const double fitted = std::exchange(*q.value, before[i]);
+    p.apply();
+    const double kept = relative_error(p, cases);
+    if (kept <= as_small * error) {
+      error = std::min(error, kept);
+    } else {
+      *q.value = fitted;
+    }
+  }
+  p.apply();
+}
+
 // Minimises the mean of |log(predicted / measured)| over the logarithms of the constants (Subplex:
 // no derivatives, robust to the kinks that tiles and waves make).
 void fit(const FitProblem& p, const CaseList& all, const CalibrationOptions& options,
@@ -88,6 +121,7 @@ void fit(const FitProblem& p, const CaseList& all, const CalibrationOptions& opt
     int evaluations;
     int budget;
   } context{p, cases, progress, 0, options.evaluations};
+  const std::vector<double> before = values_of(p);
   std::vector<double> x;
   std::vector<double> low;
   std::vector<double> high;
@@ -121,7 +155,7 @@ void fit(const FitProblem& p, const CaseList& all, const CalibrationOptions& opt
     // The best point so far stands.
   }
   for (std::size_t i = 0; i < x.size(); ++i) *p.parameters[i].value = std::exp(x[i]);
-  p.apply();
+  keep_undetermined(p, cases, before);
 }
 
 // Which fold each family is left out in: families in alphabetical order, dealt out in turn.
@@ -131,17 +165,6 @@ std::map<std::string, int> deal(const CaseList& cases, int folds) {
   int next = 0;
   for (auto& [family, fold] : fold_of) fold = next++ % folds;
   return fold_of;
-}
-
-std::vector<double> values_of(const FitProblem& p) {
-  std::vector<double> values;
-  for (const Parameter& q : p.parameters) values.push_back(*q.value);
-  return values;
-}
-
-void restore(const FitProblem& p, const std::vector<double>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) *p.parameters[i].value = values[i];
-  p.apply();
 }
 
 // Enough cases, enough families, and shapes that differ enough to tell the constants apart. Returns
@@ -280,7 +303,8 @@ std::vector<Parameter> parameters_of(ExpertKernel& k) {
 std::vector<Parameter> parameters_of(QuantizeKernel& k) {
   return {{"start", &k.start.value, 1e-7, 2e-5},
           {"row_cycles", &k.row_cycles, 10, 2e4},
-          {"elements", &k.elements, 0.1, 100}};
+          {"elements", &k.elements, 0.1, 100},
+          {"blocks", &k.blocks, 1, 32}};
 }
 
 std::vector<Parameter> parameters_of(StreamKernel& k, bool by_row) {

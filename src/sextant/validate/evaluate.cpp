@@ -9,9 +9,7 @@ KernelCost evaluate_kernel(const GemmCase& c, const Chip& chip, const Kernels& k
   const KernelCost multiply =
       at_power(chip, c.shape.type, load, [&](Hertz clock) { return gemm(chip, c.shape, clock); });
   if (!c.quantize) return multiply;
-  const bool four_bits = element_bytes(c.shape.type) < 1;
-  const QuantizeKernel& kernel = four_bits ? kernels.quantize_4bit : kernels.quantize;
-  return then(multiply, quantize_rows(chip, kernel, c.shape.m, c.shape.k));
+  return then(multiply, quantize_rows(chip, kernels, c.shape.type, c.shape.m, c.shape.k));
 }
 
 KernelCost evaluate_kernel(const AttentionCase& c, const Chip& chip, const Kernels& kernels,
