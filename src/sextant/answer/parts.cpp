@@ -36,6 +36,13 @@ void say_memory(Answer& a, const std::string& of_what, Bytes total, Bytes capaci
         {p.name, format_binary_bytes(p.bytes.value), format_percent(p.bytes / capacity), p.note});
   }
   a.show(std::move(t), {.header = false, .rule = false, .indent = 2});
+  // Above this, what allocators lose to fragments decides (PyTorch keeps a tenth to itself at
+  // times).
+  constexpr double tight = 0.9;
+  if (total > tight * capacity && total <= capacity) {
+    a.say(fmt::format("  tight: {} of the memory; a fragmented allocator may run out",
+                      format_percent(total / capacity, 0)));
+  }
 }
 
 void say_misfit(Answer& a, Bytes over, bool neighbours) {

@@ -424,8 +424,13 @@ StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
   StageMemory m;
   m.after_forward = kept_layers(p, s, kept, stage);
   if (stage.first) m.after_forward += kept.embedding;
-  if (stage.last) m.after_forward += kept.head;
-  const Bytes activations = in_flight(p, s, stage.index) * m.after_forward;
+  const double passes = in_flight(p, s, stage.index);
+  Bytes activations = passes * m.after_forward;
+  if (stage.last) {
+    // The loss goes straight into its backward pass, whatever else is under way; but in GPipe.
+    activations += (s.schedule == Schedule::gpipe ? passes : std::min(passes, 1.0)) * kept.head;
+    m.after_forward += kept.head;
+  }
   const Moment step{states.gradients, {}, states.update_copy};
   const Moment backward = fullest(p, s, kept, states, stage.last, activations);
   const Moment most = fuller(backward, fuller(step, {states.gradients, {}, states.autograd}));

@@ -215,6 +215,20 @@ TEST(Memory, MicrobatchesInFlight) {
   EXPECT_DOUBLE_EQ(in_flight(p, {.pp = 8, .interleave = 3}, 0), 8 * (1 + 7.0 / (8 * 3)));
 }
 
+// DeepSeek-V3's logits are 2 GiB a microbatch: 17 of them under way on every stage of DualPipe kept
+// 17 times that on the last.
+TEST(Memory, TheLossIsKeptForOneMicrobatch) {
+  const Problem p = problem_of("megatron-core", "deepseek-v3", {15360, 4096});
+  for (const Schedule schedule :
+       {Schedule::one_f_one_b, Schedule::zero_bubble_v, Schedule::dual_pipe}) {
+    const Strategy s{.pp = 16, .dp = 128, .ep = 64, .zero = 1, .schedule = schedule};
+    const Bytes last = stage_memory(p, s, 15).parts[Space::activations];
+    const Bytes logits(4.0 * 4096 * p.model.vocab);
+    EXPECT_LT(last - stage_activations(p, s, 15), 2 * logits) << name_of(schedule);
+    EXPECT_GT(last - stage_activations(p, s, 15), logits) << name_of(schedule);
+  }
+}
+
 TEST(Memory, RecomputingSomeLayersKeepsTheOthers) {
   const Problem p = problem_of("megatron-core", "gpt3-175b", {64, 2048});
   const auto kept = [&](int layers) {

@@ -32,6 +32,19 @@ std::vector<Change> changes(const Strategy& base) {
                       return more;
                     }});
   }
+  struct Module {
+    const char* name;
+    bool RecomputeModules::*field;
+  };
+  for (const Module m :
+       {Module{"norms", &RecomputeModules::norms},
+        Module{"activation", &RecomputeModules::activation}, Module{"mlp", &RecomputeModules::mlp},
+        Module{"experts", &RecomputeModules::experts}}) {
+    list.push_back({fmt::format("recompute-modules {}", m.name), [m](Strategy& s) {
+                      if (s.recompute == Recompute::full || s.modules.*m.field) return false;
+                      return s.modules.*m.field = true;
+                    }});
+  }
   list.push_back({"sp", [](Strategy& s) {
                     if (s.sp || s.tp == 1) return false;
                     return s.sp = true;
