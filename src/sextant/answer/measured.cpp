@@ -32,7 +32,9 @@ Node request_of(const Run& run) {
     const bool value = m.value.kind != null && m.value.kind != array && m.value.kind != table;
     const Node* was = before.find(m.key);
     const bool same = was != nullptr && to_json(*was) == to_json(m.value);
-    if (!value || (same && !(m.key == "sp" && run.inputs.sp_given))) continue;
+    const bool said = (m.key == "sp" && run.inputs.said.sp) ||
+                      (m.key == "precision" && run.inputs.said.precision);
+    if (!value || (same && !said)) continue;
     request.set(m.key, m.value);
   }
   return request;

@@ -89,6 +89,13 @@ class Config {
     return {document_, *node, problems_, prefix_ + std::string(key) + "."};
   }
 
+  /// The keys of the table.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const Node::Member& member : table_.members) all.push_back(member.key);
+    return all;
+  }
+
   bool has(std::string_view key) const { return find({key}).node != nullptr; }
 
   void problem(std::string_view key, std::string message, std::string hint = "") {
@@ -97,9 +104,7 @@ class Config {
   }
 
   void missing(std::string_view key, std::string_view what, std::string_view why = "") {
-    std::vector<std::string> given;
-    for (const Node::Member& member : table_.members) given.push_back(member.key);
-    const std::string near = closest(key, given);
+    const std::string near = closest(key, names());
     std::string message = "missing; expected " + std::string(what);
     if (!why.empty()) message += ", " + std::string(why);
     report(place(), key, std::move(message),
@@ -762,6 +767,57 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// What the checkpoint's weights are stored in, as its quantization_config says. One that cannot be
+/// read is a problem: left out in silence it would make the model four times as large.
+Precision read_stored(Config& config) {
+  constexpr std::string_view key = "quantization_config";
+  if (!config.has(key)) return Precision::bf16;
+  Config q = config.section(key);
+  const std::string method = q.word("quant_method");
+  const auto of_bits = [](int bits, bool whole) -> std::optional<Precision> {
+    if (bits == 4) return whole ? Precision::int4 : Precision::fp4;
+    if (bits == 8) return whole ? Precision::int8 : Precision::fp8;
+    return std::nullopt;
+  };
+  std::optional<Precision> stored;
+  std::string bits = "bits";
+  if (method == "fp8" || method == "fbgemm_fp8") {
+    stored = Precision::fp8;
+  } else if (method == "mxfp4") {
+    stored = Precision::fp4;
+  } else if (method == "awq" || method == "gptq" || method == "auto-round" ||
+             method == "auto_round") {
+    stored = of_bits(q.count_or({"bits", "w_bit"}, 4, 16), true);
+  } else if (method == "bitsandbytes") {
+    stored = q.flag({"load_in_8bit"}, false) ? Precision::int8 : Precision::int4;
+  } else if (method == "modelopt") {
+    const std::string kind = q.word({"quant_algo"}, "");
+    if (kind == "FP8" || kind == "MIXED_PRECISION") stored = Precision::fp8;
+    if (kind == "NVFP4" || kind == "W4A16_NVFP4") stored = Precision::fp4;
+    if (kind == "W4A16_AWQ" || kind == "W4A8_AWQ") stored = Precision::int4;
+    bits = "quant_algo";
+  } else if (method == "compressed-tensors") {
+    Config groups = q.section("config_groups");
+    for (const std::string& group : groups.names()) {
+      Config weights = groups.section(group).section("weights");
+      const bool whole = weights.word({"type"}, "int") != "float";
+      const std::optional<Precision> p = of_bits(weights.count_or({"num_bits"}, 16, 16), whole);
+      if (p && (!stored || element_bytes(*p) < element_bytes(*stored))) stored = p;
+    }
+    bits = "config_groups";
+  } else if (!method.empty()) {
+    q.problem("quant_method", "no quantisation by " + in_quotes(method) + " is known",
+              "known are auto-round, awq, bitsandbytes, compressed-tensors, fbgemm_fp8, fp8, gptq, "
+              "modelopt, mxfp4; leave the table out for 16-bit weights");
+    return Precision::bf16;
+  }
+  if (!stored && !method.empty()) {
+    q.problem(bits, "expected weights of 4 or 8 bits",
+              "leave quantization_config out for 16-bit weights");
+  }
+  return stored.value_or(Precision::bf16);
+}
+
 /// The reader for this file; where there is none, the reason is added to the problems.
 const Family* find_family(Config& config) {
   const std::vector<std::string> known = hugging_face_types();
@@ -802,6 +858,7 @@ Model model_from_hugging_face(const Document& document) {
   } else if (const Family* family = find_family(config)) {
     model.family = family->name;
     family->read(config, model);
+    model.stored = read_stored(config);
   }
   throw_if_any(std::move(problems));
   return model;

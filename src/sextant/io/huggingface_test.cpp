@@ -169,6 +169,43 @@ TEST(HuggingFaceConfig, ReportsPlacesInsideTheTextConfig) {
   EXPECT_THAT(text, HasSubstr("config.json:1:41: text_config.num_hidden_layers: missing"));
 }
 
+/// A small Llama whose quantization_config is given.
+std::string quantised(const std::string& how) {
+  return R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+             "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100,
+             "quantization_config": )" +
+         how + "}";
+}
+
+TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
+  struct Known {
+    const char* how;
+    Precision stored;
+  };
+  for (const Known& k :
+       {Known{"null", Precision::bf16},
+        Known{R"({"quant_method": "fp8", "weight_block_size": [128, 128]})", Precision::fp8},
+        Known{R"({"quant_method": "mxfp4"})", Precision::fp4},
+        Known{R"({"quant_method": "awq", "bits": 4, "group_size": 128})", Precision::int4},
+        Known{R"({"quant_method": "gptq", "bits": 8})", Precision::int8},
+        Known{R"({"quant_method": "bitsandbytes", "load_in_8bit": true})", Precision::int8},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})", Precision::fp4},
+        Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0":
+               {"weights": {"num_bits": 8, "type": "float"}}}})",
+              Precision::fp8},
+        Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0":
+               {"weights": {"num_bits": 4, "type": "int"}, "input_activations": null}}})",
+              Precision::int4}}) {
+    EXPECT_EQ(from_text(quantised(k.how)).stored, k.stored) << k.how;
+  }
+  EXPECT_THAT(complaint(quantised(R"({"quant_method": "aqlm"})")),
+              HasSubstr("no quantisation by 'aqlm' is known"));
+  EXPECT_THAT(complaint(quantised(R"({"quant_method": "gptq", "bits": 3})")),
+              HasSubstr("expected weights of 4 or 8 bits"));
+  EXPECT_THAT(complaint(quantised("{}")), HasSubstr("quant_method"));
+  EXPECT_THAT(complaint(quantised("7")), HasSubstr("a table"));
+}
+
 TEST(HuggingFaceConfig, ReportsActivationsItCannotModel) {
   EXPECT_THAT(complaint(R"({"model_type": "gpt2", "n_layer": 12, "n_embd": 8, "n_head": 2,
     "vocab_size": 10, "n_positions": 4, "activation_function": "tanh"})"),

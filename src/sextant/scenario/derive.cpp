@@ -28,7 +28,7 @@ void derive_training(const Inputs& in, Problem& p, const Strategy& s) {
 std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy& s) noexcept {
   s = in.strategy;
   const bool trains = task == Task::train;
-  if (!in.sp_given) s.sp = trains && p.runtime.sequence_parallel && s.tp > 1;
+  if (!in.said.sp) s.sp = trains && p.runtime.sequence_parallel && s.tp > 1;
   const double others = static_cast<double>(s.tp) * s.pp * s.cp;
   if (s.dp == 0) {
     s.dp = in.gpus > 0 ? static_cast<int>(std::max(1.0, std::floor(in.gpus / others))) : 1;
@@ -36,6 +36,7 @@ std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy&
   if (trains) {
     derive_training(in, p, s);
   } else {
+    if (!in.said.precision) s.precision = p.model.stored;
     p.serving = in.serving;
   }
   if (in.gpus > 0 && others * s.dp != in.gpus) return Refusal::gpus_not_divisible;

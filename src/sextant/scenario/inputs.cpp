@@ -195,7 +195,7 @@ void read_inputs(Task task, const Node& table, Inputs& inputs, GivenFields& give
         {flag_of_field(name), "", {}}, {}, "", serves ? "is of training" : "is of serving",
         serves ? "leave it out, or leave out --infer" : "add --infer, or leave it out"));
   }
-  inputs.sp_given = given.contains("sp");
+  inputs.said = said([&](const char* field) { return given.contains(field); });
 }
 
 namespace {

@@ -22,13 +22,23 @@ enum class Task : std::uint8_t { train, infer };
 constexpr auto names_of(Task) { return std::array<std::string_view, 2>{"train", "infer"}; }
 
 /// Zeros, and `sp` unless it was given, are derived: see derive().
+/// Whether fields were given whose absence means the runtime's or the model's own value.
+struct Said {
+  bool sp = false;
+  bool precision = false;
+};
+template <class Gives>
+Said said(const Gives& gives) {
+  return {gives("sp"), gives("precision")};
+}
+
 struct Inputs {
   int gpus = 0;
   Strategy strategy{.dp = 0};
   Training training{.batch = 0, .seq = 0};
   Serving serving;
   bool allow_long = false;
-  bool sp_given = false;
+  Said said;
 };
 
 /// The fields of a task, bound to the inputs: the devices, those axes of describe(Strategy) that

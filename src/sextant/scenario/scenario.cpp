@@ -30,7 +30,7 @@ class Reader {
       assume_strategy();
       assume_replicas();
     } else {
-      assume_unless("precision", "precision bf16");
+      assume_precision();
     }
     assume_work(with_strategy);
     throw_if_any(std::move(problems_));
@@ -47,6 +47,7 @@ class Reader {
   void prepare_problem();
   void refuse(Refusal outcome);
   void assume_strategy();
+  void assume_precision();
   void assume_replicas();
   void assume_work(bool with_strategy);
   void check_rules(bool with_strategy);
@@ -109,8 +110,8 @@ void Reader::read_settings() {
     const std::string field = canonical_input(setting.path);
     apply_settings({{"strategy." + field, setting.value}}, axes, "strategy", problems_);
     x_.given.insert(field);
-    x_.inputs.sp_given |= field == "sp";
   }
+  x_.inputs.said = said([&](const char* field) { return gives(field); });
 }
 
 void Reader::check_inputs() {
@@ -159,7 +160,7 @@ void Reader::assume_strategy() {
   if (!trains()) {
     assume_unless("tp", "tp 1");
     if (experts) assume_unless("ep", "ep 1: every rank holds a slice of all experts");
-    return assume_unless("precision", "precision bf16");
+    return assume_precision();
   }
   assume_unless("microbatch", "microbatch 1");
   assume_unless("zero", "zero 0: every replica holds all states");
@@ -170,7 +171,14 @@ void Reader::assume_strategy() {
   }
   assume_unless("recompute", "recompute none");
   if (s.pp > 1) assume_unless("schedule", "schedule 1f1b");
-  assume_unless("precision", "precision bf16");
+  assume_precision();
+}
+
+void Reader::assume_precision() {
+  const Precision p = x_.strategy.precision;
+  const bool own = !trains() && p != Precision::bf16;
+  assume_unless("precision", fmt::format("precision {}{}", name_of(p),
+                                         own ? ": as the model's weights are published" : ""));
 }
 
 void Reader::assume_replicas() {

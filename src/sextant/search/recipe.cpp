@@ -15,6 +15,15 @@ int expert_ranks(const Problem& p, const Strategy& s) {
   return ep;
 }
 
+/// Chunks a stage as Megatron's and NeMo's recipes set them: as many as leave each two layers.
+int usual_chunks(const Problem& p, Strategy s) {
+  if (s.pp == 1 || !p.runtime.schedules.interleaved) return 1;
+  for (s.interleave = p.model.layers / s.pp / 2; s.interleave > 1; --s.interleave) {
+    if (p.model.layers % (s.pp * s.interleave) == 0 && legal(p, s) == Verdict::fits) break;
+  }
+  return std::max(1, s.interleave);
+}
+
 }  // namespace
 
 std::optional<Strategy> usual_recipe(const Problem& p, int devices, Precision precision) {
@@ -30,6 +39,7 @@ std::optional<Strategy> usual_recipe(const Problem& p, int devices, Precision pr
       s.zero = s.dp > 1 ? 1 : 0;
       s.recompute = recompute;
       s.precision = precision;
+      s.interleave = usual_chunks(p, s);
       if (evaluate(p, s).verdict == Verdict::fits) return s;
     }
   }

@@ -121,14 +121,35 @@ class Reader {
     const std::int64_t most = std::max(devices(), o_.max_gpus.value_or(1));
     for (std::int64_t n = devices(); n <= most; n *= 2) s.devices.push_back(static_cast<int>(n));
     read_list("--precision", o_.precision, s.precision);
+    if (!explores("schedule")) keep_schedules(s);
     explore(s);
     constrain(s, {o_.fix, o_.limit}, flags_);
+  }
+
+  /// What the runtime has; a schedule that is fixed is wanted, whoever has it.
+  void keep_schedules(SearchSpace& s) {
+    const Schedules& has = scenario_.problem.runtime.schedules;
+    const auto named = [&](std::string_view axis) {
+      return std::any_of(o_.fix.begin(), o_.fix.end(), [&](const std::string& f) {
+        return f.size() > axis.size() && f.starts_with(axis) && f[axis.size()] == '=';
+      });
+    };
+    if (!named("schedule")) {
+      std::erase_if(s.schedule, [&](Schedule x) {
+        return (x == Schedule::gpipe && !has.gpipe) ||
+               (x == Schedule::zero_bubble && !has.zero_bubble) ||
+               (x == Schedule::zero_bubble_v && !has.zero_bubble_v) ||
+               (x == Schedule::dual_pipe && !has.dual_pipe);
+      });
+    }
+    if (!has.interleaved && !named("interleave")) s.interleave.only = {1};
   }
 
   void read_space(ServingSearch& t) {
     ServingSpace& s = t.space;
     s.devices = devices();
     s.at_most = t.aim.objective == ServingObjective::devices;
+    s.precision = {scenario_.problem.model.stored};
     read_list("--precision", o_.precision, s.precision);
     read_list("--kv-precision", o_.kv_precision, s.cache);
     if (scenario_.given.contains("batch")) s.batch.only = {scenario_.inputs.serving.batch};

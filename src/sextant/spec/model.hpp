@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sextant/spec/describe.hpp"
+#include "sextant/spec/device.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
 namespace sextant {
@@ -203,6 +204,8 @@ struct Model {
   Attention attention;
   Experts experts;
   Hybrid hybrid;
+  Precision stored =
+      Precision::bf16;              ///< of the published weights; served so unless told otherwise
   double published_parameters = 0;  ///< what the authors state; 0: unknown
   double published_active = 0;
 };
@@ -238,6 +241,8 @@ void describe(V& v, Model& m) {
   v("attention", m.attention, {.help = "attention of a layer", .required = true});
   v("experts", m.experts, {.help = "mixture of experts"});
   v("hybrid", m.hybrid, {.help = "layers that are not attention and MLP"});
+  v("stored", m.stored,
+    {.help = "type of the published weights", .inert = "what a strategy leaves out"});
   v("published_parameters", m.published_parameters,
     {.help = "parameters as published; 0: unknown",
      .max = 1e18,

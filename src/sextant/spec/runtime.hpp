@@ -172,6 +172,24 @@ void describe(V& v, Footprint& f) {
     {.help = "copies of weights in 8 bits or fewer, beside the 16-bit ones", .max = 100});
 }
 
+/// Pipeline schedules that a stack has besides 1F1B; a search tries no others unless told to.
+struct Schedules {
+  bool interleaved = true;  ///< 1F1B over several chunks a stage
+  bool gpipe = false;
+  bool zero_bubble = false;
+  bool zero_bubble_v = false;
+  bool dual_pipe = false;
+};
+template <class V>
+void describe(V& v, Schedules& s) {
+  constexpr const char* why = "limits what a search tries";
+  v("interleaved", s.interleaved, {.help = "1F1B over several chunks a stage", .inert = why});
+  v("gpipe", s.gpipe, {.help = "all forward, all backward", .inert = why});
+  v("zero_bubble", s.zero_bubble, {.help = "ZB-H1", .inert = why});
+  v("zero_bubble_v", s.zero_bubble_v, {.help = "ZB-V", .inert = why});
+  v("dual_pipe", s.dual_pipe, {.help = "DualPipe", .inert = why});
+}
+
 /// How weights that serving keeps in 4 bits are stored.
 struct WeightFormat {
   double int4_bits = 4.25;   ///< with scales: AWQ and GPTQ, one of 16 bits and a zero point for 128
@@ -207,6 +225,7 @@ struct Runtime {
   /// Spread of step times from device to device, as a standard deviation over the mean. A
   /// synchronous job waits for the slowest of its members.
   double spread = 0;
+  Schedules schedules;
   WeightFormat weights;
   Footprint footprint;
   Engine engine;  ///< how requests are scheduled, of a stack that serves
@@ -240,6 +259,7 @@ void describe(V& v, Runtime& r) {
   v("gradients", r.gradients, {.help = "type gradients are accumulated in"});
   v("reduction", r.reduction, {.help = "type gradients are summed over replicas in"});
   v("spread", r.spread, {.help = "standard deviation of devices' step times", .max = 1});
+  v("schedules", r.schedules, {.help = "pipeline schedules that the stack has"});
   v("weights", r.weights, {.help = "how 4-bit weights are stored"});
   v("footprint", r.footprint, {.help = "memory beyond the model's tensors"});
   v("engine", r.engine,

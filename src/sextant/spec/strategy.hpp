@@ -126,7 +126,7 @@ void describe(V& v, Strategy& s) {
   v("sp", s.sp,
     {.help = "sequence parallelism beside tensor parallelism; without, as the runtime does",
      .axis = {.scope = block}});
-  v("schedule", s.schedule, {.help = "pipeline schedule", .axis = {.bare = true}});
+  v("schedule", s.schedule, {.help = "pipeline schedule", .axis = {.held = true, .bare = true}});
   v("recompute", s.recompute, {.help = "activation recomputation", .axis = {.scope = block}});
   v("recompute_layers", s.recompute_layers,
     {.help = "layers of a stage recomputed in full; 0: all", .max = 1e5});

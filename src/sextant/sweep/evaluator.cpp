@@ -30,7 +30,7 @@ Evaluator::Evaluator(const Plan& plan, InnerSearch search)
       specs_(std::make_unique<Specs>(plan)) {
   scene_.task = plan.task;
   scene_.inputs = plan.base;
-  scene_.inputs.sp_given = plan.gives("sp");
+  scene_.inputs.said = said([&](const char* field) { return plan.gives(field); });
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
     const Layer layer = plan.axes[a].layer;
     if (layer != Layer::preset && layer != Layer::point) continue;

@@ -51,7 +51,7 @@ Inputs read_input_columns(RowReader& row, Task task,
   // Sequence parallelism beside one tensor-parallel rank and chunks of one stage change nothing;
   // sources write them so.
   Strategy& s = inputs.strategy;
-  inputs.sp_given = !row.text("sp").empty();
+  inputs.said = said([&](const char* field) { return !row.text(field).empty(); });
   s.sp = s.sp && s.tp > 1;
   if (s.pp == 1) s.interleave = 1;
   return inputs;

@@ -40,7 +40,7 @@ TEST(TrainCases, EmptyCellsAreDefaults) {
   EXPECT_EQ(c.inputs.strategy.recompute, Recompute::none);
   EXPECT_EQ(c.inputs.strategy.precision, Precision::bf16);
   EXPECT_EQ(c.inputs.training.optimizer, Optimizer::adamw);
-  EXPECT_FALSE(c.inputs.sp_given);
+  EXPECT_FALSE(c.inputs.said.sp);
 }
 
 TEST(TrainCases, AModelIsBuiltFromItsColumns) {
