@@ -24,8 +24,9 @@ declare -A may_include=(
   [validate]="units spec graph cost io predict scenario serving"
   [sweep]="units spec graph cost predict serving tech io scenario search"
   [study]="units spec graph cost predict run scenario tech io report validate"
-  [answer]="units spec graph cost predict serving run profile tech io report validate search sweep study scenario import"
-  [options]="units spec graph cost predict serving run profile tech io report validate search sweep study scenario import answer"
+  [design]="units spec graph cost predict scenario tech io report study search"
+  [answer]="units spec graph cost predict serving run profile tech io report validate search sweep study design scenario import"
+  [options]="units spec graph cost predict serving run profile tech io report validate search sweep study design scenario import answer"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
 core="units spec graph cost predict serving profile run tech search report sweep answer"

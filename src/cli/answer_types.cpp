@@ -55,6 +55,18 @@ constexpr Sample samples[] = {
           "ts": 0, "dur": 90}]}})"},
     {"ModelAnswer", "model", R"({"model": "mixtral-8x7b"})"},
     {"TechAnswer", "tech", R"({"node": "n3", "dram": "hbm4"})"},
+    {"TechAnswer", "tech",
+     R"({"node": "a14", "uncertainty": true, "samples": 10, "optimise": "infer", "l2": "60 MiB",
+         "stacks": 6, "links": 18})"},
+    {"TechAnswer", "tech",
+     R"({"node": "n3", "dram": "hbm4", "pareto": ["time", "cost", "power"],
+         "area": "814 mm2", "dies": 1, "power": "900 W", "stacks": 6, "links": 18,
+         "l2": "60 MiB"})"},
+    {"TechAnswer", "tech",
+     R"({"node": "n3", "dram": "hbm4", "pareto": ["energy", "area"], "area": "814 mm2", "dies": 1,
+         "power": "900 W", "stacks": 6, "links": 18, "l2": "60 MiB"})"},
+    {"TechAnswer", "tech",
+     R"({"node": "n4", "solve": "budget.stacks", "until": "time<1 ms", "workload": "infer"})"},
 };
 
 Answer answer_to(const Sample& s) {

@@ -17,8 +17,8 @@
 
 namespace sextant::cli {
 
+using design::Workload;
 using study::load_technology;
-using study::Workload;
 
 namespace {
 
@@ -64,11 +64,47 @@ Chiplet read_chiplet(Flags& flags, const std::string& text, Lookup lookup) {
   return c;
 }
 
-DeviceResult read(const TechOptions& o, const Common& common) {
+/// "n5,n3" as two names; an empty text is one empty name.
+std::vector<std::string> names_in(const std::string& text) {
+  std::vector<std::string> names(1);
+  for (const char c : text) {
+    if (c == ',') {
+      names.emplace_back();
+    } else if (c != ' ') {
+      names.back() += c;
+    }
+  }
+  return names;
+}
+
+/// Of every node with every memory that was named; several only where they are a choice.
+std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
+                                          const Common& common) {
   const std::vector<Setting> settings = settings_of(common, {"node", "dram", "link", "core"});
+  const bool free = !o.pareto.empty();
+  std::vector<Technology> all;
+  for (const std::string& node : free ? names_in(o.node) : std::vector{o.node}) {
+    for (const std::string& dram : free ? names_in(o.dram) : std::vector{o.dram}) {
+      Technology& t = all.emplace_back(
+          load_technology({node, dram, o.link_gen, o.core}, settings, common.lookup));
+      MemoryPart& memory = t.memory;
+      if (o.memory_rate == "standard" && memory.standard.value > 0) {
+        memory.bandwidth = memory.standard;
+        forget_range(memory.ranges, "bandwidth");  // a standard leaves no doubt
+      }
+      for (const std::string& text : o.chiplet) {
+        t.chiplets.push_back(read_chiplet(flags, text, common.lookup));
+      }
+    }
+  }
+  return all;
+}
+
+DeviceResult read(const TechOptions& o, const Common& common) {
   DeviceResult a;
   Flags flags;
-  a.technology = load_technology({o.node, o.dram, o.link_gen, o.core}, settings, common.lookup);
+  a.technologies = read_technologies(flags, o, common);
+  a.technology = a.technologies.front();
   Budget& b = a.budget;
   const UsualParts usual = usual_parts(a.technology.node);
   // A square metre is more than any wafer; a megawatt more than any cooling.
@@ -80,21 +116,18 @@ DeviceResult read(const TechOptions& o, const Common& common) {
   b.spare_stacks = whole(flags, "--spare-stacks", o.spare_stacks, 0, 0, 1000);
   b.links = whole(flags, "--links", o.links, usual.links, 0, 10000);
   b.kept = o.kept.value_or(0);
-  MemoryPart& memory = a.technology.memory;
-  if (o.memory_rate == "standard" && memory.standard.value > 0) memory.bandwidth = memory.standard;
-  for (const std::string& text : o.chiplet) {
-    a.technology.chiplets.push_back(read_chiplet(flags, text, common.lookup));
-  }
   throw_if_any(std::move(flags.problems));
   const auto assume = [&](std::string text) { a.assumptions.push_back(std::move(text)); };
-  if (o.area.empty()) assume("area " + format(b.area) + ", as H100");
+  const bool free = !o.pareto.empty();
+  if (o.dram.empty()) assume("memory " + a.technology.memory.name);
+  if (o.area.empty() && !free) assume("area " + format(b.area) + ", as H100");
   if (o.core.empty())
     assume("core " + a.technology.core.name + ", as H100; --core own: of the node's time");
   if (o.link_gen.empty()) assume("link " + a.technology.link.name);
-  if (!o.links) assume(fmt::format("links {}", b.links));
-  if (!o.stacks) assume("stacks: as many as the die's sides hold");
-  if (o.l2.empty()) assume("l2: 14.5 % of the area, as A100 and H100");
-  if (o.power.empty()) assume("power: what a full load at the rated clock needs");
+  if (!o.links && !free) assume(fmt::format("links {}", b.links));
+  if (!o.stacks && !free) assume("stacks: as many as the die's sides hold");
+  if (o.l2.empty() && !free) assume("l2: 14.5 % of the area, as A100 and H100");
+  if (o.power.empty() && !free) assume("power: what a full load at the rated clock needs");
   for (const auto& [what, confidence] :
        {std::pair{a.technology.node.name, a.technology.node.confidence},
         std::pair{a.technology.memory.name, a.technology.memory.confidence},
@@ -106,14 +139,26 @@ DeviceResult read(const TechOptions& o, const Common& common) {
   return a;
 }
 
+/// Whether the workload trains: --workload and --optimise say the same, where they say anything.
+bool trains(Flags& flags, const TechOptions& o) {
+  const auto read = [&](const char* flag, const std::string& text) {
+    if (text.empty() || text == "train" || text == "infer") return;
+    flags.add(flag, "expected train or infer, got '" + text + "'");
+  };
+  read("--optimise", o.optimise);
+  read("--workload", o.workload);
+  if (!o.workload.empty() && !o.optimise.empty() && o.workload != o.optimise) {
+    flags.add("--workload", "is " + o.workload + ", but --optimise is " + o.optimise,
+              "one of them is enough");
+  }
+  return (o.optimise.empty() ? o.workload : o.optimise) != "infer";
+}
+
 Workload workload_of(const TechOptions& o, Lookup lookup) {
   Flags flags;
   Workload w;
-  if (o.optimise != "train" && o.optimise != "infer") {
-    flags.add("--optimise", "expected train or infer, got '" + o.optimise + "'");
-  }
-  w.goal = flags.choice<study::Goal>("--objective", o.objective);
-  w.trains = o.optimise == "train";
+  w.goal = flags.choice<design::Goal>("--objective", o.objective);
+  w.trains = trains(flags, o);
   const PresetRef usual = {w.trains ? "gpt3-6.7b" : "llama2-13b"};
   w.model = load_model(o.model.empty() ? usual : o.model, {}, lookup);
   Strategy& s = w.strategy;
@@ -137,25 +182,115 @@ Workload workload_of(const TechOptions& o, Lookup lookup) {
   return w;
 }
 
-void optimise(const TechOptions& o, DeviceResult& a, Lookup lookup) {
-  const Workload w = workload_of(o, lookup);
+void optimise(const TechOptions& o, const Workload& w, DeviceResult& a) {
   const AllocationSpace space{.l2 = o.l2.empty(),
                               .stacks = !o.stacks,
                               .links = !o.links,
-                              .clock = w.goal != study::Goal::time};
-  a.split = study::best_split(w, a.technology, a.budget, a.blueprint, space);
+                              .clock = w.goal != design::Goal::time};
+  a.split = design::best_split(w, a.technology, a.budget, a.blueprint, space);
   a.budget = a.split->allocation.budget;
   a.blueprint = a.split->allocation.blueprint;
+}
+
+/// What is asked beyond the device needs something for it to do.
+bool has_workload(const TechOptions& o) {
+  return !o.optimise.empty() || o.uncertainty || !o.pareto.empty() || !o.solve.empty();
+}
+
+std::vector<design::Respect> respects_of(const TechOptions& o) {
+  Flags flags;
+  std::vector<design::Respect> all;
+  for (const std::string& text : o.pareto) {
+    const auto r = flags.choice<design::Respect>("--pareto", text);
+    if (std::find(all.begin(), all.end(), r) != all.end()) {
+      flags.add("--pareto", "names '" + text + "' twice");
+    }
+    all.push_back(r);
+  }
+  if (all.size() < 2 || all.size() > 3) {
+    flags.add("--pareto",
+              fmt::format("expected two or three of time, cost, power, energy, area, "
+                          "got {}",
+                          all.size()),
+              "such as time,cost,power");
+  }
+  throw_if_any(std::move(flags.problems));
+  return all;
+}
+
+void trade(const TechOptions& o, const Workload& w, DeviceResult& a) {
+  const design::Freedom free{.area = o.area.empty(),
+                             .dies = !o.dies,
+                             .stacks = !o.stacks,
+                             .links = !o.links,
+                             .l2 = o.l2.empty(),
+                             .power = o.power.empty()};
+  a.front = design::front_of(w, a.technologies, a.budget, free, respects_of(o));
+  const design::Design& chosen = a.front->designs[a.front->balanced];
+  a.technology = a.technologies[chosen.technology];
+  a.budget = chosen.budget;
+  a.blueprint = chosen.blueprint;
+}
+
+void solve(const TechOptions& o, const Workload& w, DeviceResult& a) {
+  a.solution = design::solve(w, {a.technology, a.budget}, o.solve, design::read_condition(o.until));
+  a.technology = a.solution->machine.technology;
+  a.budget = a.solution->machine.budget;
+  a.blueprint = a.solution->blueprint;
+}
+
+void assume_workload(const TechOptions& o, const Workload& w, DeviceResult& a) {
+  if (!o.optimise.empty()) return;
+  const Strategy& s = w.strategy;
+  if (o.workload.empty()) a.assumptions.push_back("workload train");
+  a.assumptions.push_back(
+      w.trains ? fmt::format("{} trains on {} devices: tp {}, pp {}, batch {}", w.model.name,
+                             s.tp * s.pp * s.dp, s.tp, s.pp, w.training.batch)
+               : fmt::format("{} served: tp {}, pp {}, batch {}, {} in, {} out", w.model.name, s.tp,
+                             s.pp, w.serving.batch, w.serving.input, w.serving.output));
+}
+
+/// Options that mean nothing without another.
+void check_needs(const TechOptions& o) {
+  Flags flags;
+  if (!o.uncertainty && o.samples)
+    flags.add("--samples", "is of --uncertainty, which is not given");
+  if (!o.uncertainty && o.seed) flags.add("--seed", "is of --uncertainty, which is not given");
+  if (o.solve.empty() != o.until.empty()) {
+    flags.add(o.solve.empty() ? "--until" : "--solve",
+              o.solve.empty() ? "needs the number that is sought: --solve"
+                              : "needs the condition that it is sought for: --until",
+              "such as --solve dram.bandwidth --until 'share.dram<0.5'");
+  }
+  const int modes =
+      (o.pareto.empty() ? 0 : 1) + (o.solve.empty() ? 0 : 1) + (o.optimise.empty() ? 0 : 1);
+  if (modes > 1) {
+    flags.add("--pareto", "one of --pareto, --solve and --optimise at a time");
+  }
+  throw_if_any(std::move(flags.problems));
 }
 
 }  // namespace
 
 Answer run_tech(const TechOptions& options, const Common& common) {
   check_figure_path(options.plot);
+  check_needs(options);
   DeviceResult a = read(options, common);
   const LinkPart network = load_link(options.network, {}, common.lookup);
-  a.blueprint = generate(a.technology, a.budget);
-  if (!options.optimise.empty()) optimise(options, a, common.lookup);
+  if (options.pareto.empty()) a.blueprint = generate(a.technology, a.budget);
+  if (has_workload(options)) {
+    const Workload w = workload_of(options, common.lookup);
+    a.trains = w.trains;
+    assume_workload(options, w, a);
+    if (!options.optimise.empty()) optimise(options, w, a);
+    if (!options.pareto.empty()) trade(options, w, a);
+    if (!options.solve.empty()) solve(options, w, a);
+    if (options.uncertainty) {
+      a.uncertainty =
+          design::uncertainty_of(w, a.technology, a.budget, options.samples.value_or(usual_samples),
+                                 static_cast<std::uint64_t>(options.seed.value_or(1)));
+    }
+  }
   Answer answer = with_figure(answer_of(a), options.plot);
   if (!common.output.ends_with(".toml")) return answer;
   const System system = system_of(a.blueprint, a.technology, {.network = network});

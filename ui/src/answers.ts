@@ -10,6 +10,16 @@ export type Alike = {
   probability_first_is_faster: number;
 };
 
+export type AllocationFacts = {
+  objective: string;
+  value: number;
+  usual_value: number;
+  starts: number;
+  agreeing: number;
+  spread: number;
+  evaluations: number;
+};
+
 export type CollectiveAnswer = {
   system: string;
   collective: string;
@@ -459,6 +469,25 @@ export type OpsAnswer = {
   assumptions: string[];
 };
 
+export type ParetoDesign = {
+  time_seconds?: number;
+  cost_dollars?: number;
+  power_watts?: number;
+  node: string;
+  dram: string;
+  dies: number;
+  die_m2: number;
+  cores: number;
+  l2_bytes: number;
+  stacks: number;
+  links: number;
+  clock_hertz: number;
+  limit_watts: number;
+  balanced: boolean;
+  token_joules?: number;
+  area_m2?: number;
+};
+
 export type Part = {
   label: string;
   seconds: number;
@@ -720,6 +749,12 @@ export type SlowRequest = {
   waited_for: string;
 };
 
+export type SolveObstacle = {
+  value: number;
+  measured: number;
+  reason: string;
+};
+
 export type Span = {
   stage: number;
   microbatch: number;
@@ -825,6 +860,55 @@ export type TechAnswer = {
   cost_dollars: number;
   warnings: string[];
   assumptions: string[];
+  allocation?: AllocationFacts;
+  technology_uncertainty?: TechnologyUncertainty;
+  pareto?: TechnologyFront;
+  solve?: TechnologySolution;
+};
+
+export type TechnologyDoubt = {
+  what: string;
+  correlation: number;
+  share: number;
+};
+
+export type TechnologyFront = {
+  respects: string[];
+  evaluations: number;
+  built: number;
+  designs: ParetoDesign[];
+};
+
+export type TechnologyQuantiles = {
+  name: string;
+  value: number;
+  p10: number;
+  p50: number;
+  p90: number;
+};
+
+export type TechnologySolution = {
+  field: string;
+  until: string;
+  held: boolean;
+  reached: boolean;
+  now: number;
+  now_measured: number;
+  value: number;
+  measured: number;
+  shares: Record<string, number>;
+  obstacles: SolveObstacle[];
+  evaluations: number;
+};
+
+export type TechnologyUncertainty = {
+  samples: number;
+  built: number;
+  seed: number;
+  quantiles: TechnologyQuantiles[];
+  causes: TechnologyDoubt[];
+  largest: Record<string, number>;
+  reason?: string;
 };
 
 export type Tile = {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "sextant/answer/design.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
 
@@ -101,7 +102,7 @@ plot::Figure figure_of(const DeviceResult& a) {
   return f;
 }
 
-void add_split(Answer& a, const study::Split& s) {
+void add_split(Answer& a, const design::Split& s) {
   const Allocation& x = s.allocation;
   Record r;
   r("objective", s.objective);
@@ -181,6 +182,8 @@ Answer answer_of(const DeviceResult& x) {
   a("cost_dollars", d.cost());
   const std::vector<std::string> warnings = warnings_of(d);
   a.strings("warnings", warnings);
+  if (x.front) add_front(a, *x.front, x.technologies);
+  if (x.solution) add_solution(a, *x.solution);
   a.say(fmt::format("{}: {} {} of {}, {} cores, {}\n", d.device.name,
                     x.budget.dies == 1 ? "a die" : fmt::format("{} dies", x.budget.dies),
                     x.technology.node.process, format(x.budget.area), x.technology.core.name,
@@ -192,6 +195,7 @@ Answer answer_of(const DeviceResult& x) {
   a.show(tree_of("silicon", d.area));
   a.say("\nwhere the power goes in a large multiply that goes on");
   a.show(tree_of("power", d.power));
+  if (x.uncertainty) add_uncertainty(a, *x.uncertainty, x.trains);
   a.assume(x.assumptions);
   a.lines(lines_of(d));
   a.figure(figure_of(x));

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "sextant/answer/answer.hpp"
-#include "sextant/study/split.hpp"
+#include "sextant/design/front.hpp"
+#include "sextant/design/inverse.hpp"
+#include "sextant/design/split.hpp"
+#include "sextant/design/uncertainty.hpp"
 
 namespace sextant {
 
@@ -16,9 +19,14 @@ struct DeviceResult {
   Budget budget;
   Blueprint blueprint;
   std::vector<std::string> assumptions;
-  std::optional<study::Split> split;  ///< where a workload chose it
+  bool trains = true;                  ///< the workload, where there is one
+  std::optional<design::Split> split;  ///< where a workload chose it
+  std::optional<design::Uncertainty> uncertainty;
+  std::optional<design::Front> front;         ///< the device is its balanced one
+  std::vector<Technology> technologies = {};  ///< of the front
+  std::optional<design::Solution> solution;   ///< the device is the one there
 };
-/// The figure: shares of area and power.
+/// The figure: shares of area and power; before it, of what else was asked for.
 Answer answer_of(const DeviceResult& result);
 
 }  // namespace sextant

@@ -208,6 +208,7 @@ class Loader {
       extend(document, *base, origin, join_path(prefix, "extends"));
     }
     ReadOptions options{.prefix = prefix, .skip = {"extends"}, .given = &given_};
+    options.ranges = ranges();
     if constexpr (std::same_as<T, System>) {
       options.skip.emplace_back("device");
       if (const Node* device = table.find("device")) {
@@ -299,6 +300,7 @@ class Loader {
     if constexpr (requires { complete(candidate); }) complete(candidate);
     std::vector<Diagnostic> found;
     if constexpr (requires { check(candidate); }) found = check(candidate);
+    if constexpr (Ranged<T>) found = check_ranges(candidate.ranges);
     if constexpr (std::same_as<T, System>) {
       for (Diagnostic& d : check(candidate.device)) {
         d.field = join_path("device", d.field);
@@ -321,8 +323,13 @@ class Loader {
       apply_settings(rest, reflect(value), "system", problems);
       apply_settings(rest, reflect(value.device), "device", problems);
     } else {
-      apply_settings(settings, reflect(value), name_of(kind_of<T>), problems);
+      apply_settings(settings, reflect(value), name_of(kind_of<T>), problems, ranges());
     }
+  }
+
+  Ranges* ranges() {
+    if constexpr (Ranged<T>) return &value.ranges;
+    return nullptr;
   }
 
   Lookup lookup_;

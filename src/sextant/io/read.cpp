@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "sextant/io/text.hpp"
 #include "sextant/units/format.hpp"
@@ -47,9 +48,12 @@ std::string list_of(std::span<const std::string_view> names) {
 
 class Reader {
  public:
-  Reader(const Document& document, std::vector<Diagnostic>& problems, GivenFields* given,
-         std::string_view prefix)
-      : document_(document), problems_(problems), given_(given), prefix_(prefix) {}
+  Reader(const Document& document, std::vector<Diagnostic>& problems, const ReadOptions& options)
+      : document_(document),
+        problems_(problems),
+        given_(options.given),
+        ranges_(options.ranges),
+        prefix_(options.prefix) {}
 
   void fields(const Node& table, StructRef& target, const std::string& path,
               const std::vector<std::string_view>& skip) {
@@ -103,6 +107,7 @@ class Reader {
   }
 
   void put(const Node& node, const Field& field, double* out, const std::string& path) {
+    if (takes_range(node, path)) return put_range(node, field, out, path);
     if (!numeric(node)) return not_a_number(node, "a number", path);
     if (in_bounds(node, node.number, field, {}, path)) *out = node.number;
   }
@@ -142,6 +147,7 @@ class Reader {
   }
 
   void put(const Node& node, const Field& field, QuantityRef& target, const std::string& path) {
+    if (takes_range(node, path)) return put_range(node, field, target, path);
     const std::string form = ", such as \"" + example_of(target.dimension) + "\"";
     if (node.kind != Node::Kind::string) {
       return add(node.place, path, "expected a quantity with its unit" + form);
@@ -180,6 +186,64 @@ class Reader {
     }
   }
 
+  /// Whether this is a number with its bounds, where numbers may have any. A plain one has none,
+  /// whatever an earlier document said.
+  bool takes_range(const Node& node, const std::string& path) {
+    if (ranges_ == nullptr) return false;
+    forget_range(*ranges_, last_part(path));
+    return node.kind == Node::Kind::table;
+  }
+
+  static double& number_in(double* target) { return *target; }
+  static double& number_in(const QuantityRef& target) { return *target.value; }
+  static double* at(double* /*like*/, double& number) { return &number; }
+  static QuantityRef at(const QuantityRef& like, double& number) {
+    return {&number, like.dimension};
+  }
+  // Specs whose numbers have ranges are flat, so that the last part names the field.
+  static std::string_view last_part(std::string_view path) {
+    return path.substr(path.rfind('.') + 1);
+  }
+
+  /// `{ low, value, high }`, and perhaps `with` or `against` another field.
+  template <class Number>
+  void put_range(const Node& table, const Field& field, const Number& target,
+                 const std::string& path) {
+    Range range{.field = std::string(last_part(path))};
+    double value = number_in(target);
+    const std::size_t before = problems_.size();
+    Ranges* const collected = std::exchange(ranges_, nullptr);  // bounds have none
+    const auto number = [&](const Node& node, double& out, const std::string& inner) {
+      Number place = at(target, out);
+      put(node, field, place, inner);
+    };
+    for (const Node::Member& m : table.members) {
+      const std::string inner = join_path(path, printable(m.key));
+      if (m.key == "value") {
+        number(m.value, value, inner);
+      } else if (m.key == "low") {
+        number(m.value, range.low, inner);
+      } else if (m.key == "high") {
+        number(m.value, range.high, inner);
+      } else if (m.key == "with" || m.key == "against") {
+        put(m.value, field, &range.cause, inner);
+        range.against = m.key == "against";
+      } else {
+        add(m.place, inner, "unknown field", "a range has low, value and high");
+      }
+    }
+    ranges_ = collected;
+    for (const char* key : {"low", "value", "high"}) {
+      if (table.find(key) == nullptr) add(table.place, join_path(path, key), "missing");
+    }
+    if (problems_.size() != before) return;
+    if (!(range.low <= value && value <= range.high)) {
+      return add(table.place, path, "expected low, value and high in this order");
+    }
+    number_in(target) = value;
+    ranges_->push_back(std::move(range));
+  }
+
   void not_a_number(const Node& node, const std::string& expected, const std::string& path) {
     const bool number_in_quotes = node.kind == Node::Kind::string && parse_number(node.string);
     add(node.place, path, "expected " + expected + ", not " + describe_kind(node),
@@ -196,6 +260,7 @@ class Reader {
   const Document& document_;
   std::vector<Diagnostic>& problems_;
   GivenFields* given_;
+  Ranges* ranges_;
   std::string_view prefix_;
 };
 
@@ -271,10 +336,11 @@ const Node* follow(const Node& table, std::string_view path) {
 void read_fields(const Document& document, const Node& table, StructRef fields,
                  std::vector<Diagnostic>& problems, const ReadOptions& options) {
   GivenFields own;
-  GivenFields* const given = options.given != nullptr ? options.given : &own;
-  Reader(document, problems, given, options.prefix).fields(table, fields, "", options.skip);
+  ReadOptions with = options;
+  if (with.given == nullptr) with.given = &own;
+  Reader(document, problems, with).fields(table, fields, "", options.skip);
   if (options.require && table.kind == Node::Kind::table) {
-    require_fields(document, table, fields, *given, problems, options);
+    require_fields(document, table, fields, *with.given, problems, options);
   }
 }
 
@@ -285,10 +351,11 @@ void require_fields(const Document& document, const Node& table, const StructRef
 }
 
 bool read_value(const Document& document, const Node& node, Slot& slot, const std::string& path,
-                std::vector<Diagnostic>& problems) {
+                std::vector<Diagnostic>& problems, Ranges* ranges) {
   const std::size_t before = problems.size();
   GivenFields given{path};
-  Reader(document, problems, &given, "").value(node, slot, path);
+  const ReadOptions options{.given = &given, .ranges = ranges};
+  Reader(document, problems, options).value(node, slot, path);
   if (problems.size() != before) return false;
   // A list is given as a whole, so its elements are as complete as in a file.
   if (std::holds_alternative<ListRef>(slot.target)) {

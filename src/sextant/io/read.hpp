@@ -10,6 +10,7 @@
 #include "sextant/io/node.hpp"
 #include "sextant/io/reflect.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/spec/range.hpp"
 
 namespace sextant {
 
@@ -22,6 +23,7 @@ struct ReadOptions {
   std::vector<std::string_view> skip = {};  ///< members of the table that someone else reads
   GivenFields* given = nullptr;             ///< collects what was given
   bool require = false;                     ///< fields marked required must be in this table
+  Ranges* ranges = nullptr;  ///< collects those of numbers; without, a number has none
 };
 
 /// Overlays the fields that `table` gives. Lists are replaced as a whole; JSON's null leaves the
@@ -36,7 +38,7 @@ void require_fields(const Document& document, const Node& table, const StructRef
 
 /// One value into one field; false when there was a problem.
 bool read_value(const Document& document, const Node& node, Slot& slot, const std::string& path,
-                std::vector<Diagnostic>& problems);
+                std::vector<Diagnostic>& problems, Ranges* ranges = nullptr);
 
 template <Described T>
 void read(const Document& document, const Node& table, T& value, std::vector<Diagnostic>& problems,

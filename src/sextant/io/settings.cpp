@@ -50,6 +50,10 @@ bool takes_text(const Target& target) {
          std::holds_alternative<QuantityRef>(target);
 }
 
+bool is_number(const Target& target) {
+  return std::holds_alternative<double*>(target) || std::holds_alternative<QuantityRef>(target);
+}
+
 std::vector<std::string> parts_of(std::string_view path) {
   std::vector<std::string> parts(1);
   for (const char c : path) {
@@ -119,7 +123,7 @@ class Finder {
 };
 
 void apply_one(const Setting& setting, const StructRef& fields, std::string_view root,
-               std::vector<Diagnostic>& problems) {
+               std::vector<Diagnostic>& problems, Ranges* ranges) {
   Diagnostic problem{.file = origin, .field = printable(setting.path, 200)};
   std::string_view rest = std::string_view(setting.path).substr(root.size());
   if (rest.size() > 1) rest.remove_prefix(1);  // a lone dot names an empty field, which is none
@@ -130,7 +134,7 @@ void apply_one(const Setting& setting, const StructRef& fields, std::string_view
   }
   const Document document{origin, "", {}};
   read_value(document, value_of_text(setting.value, slot->target), *slot,
-             printable(setting.path, 200), problems);
+             printable(setting.path, 200), problems, ranges);
 }
 
 }  // namespace
@@ -141,6 +145,10 @@ Node value_of_text(const std::string& text, const Target& target) {
   // Most values are a bare word or a count, and say so at a glance.
   const std::size_t first = text.find_first_not_of(" \t");
   const bool quoted = first != text.npos && (text[first] == '"' || text[first] == '\'');
+  const bool ranged = first != text.npos && text[first] == '{' && is_number(target);
+  if (ranged) {
+    if (std::optional<Node> table = as_toml(text)) return *std::move(table);
+  }
   if (!quoted && takes_text(target)) return Node::of(text);
   if (is_count(text)) return Node::of(std::stoll(text));
   std::optional<Node> node = as_toml(text);
@@ -179,9 +187,9 @@ std::optional<Slot> find_field(const StructRef& fields, std::string_view path,
 }
 
 void apply_settings(const std::vector<Setting>& settings, const StructRef& fields,
-                    std::string_view root, std::vector<Diagnostic>& problems) {
+                    std::string_view root, std::vector<Diagnostic>& problems, Ranges* ranges) {
   for (const Setting& setting : settings) {
-    if (root_of(setting) == root) apply_one(setting, fields, root, problems);
+    if (root_of(setting) == root) apply_one(setting, fields, root, problems, ranges);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "sextant/io/node.hpp"
 #include "sextant/io/reflect.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/spec/range.hpp"
 
 namespace sextant {
 
@@ -36,8 +37,11 @@ std::optional<Slot> find_field(const StructRef& fields, std::string_view path,
 
 /// Applies the settings whose path starts with `root`, in order; the others are left for others.
 /// Elements of lists go by number: "system.fabrics.0.latency".
+/// `ranges` are those of the struct's numbers, where they may have any: a plain number ends its
+/// own.
 void apply_settings(const std::vector<Setting>& settings, const StructRef& fields,
-                    std::string_view root, std::vector<Diagnostic>& problems);
+                    std::string_view root, std::vector<Diagnostic>& problems,
+                    Ranges* ranges = nullptr);
 
 /// Reports settings whose root is none of `roots`.
 void check_roots(const std::vector<Setting>& settings, const std::vector<std::string>& roots);

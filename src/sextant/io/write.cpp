@@ -74,6 +74,30 @@ Node write_fields(const StructRef& fields, Quantities quantities) {
   return Writer(quantities)(fields);
 }
 
+Node with_ranges(Node fields, const StructRef& described, const Ranges& ranges,
+                 Quantities quantities) {
+  Node bounds = Node::table();
+  for (const Slot& slot : described.fields) {
+    const Range* r = find_range(ranges, slot.name);
+    if (r == nullptr) continue;
+    const std::string name(slot.name);
+    const auto* quantity = std::get_if<QuantityRef>(&slot.target);
+    const auto number = [&](double x) {
+      return quantity != nullptr && quantities == Quantities::text
+                 ? Node::of(write_quantity(x, quantity->dimension))
+                 : Node::of(x);
+    };
+    Node range = Node::table();
+    range.set("low", number(r->low));
+    if (quantities == Quantities::text) range.set("value", *fields.find(name));
+    range.set("high", number(r->high));
+    if (!r->cause.empty()) range.set(r->against ? "against" : "with", Node::of(r->cause));
+    (quantities == Quantities::text ? fields : bounds).set(name, std::move(range));
+  }
+  if (!bounds.members.empty()) fields.set("ranges", std::move(bounds));
+  return fields;
+}
+
 std::vector<FieldInfo> list_fields(const StructRef& fields, const std::string& prefix) {
   std::vector<FieldInfo> out;
   for (const Slot& slot : fields.fields) {

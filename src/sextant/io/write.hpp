@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sextant/io/node.hpp"
 #include "sextant/io/reflect.hpp"
+#include "sextant/spec/range.hpp"
 
 namespace sextant {
 
@@ -17,9 +19,19 @@ enum class Quantities : std::uint8_t { text, si };
 
 Node write_fields(const StructRef& fields, Quantities quantities = Quantities::text);
 
+/// Numbers with their ranges: for files as `{ low, value, high }`, for programs plain and the
+/// bounds under "ranges".
+Node with_ranges(Node fields, const StructRef& described, const Ranges& ranges,
+                 Quantities quantities);
+
 template <Described T>
 Node write(const T& value, Quantities quantities = Quantities::text) {
-  return write_fields(reflect(value), quantities);
+  Node fields = write_fields(reflect(value), quantities);
+  if constexpr (Ranged<T>) {
+    return with_ranges(std::move(fields), reflect(value), value.ranges, quantities);
+  } else {
+    return fields;
+  }
 }
 
 /// The value as it would be written in a file, without quotes; empty for structs and lists.

@@ -27,8 +27,14 @@ struct TechOptions {
   std::string price;                   ///< of a device, for the objective cost
   bool system = false;                 ///< -o out.toml is a system of eight, not the device alone
   std::string plot;
-  // The workload that area and power are split for.
-  std::string optimise;  ///< train or infer; empty: the usual split
+  // What the device is made to do, for all that follows.
+  std::string workload;  ///< train or infer
+  bool uncertainty = false;
+  std::vector<std::string> pareto;  ///< two or three of pareto_respects
+  std::string solve;                ///< a number's path
+  std::string until;                ///< the condition that it is sought for
+  std::optional<int> samples, seed;
+  std::string optimise;  ///< train or infer: area and power are split for it; empty: as usual
   std::string objective = "time";
   PresetRef model;
   std::string precision;
@@ -36,15 +42,21 @@ struct TechOptions {
 };
 
 inline constexpr std::array<std::string_view, 2> memory_rates = {"device", "standard"};
+inline constexpr std::array<std::string_view, 5> pareto_respects = {"time", "cost", "power",
+                                                                    "energy", "area"};
+inline constexpr int usual_samples = 200;
 inline constexpr std::array<std::string_view, 2> optimised_workloads = {"train", "infer"};
 inline constexpr std::array<std::string_view, 3> split_objectives = {"time", "energy", "cost"};
 
 template <class V>
 void describe(V& v, TechOptions& o) {
   v("node", o.node,
-    {.help = "logic process: 'sextant list nodes'", .required = true, .preset = PresetKind::node});
+    {.help = "logic process: 'sextant list nodes'; with --pareto n5,n3",
+     .required = true,
+     .preset = PresetKind::node});
   v("dram", o.dram,
-    {.help = "memory: 'sextant list drams'", .required = true, .preset = PresetKind::dram});
+    {.help = "memory: 'sextant list drams'; without, that of the node's time",
+     .preset = PresetKind::dram});
   v("core", o.core,
     {.help = "core template: 'sextant list cores'; without, hopper; own: that of the node's time",
      .preset = PresetKind::core});
@@ -70,6 +82,25 @@ void describe(V& v, TechOptions& o) {
   v("plot", o.plot,
     {.help = "write a figure: out.svg or out.html", .placeholder = "FILE", .local = true});
   v("system", o.system, {.help = "with -o out.toml: nodes of eight, not the device alone"});
+  v("workload", o.workload,
+    {.help = "what it is made to do: train or infer", .choices = optimised_workloads});
+  v("uncertainty", o.uncertainty,
+    {.help = "how sure: samples of the technology's ranges, and what they make of the workload"});
+  v("samples", o.samples,
+    {.help = "of --uncertainty; 200 without", .min = 10, .max = 100000, .max_remote = 2000});
+  v("seed", o.seed, {.help = "of the samples; 1 without", .min = 0});
+  v("pareto", o.pareto,
+    {.help = "designs of which none is better in all: two or three of time, cost, power, energy, "
+             "area; what no flag gives is free, node and dram may be lists",
+     .placeholder = "LIST",
+     .choices = pareto_respects,
+     .commas = true});
+  v("solve", o.solve,
+    {.help = "what a number would have to be, such as dram.bandwidth, budget.power or node.logic",
+     .placeholder = "FIELD"});
+  v("until", o.until,
+    {.help = "for that: share.dram<0.5, time<80ms, tokens_per_second>1e6, power<700W",
+     .placeholder = "CONDITION"});
   v("optimise", o.optimise,
     {.help = "split for a workload: train or infer",
      .alias = "optimize",

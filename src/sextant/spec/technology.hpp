@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sextant/spec/describe.hpp"
+#include "sextant/spec/range.hpp"
 #include "sextant/units/units.hpp"
 
 namespace sextant {
@@ -31,6 +32,7 @@ struct LogicNode {
   Dollars wafer{10000};
   SquareMeters defect_area{1e-3};  ///< area with one defect on average
   Confidence confidence = Confidence::medium;
+  Ranges ranges = {};  ///< of the numbers above that nobody knows exactly
 };
 template <class V>
 void describe(V& v, LogicNode& n) {
@@ -67,6 +69,7 @@ struct MemoryPart {
   Watts standby;
   Dollars cost;
   Confidence confidence = Confidence::medium;
+  Ranges ranges = {};  ///< of the numbers above that nobody knows exactly
 };
 template <class V>
 void describe(V& v, MemoryPart& m) {
@@ -111,6 +114,7 @@ struct LinkPart {
   bool reduces_in_network = false;
   int devices = 0;  ///< that it can join; 0: any number
   Confidence confidence = Confidence::medium;
+  Ranges ranges = {};  ///< of the numbers above that nobody knows exactly
 };
 template <class V>
 void describe(V& v, LinkPart& l) {
@@ -153,6 +157,7 @@ struct CoreTemplate {
   Bytes shared_capacity{228 * 1024.0};
   Bytes shared_per_clock{128};
   Confidence confidence = Confidence::medium;
+  Ranges ranges = {};  ///< of the numbers above that nobody knows exactly
 };
 template <class V>
 void describe(V& v, CoreTemplate& c) {

@@ -14,7 +14,7 @@ Technology load_technology(const TechnologyNames& names, const std::vector<Setti
   Technology t;
   t.node = load_node(names.node, settings, lookup);
   const UsualParts usual = usual_parts(t.node);
-  t.memory = load_dram(names.dram, settings, lookup);
+  t.memory = load_dram(names.dram.empty() ? usual.memory : names.dram, settings, lookup);
   t.link = load_link(names.link.empty() ? usual.link : names.link, settings, lookup);
   t.bridge = load_link("d2d");
   const std::string core = names.core.empty() ? usual_core : names.core;

@@ -79,6 +79,7 @@ double Evaluator::settle(Answer& answer) {
 }
 
 double Evaluator::run(Answer& answer) {
+  answer.made = scene_.made;
   const double code = settle(answer);
   if (code != code_of(Verdict::fits)) return code;
   if (plan_.best) {

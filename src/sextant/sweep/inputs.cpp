@@ -11,20 +11,12 @@ namespace sextant::sweep {
 
 template <class V>
 void describe(V& v, TechnologyInputs& t) {
-  Budget& b = t.budget;
   v("node", t.node, {.help = "logic process"});
   v("dram", t.dram, {.help = "memory part"});
   v("core", t.core, {.help = "core template; without, by node"});
   v("link_gen", t.link_gen, {.help = "kind of links; without, by node"});
   v("network", t.network, {.help = "link between nodes"});
-  v("area", b.area, {.help = "of one die", .min = above_zero});
-  v("dies", b.dies, {.help = "of the package", .min = 1, .max = 16});
-  v("power", b.power, {.help = "board limit", .min = above_zero});
-  v("stacks", b.stacks, {.help = "parts of memory", .max = 1000});
-  v("spare_stacks", b.spare_stacks, {.help = "places for memory left empty", .max = 1000});
-  v("links", b.links, {.help = "between devices", .max = 10000});
-  v("l2", b.l2, {.help = "last-level cache as sold", .min = above_zero});
-  v("clock", b.clock, {.help = "not above this", .min = above_zero});
+  describe(v, t.budget);
 }
 
 namespace {

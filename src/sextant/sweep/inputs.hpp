@@ -42,6 +42,15 @@ enum class Layer : std::uint8_t {
 };
 inline bool makes_problem(Layer layer) { return layer != Layer::point; }
 
+/// What a generated device takes to make; zeros where it is none.
+struct Made {
+  int cores = 0;
+  Watts power;  ///< limit of its board
+  SquareMeters area;
+  Dollars cost;
+  double yield = 0;
+};
+
 /// Specs and inputs as they are at one point.
 struct Scene {
   Task task = Task::train;
@@ -52,6 +61,7 @@ struct Scene {
   CollectiveLibrary collectives;
   CollectiveLibrary small_collectives;
   Model model;
+  Made made;
   // What a generated device is made of, for paths only.
   LogicNode node;
   MemoryPart dram;

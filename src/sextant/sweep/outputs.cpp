@@ -127,6 +127,23 @@ void add_energy(std::vector<Output>& out) {
                  }});
 }
 
+void add_made(std::vector<Output>& out) {
+  using A = const Answer&;
+  const auto real = CellType::real;
+  out.push_back({"device_cores", CellType::integer, "", "of the generated device", {}, [](A a) {
+                   return static_cast<double>(a.made.cores);
+                 }});
+  out.push_back({"device_watts", real, "W", "limit of its board", {}, [](A a) {
+                   return a.made.power.value;
+                 }});
+  out.push_back(
+      {"device_area_m2", real, "m2", "all of its dies", {}, [](A a) { return a.made.area.value; }});
+  out.push_back(
+      {"device_cost_dollars", real, "$", "its parts", {}, [](A a) { return a.made.cost.value; }});
+  out.push_back(
+      {"device_yield", real, "", "of a die with cores", {}, [](A a) { return a.made.yield; }});
+}
+
 // The strategy that the inner search found, field by field.
 void add_best(std::vector<Output>& out, Task task) {
   using A = const Answer&;
@@ -163,6 +180,7 @@ std::vector<Output> outputs_of(const Plan& plan) {
   std::vector<Output> rest =
       plan.task == Task::train ? of_training() : of_serving(plan.best.has_value());
   if (plan.energy) add_energy(rest);
+  if (plan.gives("technology.node")) add_made(rest);
   if (plan.best) add_best(rest, plan.task);
   for (Output& o : rest) {
     const bool axis = std::any_of(plan.axes.begin(), plan.axes.end(),

@@ -24,6 +24,7 @@ struct Answer {
   ServingEstimate service;  ///< of serving
   Energy energy;            ///< of one device, where it was asked for
   double tokens = 0;        ///< that the energy is for
+  Made made;                ///< of a device that was generated
 };
 
 /// A column's text as a number: the verdict's, the outcome's, and after them the chunk's own texts.

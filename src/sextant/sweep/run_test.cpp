@@ -264,7 +264,10 @@ values = [4]
   ASSERT_FALSE(chunk.texts.empty());
   EXPECT_GE(chunk.values[0], static_cast<double>(first_text_code));
   EXPECT_EQ(chunk.values[3 * width], code_of(Verdict::fits));
-  EXPECT_GT(chunk.values[3 * width + width - 1], 0);  // joules
+  // Joules, and what the device takes to make: cores, watts, area, cost, yield.
+  for (std::size_t i = width - 6; i < width; ++i) EXPECT_GT(chunk.values[3 * width + i], 0);
+  EXPECT_EQ(evaluator.outputs()[width - 3].name, "device_area_m2");
+  EXPECT_DOUBLE_EQ(chunk.values[3 * width + width - 3], 800e-6);
 }
 
 TEST(Worklist, CutsWhatIsMissingIntoChunks) {

@@ -96,7 +96,13 @@ void Specs::generate_system(Scene& scene) {
   const LinkPart network =
       kept(links_, in.network + "\nplain",
            [&](const auto&, const auto& s, Lookup l) { return plain_link(in.network, s, l); });
-  scene.system = system_of(generate(t, budget), t, {.network = network});
+  const Blueprint d = generate(t, budget);
+  scene.made = {.cores = d.device.cores,
+                .power = d.device.power.limit,
+                .area = d.device.die.area,
+                .cost = d.cost(),
+                .yield = d.yield};
+  scene.system = system_of(d, t, {.network = network});
   apply(settings_, scene.system, "system");
   apply(settings_, scene.system.device, "device");
 }

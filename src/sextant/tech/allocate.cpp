@@ -9,15 +9,14 @@
 #include <tuple>
 #include <utility>
 
+#include "sextant/tech/spread.hpp"
+
 namespace sextant {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double mebibyte = 1024.0 * 1024;
 constexpr double same_answer = 0.005;
-// V100 has 77 KiB of cache a core, the least of all devices whose kernels were measured; below, the
-// kernel model is not to be believed.
-constexpr Bytes least_l2{75 * 1024.0};
 
 /// The choices that are moved; the rest of the budget stays.
 struct Choice {
@@ -34,14 +33,6 @@ struct Choice {
 constexpr double clock_step = 0.005;
 double to_step(double clock) {
   return std::clamp(std::round(clock / clock_step) * clock_step, 0.35, 1.0);
-}
-
-/// Digits of `n` mirrored at the point: numbers that fill [0, 1) evenly (van der Corput; Halton
-/// takes a prime for each dimension).
-double mirrored(int n, int base) {
-  double x = 0;
-  for (double digit = 1.0 / base; n > 0; n /= base, digit /= base) x += n % base * digit;
-  return x;
 }
 
 class Search {

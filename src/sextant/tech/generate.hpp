@@ -58,6 +58,17 @@ struct Budget {
   Hertz clock;      ///< not above this; 0: what the node and the power allow
   double kept = 0;  ///< share of the cores that is sold; 0: the template's
 };
+template <class V>
+void describe(V& v, Budget& b) {
+  v("area", b.area, {.help = "of one die", .min = above_zero});
+  v("dies", b.dies, {.help = "of the package", .min = 1, .max = 16});
+  v("power", b.power, {.help = "board limit", .min = above_zero});
+  v("stacks", b.stacks, {.help = "parts of memory", .max = 1000});
+  v("spare_stacks", b.spare_stacks, {.help = "places for memory left empty", .max = 1000});
+  v("links", b.links, {.help = "between devices", .max = 10000});
+  v("l2", b.l2, {.help = "last-level cache as sold", .min = above_zero});
+  v("clock", b.clock, {.help = "not above this", .min = above_zero});
+}
 
 /// What keeps a device from being faster: its node's clock, the power of arithmetic, or a clock
 /// that was asked for.

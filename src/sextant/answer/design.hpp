@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `sextant tech` says beyond one device: how sure it is, what may be traded for what, and what
+// a number would have to be.
+#pragma once
+
+#include "sextant/answer/answer.hpp"
+#include "sextant/design/front.hpp"
+#include "sextant/design/inverse.hpp"
+#include "sextant/design/uncertainty.hpp"
+
+namespace sextant {
+
+/// "technology_uncertainty", a table and a figure of shares with their bands.
+void add_uncertainty(Answer& answer, const design::Uncertainty& uncertainty, bool trains);
+
+/// "pareto": designs of which none is better in all respects, and their figure.
+void add_front(Answer& answer, const design::Front& front,
+               const std::vector<Technology>& technologies);
+
+/// "solve": what a number would have to be, or what keeps the condition from holding.
+void add_solution(Answer& answer, const design::Solution& solution);
+
+}  // namespace sextant
