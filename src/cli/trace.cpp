@@ -75,6 +75,10 @@ void check_trace(const TrainOptions& o, std::vector<Diagnostic>& problems) {
                         .hint = "give --trace NAME.et"});
   }
   if (o.trace.empty()) return;
+  if (of_ranks(o.trace) && (stem_of(o.trace).empty() || stem_of(o.trace).ends_with('/'))) {
+    problems.push_back({.file = "--trace", .message = "the files have no name", .hint = "NAME.et"});
+    return;
+  }
   check_writable(of_ranks(o.trace) ? stem_of(o.trace) + ".groups.json" : o.trace);
 }
 

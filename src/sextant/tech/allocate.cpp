@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sextant/spec/patience.hpp"
+
 namespace sextant {
 namespace {
 
@@ -61,6 +63,7 @@ class Search {
   }
 
   double value(const Choice& c) {
+    Patience::check();
     const auto [found, is_new] = known_.try_emplace(c, infinite);
     if (!is_new) return found->second;
     const std::optional<Blueprint> made = try_generate(t_, budget_of(c));
