@@ -8,9 +8,10 @@ build=${2:-$root/build-fuzz}
 
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_CXX_COMPILER=clang++ -DSEXTANT_FUZZ=ON -DSEXTANT_TESTS=OFF -DSEXTANT_BENCH=OFF >/dev/null
-cmake --build "$build" --target fuzz_toml fuzz_json fuzz_csv fuzz_cases fuzz_units fuzz_plan fuzz_kineto fuzz_import
+cmake --build "$build" --target fuzz_toml fuzz_json fuzz_csv fuzz_cases fuzz_units fuzz_plan fuzz_kineto fuzz_import \
+  fuzz_api
 
-for name in toml json csv cases units plan kineto import; do
+for name in toml json csv cases units plan kineto import api; do
   echo "== $name, $seconds s"
   # New inputs go to the build folder; the seeds in the repository stay small and readable.
   found=$build/corpus/$name

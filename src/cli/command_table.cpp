@@ -122,6 +122,11 @@ std::vector<Command>& table() {
           "traffic", "requests over time: latencies by percentile, goodput, cost, the limit",
           "sextant traffic --model llama3.1-70b --system dgx-h100 --tp 4 --rate 2 --input 2000 "
           "--output 500 --max-ttft-p99 '1 s' --max-tpot-p99 '40 ms'"),
+      command<RlOptions, run_rl>(
+          "rl", "a step of reinforcement learning: rollout, judging, updates, what dominates",
+          "sextant rl --model qwen3-32b --system dgx-h100 --gpus 32 --tp 4 --pp 4 --sp --prompts "
+          "64 "
+          "--samples 32 --input 150 --output 3000 --batch 512 --rollout-tp 4"),
       command<CompareOptions, run_compare>(
           "compare", "scenarios side by side: the difference, factor by factor",
           "sextant compare a.toml b.toml"),

@@ -15,6 +15,7 @@
 #include "sextant/options/ops.hpp"
 #include "sextant/options/presets.hpp"
 #include "sextant/options/profile.hpp"
+#include "sextant/options/rl.hpp"
 #include "sextant/options/search.hpp"
 #include "sextant/options/study.hpp"
 #include "sextant/options/sweep.hpp"
@@ -37,6 +38,7 @@ Answer run_ops_infer(const OpsInferOptions& options, const Common& common);
 Answer run_compare(const CompareOptions& options, const Common& common);
 Answer run_import(const ImportOptions& options, const Common& common);
 Answer run_traffic(const TrafficOptions& options, const Common& common);
+Answer run_rl(const RlOptions& options, const Common& common);
 Answer run_profile(const ProfileOptions& options, const Common& common);
 Answer run_search(const SearchOptions& options, const Common& common);
 Answer run_tech(const TechOptions& options, const Common& common);

@@ -102,7 +102,7 @@ std::string summary_text(const SweepSummary& s) {
 
 std::string unfinished_text(const SweepSummary& s) {
   return fmt::format("{} points were added to '{}'; the same command with --resume goes on",
-                     grouped(s.results.written()), printable(s.options.output, 300));
+                     grouped(s.results.committed()), printable(s.options.output, 300));
 }
 
 std::string run_sweep(const SweepOptions& options, const Common& common) {

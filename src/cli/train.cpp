@@ -5,29 +5,16 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/trace.hpp"
 #include "sextant/answer/track_record.hpp"
 #include "sextant/answer/train.hpp"
-#include "sextant/io/files.hpp"
 #include "sextant/options/scenario.hpp"
 #include "sextant/predict/layout.hpp"
-#include "sextant/report/trace.hpp"
+#include "sextant/predict/timeline.hpp"
 #include "sextant/scenario/choices.hpp"
 
 namespace sextant::cli {
 namespace {
-
-// A timeline of more spans than this is hundreds of megabytes, and no viewer opens it.
-constexpr double most_spans = 2e6;
-
-void write_trace(const std::string& path, const Scenario& x) {
-  const double spans = timeline_size(x.problem, x.strategy);
-  if (spans > most_spans) {
-    throw InputError(fmt::format("--trace: the pipeline has about {:.0f} spans, more than {:.0f}",
-                                 spans, most_spans),
-                     "a smaller --batch shows the same schedule");
-  }
-  write_file_atomically(path, to_trace(timeline(x.problem, x.strategy)));
-}
 
 // More spans than this no page draws.
 constexpr double most_drawn_spans = 20000;
@@ -56,8 +43,8 @@ Record timeline_record(const Scenario& x) {
 }  // namespace
 
 Answer run_train(const TrainOptions& options, const Common& common) {
-  if (!options.trace.empty()) check_writable(options.trace);
   std::vector<Diagnostic> problems;
+  check_trace(options, problems);
   RunPlan plan = read_run(options.run, problems);
   const Scenario x = [&] {
     try {
@@ -75,7 +62,8 @@ Answer run_train(const TrainOptions& options, const Common& common) {
                 .neighbours = {},
                 .sensitivity = {},
                 .run = {},
-                .extras = {}};
+                .extras = {},
+                .files = {}};
   if (options.explain) {
     Explained explained = explain(x.problem, x.strategy);
     a.estimate = explained.estimate;
@@ -96,7 +84,7 @@ Answer run_train(const TrainOptions& options, const Common& common) {
       track_record(options.nearest ? "train" : "", x.system.device.name, x.problem.runtime.name);
   options.nearest ? a.extras.list("nearest_cases", "NearestCase", nearest)
                   : a.extras.some("nearest_cases", "NearestCase", nearest);
-  if (!options.trace.empty()) write_trace(options.trace, x);
+  if (!options.trace.empty()) a.files = write_trace(options, x);
   return answer_of(a);
 }
 

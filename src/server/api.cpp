@@ -88,7 +88,7 @@ void prepare_to_send(const Request& request, Response& r) {
 }  // namespace
 
 std::vector<std::string> slow_paths() {
-  return {base + "/best", base + "/compare", base + "/profile",
+  return {base + "/best", base + "/compare", base + "/profile", base + "/rl",
           base + "/tech", base + "/traffic", base + "/validate"};
 }
 

@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "server/exchange.hpp"
 #include "server/page.hpp"
 #include "sextant/io/bytes.hpp"
+#include "sextant/spec/patience.hpp"
 
 namespace sextant::server {
 namespace {
@@ -89,6 +92,20 @@ INSTANTIATE_TEST_SUITE_P(
                   "arrivals": "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 9, \"hash_ids\": [1]}"})",
                   "ttft_seconds"},
         AskedCase{"Model", "model", R"({"model": "mixtral-8x7b", "seq": 1024})", "branches"},
+        AskedCase{"Rl", "rl", R"({"model": "llama3.1-8b", "system": "dgx-h100", "gpus": 8,
+                  "prompts": 8, "samples": 4, "output": 100, "rollout_tp": 2})",
+                  "phases"},
+        AskedCase{"ImportCommand", "import", R"({"what": ["vllm serve meta-llama/Llama-3.1-8B"],
+                  "system": "dgx-h100"})",
+                  "arguments"},
+        AskedCase{"ImportYaml", "import", R"({"what":
+                  ["base_model: meta-llama/Llama-3.1-8B\nsequence_len: 2048\nadapter: lora\n"],
+                  "as": "axolotl", "system": "dgx-h100", "gpus": 8})",
+                  "toml"},
+        AskedCase{"ImportNamed", "import", R"({"what": ["{\"train_batch_size\": 64}"],
+                  "name": "ds_config.json", "as": "deepspeed", "model": "llama3.1-8b",
+                  "system": "dgx-h100", "gpus": 8})",
+                  "scenario"},
         AskedCase{"Gemm", "ops", R"({"kernel": "gemm", "m": 128})", "seconds"},
         AskedCase{"OpsTrain", "ops", std::string(small) + R"(, "kernel": "train"})", "operators"},
         AskedCase{"Collective", "ops", R"({"kernel": "collective", "bytes": "1 MiB"})", "seconds"},
@@ -197,6 +214,23 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"FilePlan", post("best", R"({"model": "llama3.1-8b", "system": "dgx-h100",
                     "gpus": 4, "rate": 1, "traffic": "/etc/passwd"})"),
                     400, "a file of this machine"},
+        RefusedCase{"FileImport", post("import", R"({"what": ["/etc/passwd"]})"), 400,
+                    "command line"},
+        RefusedCase{"FileImportNamed",
+                    post("import", R"({"what": ["/etc/passwd"], "name": "/etc/hostname"})"), 400,
+                    "/etc/hostname"},
+        RefusedCase{"ImportNothing", post("import", R"({"what": []})"), 400, "nothing to import"},
+        RefusedCase{"ImportShell", post("import", R"({"what": ["$(cat /etc/passwd) --x"]})"), 400,
+                    "command line"},
+        RefusedCase{"ImportObject", post("import", R"({"what": ["vllm serve x y"],
+                    "model": {"model_type": "llama"}})"),
+                    400, "names here"},
+        RefusedCase{"RlEngines", post("rl", R"({"model": "llama3.1-8b", "system": "dgx-h100",
+                    "gpus": 8, "rollout_tp": 3})"),
+                    400, "no whole number of engines"},
+        RefusedCase{"RlMany", post("rl", R"({"model": "llama3.1-8b", "system": "dgx-h100",
+                    "prompts": 1000000})"),
+                    400, "prompts"},
         RefusedCase{"Writes", post("train", std::string(small) + R"(, "trace": "/tmp/x"})"), 400,
                     "not for requests"},
         RefusedCase{"Rule", post("train", std::string(small) + R"(, "pp": 3})"), 400,
@@ -256,6 +290,35 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"Traversal", get("presets/devices/..%2f..%2fetc"), 404, "no device"},
         RefusedCase{"Job", get("jobs/0123"), 404, "no such job"}),
     [](const auto& p) { return std::string(p.param.name); });
+
+// Long loops of the core look whether somebody waits.
+TEST(Api, AnAnswerThatNobodyWaitsForIsGivenUp) {
+  Api api({});
+  const std::string long_ones[] = {
+      R"({"model": "llama3.1-8b", "system": "dgx-h100", "requests": 1000000, "rate": 100000})",
+      R"({"model": "llama3.1-8b", "system": "dgx-h100", "requests": 1000000, "arrivals": "closed",
+          "concurrency": 1000, "replicas": 4, "router": "least-tokens"})",
+  };
+  for (const std::string& request : long_ones) {
+    std::atomic<bool> over = false;
+    std::thread timer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      over = true;
+    });
+    const auto start = std::chrono::steady_clock::now();
+    const Patience patience(over);
+    const Response r = api.handle(post("traffic", request));
+    const auto taken = std::chrono::steady_clock::now() - start;
+    timer.join();
+    EXPECT_EQ(r.status, 503) << r.body.substr(0, 300);
+    EXPECT_LT(taken, std::chrono::seconds(1));
+  }
+  const std::atomic<bool> over = true;
+  const Patience patience(over);
+  EXPECT_EQ(api.handle(post("validate", "{}")).status, 503);
+  EXPECT_EQ(api.handle(post("infer", R"({"model": "llama2-13b", "system": "dgx-h100"})")).status,
+            503);
+}
 
 // What a slider offers must run: interleaved pipelines want a multiple of their stages.
 TEST(Api, ChoicesAreAccepted) {

@@ -140,7 +140,8 @@ class Connections::Loop {
         epoll_(epoll_create1(EPOLL_CLOEXEC)),
         wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
         most_(descriptors_for(limits.connections)),
-        workers_(limits.workers, [this] { wake(); }) {
+        workers_(
+            limits.workers, [this] { wake(); }, limits.compute) {
     if (epoll_.get() < 0 || wake_.get() < 0) fail("epoll");
     watch(listener_.get(), listening, EPOLLIN);
     watch(wake_.get(), waking, EPOLLIN);

@@ -20,6 +20,7 @@ struct ConnectionLimits {
   std::size_t unsent = std::size_t{128} << 20;   ///< of answers not yet taken; beyond, the slowest
                                                  ///< readers give way
   std::size_t workers = 0;                       ///< 0: as many as cores, at least two
+  std::chrono::milliseconds compute{60'000};     ///< an answer; beyond, it is given up
   std::chrono::milliseconds idle{60'000};        ///< between requests
   std::chrono::milliseconds request{15'000};     ///< from its first byte to its last
   std::chrono::milliseconds answer{30'000};      ///< to take it

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "sextant/spec/patience.hpp"
+
 namespace sextant::server {
 namespace {
 
@@ -74,6 +76,16 @@ struct Served {
       return stream;
     }
     if (r.path == "/slow") std::this_thread::sleep_for(300ms);
+    if (r.path == "/patient") {
+      try {
+        for (;;) {
+          Patience::check();
+          std::this_thread::sleep_for(1ms);
+        }
+      } catch (const Abandoned&) {
+        return {.status = 503, .body = "given up"};
+      }
+    }
     if (r.path == "/large") return {.body = std::string(4 << 20, 'x') + "the end"};
     return {.body = r.path + " " + r.body + "!"};
   }
@@ -203,6 +215,34 @@ TEST(Connections, EndsThoughAnAnswerIsStillComputed) {
   thread.join();
   EXPECT_LT(std::chrono::steady_clock::now() - start, 800ms);
   EXPECT_FALSE(ended);
+}
+
+// What looks now and then whether somebody waits ends when nobody does.
+TEST(Connections, WhatTakesTooLongIsGivenUp) {
+  const Served s({.workers = 1, .compute = 100ms});
+  const auto start = std::chrono::steady_clock::now();
+  const Client c(s.connections.port());
+  for (int i = 0; i < 2; ++i) {  // the next has its own time
+    c.send("GET /patient HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_NE(c.receive("given up").find("503"), std::string::npos);
+  }
+  c.send(ask);
+  EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 200ms);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+}
+
+TEST(Connections, WhatIsPatientEndsWithTheServer) {
+  Exchange exchange([](const Request& r) { return Served::handle(r); });
+  Connections connections("127.0.0.1", 0, exchange, {.finish = 50ms});
+  bool ended = false;
+  std::thread thread([&] { ended = connections.run(false); });
+  const Client c(connections.port());
+  c.send("GET /patient HTTP/1.1\r\nHost: x\r\n\r\n");
+  std::this_thread::sleep_for(50ms);
+  connections.stop();
+  thread.join();
+  EXPECT_TRUE(ended);
 }
 
 TEST(Connections, APortInUseIsAnError) {

@@ -8,6 +8,7 @@
 
 #include "server/errors.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/spec/patience.hpp"
 
 namespace sextant::server {
 namespace {
@@ -60,11 +61,14 @@ struct Jobs::Entry {
     std::string text;
     std::string problems;
     try {
+      const Patience patience(progress.cancelling());
       text = job(request, progress);
       if (text.size() > most) {
         problems =
             errors_json("the result is larger than a job's may be", "ask for fewer candidates");
       }
+    } catch (const Abandoned&) {
+      text.clear();  // cancelled before there was anything
     } catch (const InputError& e) {
       problems = errors_json(e);
     } catch (const std::exception& e) {

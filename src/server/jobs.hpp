@@ -30,6 +30,7 @@ class Progress {
     done_ = done;
   }
   bool cancelled() const { return cancelled_; }
+  const std::atomic<bool>& cancelling() const { return cancelled_; }
 
   void cancel() { cancelled_ = true; }
   double done() const { return done_; }

@@ -10,8 +10,8 @@
 namespace sextant::server {
 
 /// Commands that answer at once, each under a path of its own name.
-inline constexpr std::array<std::string_view, 7> direct_commands = {
-    "train", "infer", "model", "traffic", "profile", "tech", "validate"};
+inline constexpr std::array<std::string_view, 9> direct_commands = {
+    "train", "infer", "model", "traffic", "rl", "import", "profile", "tech", "validate"};
 
 /// OpenAPI 3 as JSON. `jobs`: commands that run as jobs.
 std::string openapi(const std::vector<std::string>& jobs);

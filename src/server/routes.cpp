@@ -16,6 +16,7 @@
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/options/request.hpp"
+#include "sextant/spec/patience.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant::server {
@@ -130,6 +131,8 @@ Response answered(const std::function<Response()>& answer) {
     return answer();
   } catch (const InputError& e) {
     return {.status = 400, .body = error_answer(errors_json(e))};
+  } catch (const Abandoned&) {
+    return error(503, "the answer took longer than it may", "ask for less at a time");
   } catch (const std::bad_alloc&) {
     return error(503, "out of memory");
   } catch (const std::exception& e) {
@@ -147,7 +150,9 @@ std::string run_command(std::string_view command, const Document& document, cons
   invocation->common.format = Format::json;
   invocation->common.lookup = Lookup::presets;
   invocation->common.sent = beside.sent;
-  return invocation->run();
+  std::string answer = invocation->run();
+  Patience::check();  // what ended early is no answer
+  return answer;
 }
 
 Routes command_routes() {

@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "server/exchange.hpp"
+#include "sextant/spec/patience.hpp"
 
 namespace sextant::server {
 
@@ -30,12 +32,19 @@ class Workers {
     Answer answer;
   };
 
-  /// `notify` is called, from any thread, when there is something done.
-  Workers(std::size_t count, std::function<void()> notify) : notify_(std::move(notify)) {
+  /// `notify` is called, from any thread, when there is something done. A task that takes longer
+  /// than `most` is asked to give up (spec/patience.hpp).
+  Workers(std::size_t count, std::function<void()> notify,
+          std::chrono::milliseconds most = std::chrono::seconds(60))
+      : notify_(std::move(notify)), most_(most) {
     // More than cores: what takes long must not keep what does not from being started.
     if (count == 0) count = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 4, 16);
     most_slow_ = std::max<std::size_t>(1, count / 2);
-    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+    for (std::size_t i = 0; i < count; ++i) {
+      places_.push_back(std::make_unique<Place>());
+      threads_.emplace_back([this, &place = *places_.back()] { work(place); });
+    }
+    threads_.emplace_back([this] { watch(); });
   }
   ~Workers() { stop(); }
   Workers(const Workers&) = delete;
@@ -72,17 +81,49 @@ class Workers {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  /// A thread's own: what it does is to be given up.
+  struct Place {
+    std::atomic<bool> over = false;
+    Clock::time_point until = Clock::time_point::max();  ///< guarded by mutex_
+  };
+
+  /// What has begun is asked to give up, too.
   void request_stop() {
     {
       const std::scoped_lock lock(mutex_);
       stopping_ = true;
+      for (const auto& place : places_) place->over = true;
     }
     ready_.notify_all();
+    begun_.notify_all();
+  }
+
+  /// Ends what takes too long; sleeps while nothing runs.
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      Clock::time_point next = Clock::time_point::max();
+      const Clock::time_point now = Clock::now();
+      for (const auto& place : places_) {
+        if (place->until <= now) {
+          place->over = true;
+        } else {
+          next = std::min(next, place->until);
+        }
+      }
+      if (next == Clock::time_point::max()) {
+        begun_.wait(lock);
+      } else {
+        begun_.wait_until(lock, next);
+      }
+    }
   }
 
   bool may_start_slow() const { return !slow_tasks_.empty() && slow_running_ < most_slow_; }
 
-  void work() {
+  void work(Place& place) {
     for (;;) {
       Task task;
       {
@@ -94,11 +135,18 @@ class Workers {
         from.pop_front();
         slow_running_ += task.slow ? 1 : 0;
         ++running_;
+        place.over = false;
+        place.until = Clock::now() + most_;
       }
-      Done done{task.id, task.run()};
+      begun_.notify_one();
+      Done done = [&] {
+        const Patience patience(place.over);
+        return Done{task.id, task.run()};
+      }();
       bool first = false;
       {
         const std::scoped_lock lock(mutex_);
+        place.until = Clock::time_point::max();
         first = done_.empty();
         done_.push_back(std::move(done));
         slow_running_ -= task.slow ? 1 : 0;
@@ -110,8 +158,11 @@ class Workers {
   }
 
   std::function<void()> notify_;
+  std::chrono::milliseconds most_;
+  std::vector<std::unique_ptr<Place>> places_;
   std::mutex mutex_;
   std::condition_variable ready_;
+  std::condition_variable begun_;
   std::deque<Task> tasks_;
   std::deque<Task> slow_tasks_;
   std::condition_variable idle_;

@@ -117,6 +117,30 @@ def bodies():
     check("form", status("POST", API + "/train", "a=b", {"Content-Type": "application/x-www-form-urlencoded"}), 415)
 
 
+def imports():
+    """Texts of other tools that are none, too deep, too long, or lead to files and commands."""
+    most = 900_000
+    for what, text, name in (
+            ("deep YAML", "a: " + "[" * most, "a.yaml"),
+            ("deeper YAML", "".join(" " * i + "a:\n" for i in range(1000)), "a.yaml"),
+            ("deep JSON", '{"a": ' * (most // 12), "a.json"),
+            ("deep TOML", "a = " + "[" * most, "a.toml"),
+            ("substitutions", "vllm serve " + "$(" * (most // 2), ""),
+            ("variables of themselves", "A=$A$A\n" * 30 + "vllm serve $A\n", ""),
+            ("a growing variable", "A=xxxxxxxxxx\n" + "A=$A$A$A$A\n" * 40 + "vllm serve $A\n", ""),
+            ("quotes without an end", "vllm serve '" + "x" * most, ""),
+            ("many words", "vllm serve " + "--x " * (most // 4), ""),
+            ("a file", "/etc/passwd", "/etc/passwd"),
+            ("a command", "vllm serve `cat /etc/passwd`", ""),
+            ("a file to be read in", ". /etc/passwd\nvllm serve x y\n", "")):
+        body = json.dumps({"what": [text], "name": name} if name else {"what": [text]})
+        begun = time.monotonic()
+        found, _, content = ask("POST", API + "/import", body, timeout=30)
+        check("import of " + what, found, 400)
+        check("import of " + what + " reads nothing", b"root:" in content, False)
+        check("import of " + what + " within two seconds", time.monotonic() - begun < 2, True)
+
+
 def requests():
     check("not HTTP", code(raw(b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n")), 400)
     check("no such method", code(raw(b"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)), 400)
@@ -235,7 +259,7 @@ server, port = start()
 try:
     check("at first", well(), 200)
     before = resident_megabytes()
-    for part in (bodies, requests, other_sites, crowds, watchers, slow_sender_is_told, pipelined):
+    for part in (bodies, imports, requests, other_sites, crowds, watchers, slow_sender_is_told, pipelined):
         part()
         check("after " + part.__name__, well(), 200)
     grown = resident_megabytes() - before
@@ -243,8 +267,18 @@ try:
     check("still running", server.poll(), None)
     ask("POST", API + "/search", json.dumps({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 64, "max_gpus": 4096,
                                              "batch": 30240, "explore": ["modules", "offload", "shard"]}))
+    # Beside the search an answer that takes long: it is given up.
+    long = socket.create_connection(("127.0.0.1", port))
+    body = json.dumps({"model": "llama3.1-8b", "system": "dgx-h100", "requests": 1000000, "arrivals": "closed",
+                       "concurrency": 1000, "replicas": 64, "router": "least-tokens"})
+    long.sendall(f"POST {API}/traffic HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                 f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+    time.sleep(0.3)
+    begun = time.monotonic()
     server.send_signal(signal.SIGTERM)
     check("status after SIGTERM beside a search", server.wait(20), 0)
+    check("the end within a second or so", time.monotonic() - begun < 2, True)
+    long.close()
     check("said to standard error", server.stderr.read(), "")
 finally:
     server.kill()

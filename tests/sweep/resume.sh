@@ -47,4 +47,17 @@ while [ "$size" -le 512 ]; do
 done 2>/dev/null
 "$program" sweep plan.toml -o small.db --resume --threads 1 >/dev/null
 same small.db "without room"
+
+# A write that fails instead: what is said to be added is there.
+status=0
+(
+  trap '' XFSZ
+  ulimit -f 96
+  exec "$program" sweep plan.toml -o full.db --threads 1 >/dev/null 2>full.err
+) || status=$?
+[ "$status" = 3 ] || { echo "full: status $status" >&2; cat full.err >&2; exit 1; }
+said=$(sed -nE 's/.*[^0-9,]([0-9,]+) points were added.*/\1/p' full.err | tr -d ,)
+[ "$(rows full.db)" = "$said" ] || { echo "full: $(rows full.db) rows, said $said" >&2; cat full.err >&2; exit 1; }
+"$program" sweep plan.toml -o full.db --resume --threads 1 >/dev/null
+same full.db "full, of $said rows"
 echo "the same table after a kill at $killed of $((20 * $2)) rows, a stop, and full disks"

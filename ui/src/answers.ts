@@ -240,6 +240,42 @@ export type FoundPrediction = {
   active_requests?: number;
 };
 
+export type ImportAnswer = {
+  format: string;
+  task: string;
+  scenario: ImportedScenario;
+  toml: string;
+  arguments: ImportedArgument[];
+  defaults: ImportedDefault[];
+  missing: string[];
+};
+
+export type ImportedArgument = {
+  name: string;
+  value: string;
+  disposition: string;
+  field: string;
+  why: string;
+  line: number;
+};
+
+export type ImportedDefault = {
+  field: string;
+  value: string;
+};
+
+export type ImportedScenario = {
+  task: string;
+  model?: string;
+  system?: string;
+  runtime: string;
+  gpus?: number;
+  batch?: number;
+  microbatch?: number;
+  zero?: number;
+  set?: string[];
+};
+
 export type InferAnswer = {
   model: string;
   system: string;
@@ -645,6 +681,40 @@ export type RatePoint = {
   tpot_seconds: Percentiles;
   gap_seconds: Percentiles;
   latency_seconds: Percentiles;
+};
+
+export type RlAnswer = {
+  model: string;
+  system: string;
+  runtime: string;
+  gpus: number;
+  algorithm: string;
+  samples: number;
+  step_seconds: number;
+  tokens_per_second: number;
+  tokens_per_second_per_gpu: number;
+  longest: string;
+  fits: boolean;
+  updates: number;
+  update_seconds: number;
+  update_mfu: number;
+  rollout_tokens_per_second: number;
+  sync_bytes: number;
+  offloaded_bytes: number;
+  uncertainty: Uncertainty;
+  phases: RlPhase[];
+  strategy: Strategy;
+  rollout_strategy: Strategy;
+  assumptions: string[];
+};
+
+export type RlPhase = {
+  phase: string;
+  seconds: number;
+  share: number;
+  memory_bytes: number;
+  fits: boolean;
+  beside: boolean;
 };
 
 export type Run = {

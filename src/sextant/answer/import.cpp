@@ -52,7 +52,7 @@ Answer answer_of(const Imported& imported) {
   Answer a;
   a("format", imported.format);
   a("task", imported.task);
-  a.node("scenario", "object", imported.scenario);
+  a.node("scenario", "ImportedScenario", imported.scenario);
   a("toml", scenario_file(imported));
   const Records rows = records_of(imported.arguments, [](Record& r, const ImportedArgument& one) {
     r("name", one.name, "argument");

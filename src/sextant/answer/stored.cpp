@@ -51,6 +51,7 @@ StoredView::StoredView(StoredQuestion question)
   if (lists_columns()) return;
   read_options();
   throw_if_any(std::move(problems_));
+  check_store(o_.results);
   read_marks();
   if (!o_.pick.empty()) pick();
 }

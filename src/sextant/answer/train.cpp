@@ -163,6 +163,25 @@ void add_operators(Answer& a, const TrainResult& x) {
   a.lines(operator_lines({list}));
 }
 
+void add_files(Answer& a, const TraceFiles& f) {
+  Record r;
+  r.strings("files", f.traces);
+  r("ranks", f.ranks);
+  r("nodes", f.nodes);
+  r("network", only_if(!f.network.empty(), f.network));
+  r("groups", f.groups);
+  a.object("trace", "TraceFiles", r);
+  const auto written = static_cast<int>(f.traces.size());
+  a.say(fmt::format("\nexecution traces of {} of {} ranks, {:.0f} nodes: {}{}", written, f.ranks,
+                    f.nodes, f.traces.front(),
+                    written > 1 ? fmt::format(" to {}", f.traces.back()) : ""));
+  if (written < f.ranks) {
+    a.say("  the first rank of each stage; the others of a stage do the same (--trace-ranks all)");
+  }
+  a.say(fmt::format("  groups of ranks: {}", f.groups));
+  if (!f.network.empty()) a.say(fmt::format("  network: {}", f.network));
+}
+
 }  // namespace
 
 Breakdown time_breakdown(const Estimate& e) {
@@ -212,6 +231,7 @@ Answer answer_of(const TrainResult& x) {
   add_operators(a, x);
   add(a, x.sensitivity);
   a.take(x.extras);
+  if (x.files) add_files(a, *x.files);
   std::vector<std::string> assumptions = x.scenario.assumptions;
   if (x.run) {
     const std::vector<std::string>& more = x.run->plan.assumptions;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sextant/answer/answer.hpp"
@@ -12,6 +13,15 @@
 
 namespace sextant {
 
+/// Execution traces that were written.
+struct TraceFiles {
+  std::vector<std::string> traces;
+  int ranks = 0;  ///< of the job
+  double nodes = 0;
+  std::string network;  ///< empty: there is none
+  std::string groups;
+};
+
 struct TrainResult {
   const Scenario& scenario;
   Estimate estimate;
@@ -20,6 +30,7 @@ struct TrainResult {
   Sensitivity sensitivity;            ///< with --sensitivity
   std::optional<RunAnswer> run;       ///< with --tokens
   Record extras;                      ///< what programs alone asked for
+  std::optional<TraceFiles> files;    ///< with --trace
 };
 /// CSV is one line; with operators one line each.
 Answer answer_of(const TrainResult& result);

@@ -41,30 +41,13 @@ Placement place(const Network& net, Group group) {
   return p;
 }
 
-// The sides of a block of so many ranks in a torus, as equal as their factors allow.
-std::array<double, 3> block(double ranks, int dimensions) {
-  std::array<double, 3> sides{1, 1, 1};
-  auto left = static_cast<std::int64_t>(ranks);
-  std::array<std::int64_t, 64> factors{};
-  std::size_t count = 0;
-  for (std::int64_t f = 2; f * f <= left; ++f) {
-    for (; left % f == 0; left /= f) factors[count++] = f;
-  }
-  if (left > 1) factors[count++] = left;
-  while (count > 0) {  // the largest first
-    const auto end = sides.begin() + dimensions;
-    *std::min_element(sides.begin(), end) *= static_cast<double>(factors[--count]);
-  }
-  return sides;
-}
-
 // Each dimension has two of a device's links, so a dimension's share of its rate is 1/d. A side
 // that does not close is a line: a ring there and back has half of it, and half of all bytes of an
 // all-to-all cross its middle instead of a quarter of a ring's either side.
 Wires torus(const NetworkLevel& level, double fan) {
   Wires w{0, 0, 1, 0.5 / level.dimensions};
   double longest = 0;
-  for (const double side : block(fan, level.dimensions)) {
+  for (const double side : torus_block(fan, level.dimensions)) {
     if (side <= 1) continue;
     const bool closed = side >= level.side ||
                         (level.wrap > 0 && side >= level.wrap && std::fmod(side, level.wrap) == 0);
@@ -247,6 +230,22 @@ void offer_peer_reads(const Network& net, const CollectiveLibrary& k, const Plac
 }
 
 }  // namespace
+
+std::array<double, 3> torus_block(double ranks, int dimensions) {
+  std::array<double, 3> sides{1, 1, 1};
+  auto left = static_cast<std::int64_t>(ranks);
+  std::array<std::int64_t, 64> factors{};
+  std::size_t count = 0;
+  for (std::int64_t f = 2; f * f <= left; ++f) {
+    for (; left % f == 0; left /= f) factors[count++] = f;
+  }
+  if (left > 1) factors[count++] = left;
+  while (count > 0) {  // the largest first
+    const auto end = sides.begin() + dimensions;
+    *std::min_element(sides.begin(), end) *= static_cast<double>(factors[--count]);
+  }
+  return sides;
+}
 
 Wires wires(const NetworkLevel& level, double inner, double members, double density) {
   const double fan = members / inner;

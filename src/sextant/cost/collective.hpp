@@ -84,6 +84,9 @@ struct Wires {
 };
 Wires wires(const NetworkLevel& level, double inner, double members, double density);
 
+/// The sides of a block of so many ranks in a torus, as equal as their factors allow.
+std::array<double, 3> torus_block(double ranks, int dimensions);
+
 /// Traffic of one rank in a ring over the bytes: 2 (n − 1) / n for an all-reduce, (n − 1) / n for
 /// all-gather, reduce-scatter and all-to-all, 1 for send/receive (nccl-tests, PERFORMANCE.md).
 double bus_factor(Collective op, int ranks);

@@ -181,7 +181,42 @@ const Node& checkpoint_table() {
   return table.root;
 }
 
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/// Of a text that nobody named, by its first line that is no remark: "key: value" is YAML's, a
+/// section and "key = value" TOML's (a script has no blanks around '=').
+ImportSyntax syntax_of_unnamed(std::string_view text) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    if (line.starts_with("#!")) return ImportSyntax::command;
+    if (line.empty() || line.starts_with('#')) continue;
+    if (line.starts_with('{')) return ImportSyntax::json;
+    if (line == "---") return ImportSyntax::yaml;
+    const std::size_t key = line.find_first_of(" \t:=");
+    if (key != line.npos && line[key] == ':' && (key + 1 == line.size() || line[key + 1] == ' ')) {
+      return ImportSyntax::yaml;
+    }
+    const bool section = line.starts_with('[') && line.ends_with(']');
+    const bool pair = key != line.npos && line.compare(key, 3, " = ") == 0;
+    return section || pair ? ImportSyntax::toml : ImportSyntax::command;
+  }
+  return ImportSyntax::command;
+}
+
 }  // namespace
+
+ImportSyntax syntax_of(std::string_view text, std::string_view file) {
+  if (file.ends_with(".json")) return ImportSyntax::json;
+  if (file.ends_with(".yaml") || file.ends_with(".yml")) return ImportSyntax::yaml;
+  if (file.ends_with(".toml")) return ImportSyntax::toml;
+  const ImportSyntax looks = syntax_of_unnamed(text);
+  const bool named = file.find('.') != file.npos;
+  return looks == ImportSyntax::json || !named ? looks : ImportSyntax::command;
+}
 
 const ImportRule* ImportFormat::find(std::string_view argument) const {
   const std::string key = same_dashes(argument);

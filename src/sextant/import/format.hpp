@@ -68,6 +68,9 @@ struct ImportFormat {
   const ImportRule* look_up(const std::string& key, bool exact) const;
 };
 
+/// By the ending of its name; of a text without one, by what it looks like.
+ImportSyntax syntax_of(std::string_view text, std::string_view file);
+
 /// All of presets/imports, read once; a fault in them throws InputError.
 const std::vector<ImportFormat>& import_formats();
 /// Flags of what starts programs: torchrun and its kin.

@@ -858,15 +858,6 @@ Imported own_scenario(const Document& document, const ImportHints& options) {
   return out;
 }
 
-ImportSyntax syntax_of(std::string_view text, std::string_view file) {
-  if (file.ends_with(".json")) return ImportSyntax::json;
-  if (file.ends_with(".yaml") || file.ends_with(".yml")) return ImportSyntax::yaml;
-  if (file.ends_with(".toml")) return ImportSyntax::toml;
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != text.npos && text[first] == '{') return ImportSyntax::json;
-  return ImportSyntax::command;
-}
-
 }  // namespace
 
 bool is_engine_field(std::string_view name) {

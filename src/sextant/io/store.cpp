@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <limits>
 #include <system_error>
@@ -72,6 +73,7 @@ class Statement {
   bool step();
   void reset() { sqlite3_reset(statement_); }
 
+  int columns() { return sqlite3_column_count(statement_); }
   std::int64_t integer(int column) { return sqlite3_column_int64(statement_, column); }
   std::string text(int column) {
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
@@ -159,6 +161,96 @@ const char* sql_type(CellType type) {
   return "TEXT";
 }
 
+// ---- checksums
+
+/// Points of one checksum.
+constexpr std::uint64_t chunk_points = 4096;
+
+/// What one row adds to its chunk's sum: FNV-1a over its cells, folded to 32 bits, so that a
+/// chunk's sum is a number that SQLite keeps exactly. Rows may come in any order.
+class RowHash {
+ public:
+  void add(std::monostate) { byte(0); }
+  void add(std::int64_t value) { add(static_cast<double>(value)); }
+  void add(double value) {
+    byte(1);
+    const auto bits = std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value);
+    for (unsigned i = 0; i < 8; ++i) byte(static_cast<unsigned char>(bits >> (8 * i)));
+  }
+  void add(std::string_view text) {
+    byte(2);
+    for (const char c : text) byte(static_cast<unsigned char>(c));
+  }
+  std::int64_t value() const {
+    return static_cast<std::int64_t>((hash_ ^ (hash_ >> 32U)) & 0xFFFFFFFFU);
+  }
+
+ private:
+  void byte(unsigned char b) { hash_ = (hash_ ^ b) * 0x100000001b3; }
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+struct ChunkCheck {
+  std::int64_t rows = 0;
+  std::int64_t sum = 0;
+  friend bool operator==(const ChunkCheck&, const ChunkCheck&) = default;
+};
+using ChunkChecks = std::map<std::uint64_t, ChunkCheck>;
+
+void count_row(std::uint64_t point, const RowHash& hash, ChunkChecks& checks) {
+  ChunkCheck& chunk = checks[point / chunk_points];
+  ++chunk.rows;
+  chunk.sum += hash.value();
+}
+
+bool has_checks(Database& database) { return has_table(database, "checks"); }
+
+ChunkChecks checks_of_rows(Database& database) {
+  ChunkChecks checks;
+  Statement rows(database, "SELECT * FROM results");
+  while (rows.step()) {
+    RowHash hash;
+    for (int i = 0; i < rows.columns(); ++i) {
+      std::visit([&](const auto& value) { hash.add(value); }, rows.cell(i));
+    }
+    count_row(static_cast<std::uint64_t>(rows.integer(0)), hash, checks);
+  }
+  return checks;
+}
+
+/// Throws where rows are not what the checksums say.
+void verify(Database& database) {
+  if (!has_checks(database)) return;
+  ChunkChecks written;
+  Statement stored(database, "SELECT chunk, rows, sum FROM checks");
+  while (stored.step()) {
+    written[static_cast<std::uint64_t>(stored.integer(0))] = {stored.integer(1), stored.integer(2)};
+  }
+  const ChunkChecks found = checks_of_rows(database);
+  std::vector<Diagnostic> problems;
+  constexpr std::size_t most = 20;
+  const auto compare = [&](std::uint64_t chunk) {
+    const auto was = written.find(chunk);
+    const auto is = found.find(chunk);
+    const ChunkCheck before = was == written.end() ? ChunkCheck{} : was->second;
+    const ChunkCheck now = is == found.end() ? ChunkCheck{} : is->second;
+    if (before == now || problems.size() >= most) return;
+    problems.push_back(
+        {.file = printable(database.path(), 300),
+         .message = "points " + std::to_string(chunk * chunk_points) + " to " +
+                    std::to_string((chunk + 1) * chunk_points - 1) + " are damaged: " +
+                    (before.rows == now.rows ? "their values are not those that were written"
+                                             : std::to_string(now.rows) + " of " +
+                                                   std::to_string(before.rows) + " are there"),
+         .hint = "restore the file, or begin another with -o"});
+  };
+  for (const auto& [chunk, unused] : written) compare(chunk);
+  for (const auto& [chunk, unused] : found) {
+    if (!written.contains(chunk)) compare(chunk);
+  }
+  throw_if_any(std::move(problems));
+}
+
 class SqliteStore : public Store {
  public:
   SqliteStore(const std::string& path, const std::vector<StoreColumn>& columns,
@@ -169,6 +261,13 @@ class SqliteStore : public Store {
     database_.execute("BEGIN IMMEDIATE");
     if (!has_table(database_, "results")) create(columns, facts);
     database_.execute("COMMIT");
+    verify(database_);
+    if (has_checks(database_)) {
+      check_ = std::make_unique<Statement>(
+          database_,
+          "INSERT INTO checks VALUES (?, ?, ?) ON CONFLICT (chunk) DO UPDATE SET "
+          "rows = rows + excluded.rows, sum = sum + excluded.sum");
+    }
     std::string sql = "INSERT INTO results VALUES (?";
     for (std::size_t i = 0; i < columns.size(); ++i) sql += ", ?";
     insert_ = std::make_unique<Statement>(database_, sql + ")");
@@ -178,9 +277,15 @@ class SqliteStore : public Store {
     if (!open_) database_.execute("BEGIN IMMEDIATE");
     open_ = true;
     int at = 1;
+    RowHash hash;
+    hash.add(static_cast<std::int64_t>(point));
     insert_->bind(at++, static_cast<std::int64_t>(point));
     for (const Cell& cell : cells) {
-      std::visit([&](const auto& value) { insert_->bind(at, value); }, cell);
+      const auto add = [&](const auto& value) {
+        insert_->bind(at, value);
+        hash.add(value);
+      };
+      std::visit(add, cell);
       ++at;
     }
     try {
@@ -190,12 +295,15 @@ class SqliteStore : public Store {
       throw;
     }
     insert_->reset();
+    count_row(point, hash, written_);
   }
 
   void commit() override {
     if (!open_) return;
+    if (check_ != nullptr) write_checks();
     database_.execute("COMMIT");
     open_ = false;
+    written_.clear();
   }
 
   std::vector<PointRange> missing(std::uint64_t count) override {
@@ -212,12 +320,28 @@ class SqliteStore : public Store {
   }
 
  private:
+  void write_checks() {
+    for (const auto& [chunk, check] : written_) {
+      check_->bind(1, static_cast<std::int64_t>(chunk));
+      check_->bind(2, check.rows);
+      check_->bind(3, check.sum);
+      try {
+        check_->step();
+      } catch (...) {
+        check_->reset();
+        throw;
+      }
+      check_->reset();
+    }
+  }
+
   // All in one transaction: a store is begun as a whole, or not at all.
   void create(const std::vector<StoreColumn>& columns, const StoreFacts& facts) {
     std::string sql = "CREATE TABLE results (point INTEGER PRIMARY KEY";
     for (const StoreColumn& c : columns) sql += ", " + quoted(c.name) + " " + sql_type(c.type);
     database_.execute((sql + ")").c_str());
     database_.execute("CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT)");
+    database_.execute("CREATE TABLE checks (chunk INTEGER PRIMARY KEY, rows INTEGER, sum INTEGER)");
     database_.execute(
         "CREATE TABLE columns (name TEXT PRIMARY KEY, type TEXT, role TEXT, unit TEXT, help TEXT)");
     Statement fact(database_, "INSERT INTO facts VALUES (?, ?)");
@@ -241,7 +365,9 @@ class SqliteStore : public Store {
 
   Database database_;
   std::unique_ptr<Statement> insert_;
-  bool open_ = false;  ///< a transaction is
+  std::unique_ptr<Statement> check_;  ///< none: a store of before, without checksums
+  ChunkChecks written_;               ///< since the last commit
+  bool open_ = false;                 ///< a transaction is
 };
 
 bool exists(const std::string& path) {
@@ -299,6 +425,11 @@ std::unique_ptr<Store> open_store(const std::string& path, StoreFormat format,
   check_writable(path);
   if (format != StoreFormat::sqlite) return open_text_store(path, format, columns, facts);
   return std::make_unique<SqliteStore>(path, columns, facts);
+}
+
+void check_store(const std::string& path) {
+  Database database = open_to_read(path);
+  verify(database);
 }
 
 std::vector<StoreColumn> stored_columns(const std::string& path) {

@@ -78,6 +78,10 @@ std::optional<StoreFacts> stored_facts(const std::string& path, StoreFormat form
 std::unique_ptr<Store> open_store(const std::string& path, StoreFormat format,
                                   const std::vector<StoreColumn>& columns, const StoreFacts& facts);
 
+/// Throws InputError, naming them, where points are not as they were written: SQLite stores carry a
+/// checksum of every chunk of points. Stores of before have none, nor do those that are text.
+void check_store(const std::string& path);
+
 // ---- reading back, SQLite only
 
 /// A value of a row, its own.

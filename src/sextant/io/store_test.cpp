@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <system_error>
 
 #include "sextant/spec/diagnostic.hpp"
@@ -145,6 +146,31 @@ TEST_F(StoreTest, SaysThatTheDiskIsFullAndGoesOnLater) {
     store->commit();
     EXPECT_THAT(store->missing(20'000), IsEmpty());
   }
+}
+
+// A value changed behind our back is found, and where it is said.
+TEST_F(StoreTest, NamesWhatIsDamaged) {
+  const std::string file = path("damaged.db");
+  {
+    const auto store = open_store(file, StoreFormat::sqlite, columns, facts);
+    for (std::uint64_t i = 0; i < 9000; ++i) {
+      write_row(*store, (i * 7) % 9000);  // in any order
+      if (i % 1000 == 999) store->commit();
+    }
+  }
+  check_store(file);
+  EXPECT_THAT(open_store(file, StoreFormat::sqlite, columns, facts)->missing(9000), IsEmpty());
+  std::stringstream bytes;
+  bytes << std::ifstream(file).rdbuf();
+  std::string text = bytes.str();
+  const std::size_t at = text.find("row 5000");
+  ASSERT_NE(at, std::string::npos);
+  text[at] = 'R';
+  std::ofstream(file) << text;
+  const auto damage = testing::ThrowsMessage<InputError>(
+      testing::HasSubstr("points 4096 to 8191 are damaged: their values are not those"));
+  EXPECT_THAT([&] { check_store(file); }, damage);
+  EXPECT_THAT([&] { open_store(file, StoreFormat::sqlite, columns, facts); }, damage);
 }
 
 TEST_F(StoreTest, TellsWhatIsNotAStore) {

@@ -13,6 +13,7 @@ namespace sextant {
 /// What another tool was told, as a scenario.
 struct ImportOptions {
   std::vector<std::string> what;  ///< a file, or the words of a command
+  std::string name;               ///< to go by; empty: the file's own
   std::string as;                 ///< the format; empty: by what it looks like
   std::string task;               ///< where the format leaves it open
   PresetRef model, system;
@@ -22,10 +23,12 @@ struct ImportOptions {
 template <class V>
 void describe(V& v, ImportOptions& o) {
   v("what", o.what,
-    {.help = "a file, or after -- a command: vllm serve …",
+    {.help = "a file, or after -- a command: vllm serve …; in a request the text of one",
      .required = true,
      .positional = true,
      .placeholder = "FILE|COMMAND"});
+  v("name", o.name,
+    {.help = "to go by: its ending tells YAML, JSON, TOML and scripts apart; without, the file's"});
   v("as", o.as,
     {.help = "the format, where it cannot be told: vllm, sglang, trtllm, megatron, nemo, "
              "megatron-bridge, primus, deepspeed, torchtitan, axolotl, torchtune, mlperf"});

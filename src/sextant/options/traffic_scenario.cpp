@@ -236,14 +236,14 @@ TrafficScenario read_traffic(const TrafficOptions& options, const Common& common
   return Reader(options, common).run();
 }
 
-void check_cache(const TrafficScenario& x) {
+void check_cache(const TrafficScenario& x, std::string_view tp) {
   if (x.fits) return;
   const ServingMemory& m = x.memory;
   throw InputError(
       fmt::format("no room for a cache: weights take {}, activations {}, other {} of {}",
                   format_binary_bytes(m.weights.value), format_binary_bytes(m.activations.value),
                   format_binary_bytes(m.other.value), format_binary_bytes(m.capacity.value)),
-      "a larger --tp, fewer bits, or fewer --max-requests");
+      fmt::format("a larger {}, fewer bits, or fewer --max-requests", tp));
 }
 
 }  // namespace sextant

@@ -11,7 +11,8 @@ namespace sextant {
 /// Throws InputError with everything that is wrong with the flags.
 TrafficScenario read_traffic(const TrafficOptions& options, const Common& common);
 
-/// Throws InputError, with what takes the memory, where none is left for a cache.
-void check_cache(const TrafficScenario& scenario);
+/// Throws InputError, with what takes the memory, where none is left for a cache. `tp` is the flag
+/// of the engines' degree.
+void check_cache(const TrafficScenario& scenario, std::string_view tp = "--tp");
 
 }  // namespace sextant

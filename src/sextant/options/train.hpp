@@ -2,12 +2,25 @@
 // Options of `train` and `ops train`.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sextant/options/inputs.hpp"
 #include "sextant/scenario/run_plan.hpp"
 
 namespace sextant {
+
+/// Ranks that execution traces are written of.
+enum class TraceRanks : std::uint8_t {
+  some,  ///< all, or where that would be too much the first of each stage
+  all,
+  stages,
+};
+constexpr auto names_of(TraceRanks) {
+  return std::array<std::string_view, 3>{"auto", "all", "stages"};
+}
 
 /// One training step. What is not given is derived or defaulted, and listed as an assumption.
 struct TrainOptions : ScenarioOptions {
@@ -19,7 +32,8 @@ struct TrainOptions : ScenarioOptions {
   bool timeline = false;
   bool choices = false;
   bool nearest = false;
-  std::string trace;  ///< file for a Chrome trace of the pipeline
+  std::string trace;  ///< file for a Chrome trace of the pipeline; .et: execution traces
+  TraceRanks trace_ranks = TraceRanks::some;
 };
 
 /// What is trained, on what, and how.
@@ -44,8 +58,12 @@ void describe(V& v, TrainOptions& o) {
   v("choices", o.choices, {.help = "in JSON, the legal values of each axis, the others held"});
   v("nearest", o.nearest, {.help = "in JSON, how far off the nearest measured cases are"});
   v("trace", o.trace,
-    {.help = "write a timeline for ui.perfetto.dev: out.json",
+    {.help = "write a timeline for ui.perfetto.dev: out.json; or execution traces for ASTRA-sim, a "
+             "file a rank: out.et",
      .placeholder = "FILE",
+     .local = true});
+  v("trace_ranks", o.trace_ranks,
+    {.help = "ranks that get an execution trace: all, or the first of each of the stages",
      .local = true});
 }
 

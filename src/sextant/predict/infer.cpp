@@ -12,6 +12,7 @@
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
 #include "sextant/predict/record.hpp"
+#include "sextant/spec/patience.hpp"
 
 namespace sextant {
 namespace {
@@ -493,7 +494,7 @@ PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first
   Pass<Silent> one(p, s, t, mean.clock, silent);
   const Seconds middle = one.attention_at(t.context);
   Seconds sum;
-  for (double j = 0; j < steps; ++j) sum += one.attention_at(first + j);
+  for (double j = 0; j < steps && !Patience::over(); ++j) sum += one.attention_at(first + j);
   const Seconds change = sum / steps - middle;
   mean.parts[Work::attention] += change;
   mean.time += change;

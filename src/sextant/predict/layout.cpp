@@ -83,23 +83,24 @@ Groups groups_of(const Problem& p, const Strategy& s) noexcept {
   return g;
 }
 
+LayerRange chunk_layers(const Problem& p, const Strategy& s, int stage, int chunk) noexcept {
+  if (p.runtime.balanced_stages && s.interleave == 1) {
+    return {layers_before(p.model, s.pp, stage), layers_before(p.model, s.pp, stage + 1)};
+  }
+  const int chunks = s.pp * s.interleave;
+  const int at = chunk * s.pp + stage;
+  return {chunk_start(p.graph.layers, chunks, at), chunk_start(p.graph.layers, chunks, at + 1)};
+}
+
 StageKind stage_of(const Problem& p, const Strategy& s, int stage) noexcept {
   StageKind kind;
   kind.index = stage;
   kind.first = stage == 0;
   kind.last = stage == s.pp - 1;
-  const graph::Graph& g = p.graph;
-  const auto hold = [&](int first, int last) {
-    kind.layers += last - first;
-    g.count(first, last, kind.types);
-  };
-  if (p.runtime.balanced_stages && s.interleave == 1) {
-    hold(layers_before(p.model, s.pp, stage), layers_before(p.model, s.pp, stage + 1));
-    return kind;
-  }
-  const int chunks = s.pp * s.interleave;
-  for (int c = stage; c < chunks; c += s.pp) {
-    hold(chunk_start(g.layers, chunks, c), chunk_start(g.layers, chunks, c + 1));
+  for (int c = 0; c < s.interleave; ++c) {
+    const LayerRange held = chunk_layers(p, s, stage, c);
+    kind.layers += held.last - held.first;
+    p.graph.count(held.first, held.last, kind.types);
   }
   return kind;
 }

@@ -58,6 +58,15 @@ struct Stages {
 };
 Stages stages_of(const Problem& problem, const Strategy& strategy) noexcept;
 
+/// The layers from `first` to before `last`.
+struct LayerRange {
+  int first = 0;
+  int last = 0;
+};
+/// Those of one chunk of a stage.
+LayerRange chunk_layers(const Problem& problem, const Strategy& strategy, int stage,
+                        int chunk) noexcept;
+
 /// Layers that a stage holds, all its chunks together, as the model orders them.
 StageKind stage_of(const Problem& problem, const Strategy& strategy, int stage) noexcept;
 

@@ -21,54 +21,42 @@ double expected_largest(double n) {
                  (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
-Seconds collect(const Problem& p, Collective op, Group group, Bytes bytes) {
-  if (group.ranks <= 1 || bytes.value <= 0) return Seconds(0);
-  const Communication& c = p.runtime.communication;
-  return collective(p.network, p.collectives, op, group, bytes).time * (1 + c.skew) +
-         c.extra_latency;
-}
-
 /// The first stage's: it ends last, so its own show.
-void send_states(const Problem& p, const Strategy& s, const RankParameters& n, Mapping& m) {
-  const Groups& g = m.groups;
+void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
+                 const RankParameters& n, Mapping& m) {
   const double dense = n.total() - n.experts;
-  const double gradient = element_bytes(p.runtime.reduction);
-  const Collective reduce = s.zero >= 1 ? Collective::reduce_scatter : Collective::all_reduce;
   const int each = p.runtime.communication.messages_per_layer;
   const double messages = each > 0 ? each * m.stages.kinds[0].layers : 1;
   const auto in_parts = [&](Collective op, double bytes) {
-    return messages * (collect(p, op, g.data, Bytes(dense * bytes / messages)) +
-                       collect(p, op, g.expert_data, Bytes(n.experts * bytes / messages)));
+    return messages * (collect(p, op, x.dense, Bytes(dense * bytes / messages)) +
+                       collect(p, op, x.experts, Bytes(n.experts * bytes / messages)));
   };
-  m.reduce = in_parts(reduce, gradient);
+  m.reduce = in_parts(x.reduce, x.reduced);
   // Tied embeddings of the first and last stage are summed.
   if (p.model.tied && s.pp > 1) {
-    const Bytes table(n.embedding * gradient);
-    m.reduce += collect(p, Collective::all_reduce, {2, g.pipeline.per_node}, table);
+    const Bytes table(n.embedding * x.reduced);
+    m.reduce += collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node}, table);
   }
-  if (s.zero > 0) m.gather = in_parts(Collective::all_gather, 2);
+  if (x.gathered > 0) m.gather = in_parts(Collective::all_gather, x.gathered);
 }
 
 /// ZeRO-2 and 3 (FSDP): parameters are gathered for each pass and gradients reduced after it, layer
 /// by layer.
-void send_layers(const Problem& p, const RankParameters& all, const RankParameters& trained,
-                 Mapping& m) {
-  const Groups& g = m.groups;
-  const double gradient = element_bytes(p.runtime.reduction);
+void send_layers(const Problem& p, const StateExchange& x, const RankParameters& all,
+                 const RankParameters& trained, Mapping& m) {
   const double units = p.model.layers + 1.0;
   const auto by_layer = [&](const RankParameters& n, Collective op, double bytes) {
     const double dense = n.total() - n.experts;
-    return units * (collect(p, op, g.shard, Bytes(dense * bytes / units)) +
-                    collect(p, op, g.expert_data, Bytes(n.experts * bytes / units)));
+    return units * (collect(p, op, x.dense, Bytes(dense * bytes / units)) +
+                    collect(p, op, x.experts, Bytes(n.experts * bytes / units)));
   };
   m.by_layer = true;
-  m.gather = by_layer(all, Collective::all_gather, is_packed(p.work.tuning) ? nf4_bytes : 2);
-  m.reduce = by_layer(trained, Collective::reduce_scatter, gradient);
-  if (g.shard.ranks < g.data.ranks) {
-    const Group replicas{g.data.ranks / g.shard.ranks, 1};
+  m.gather = by_layer(all, Collective::all_gather, x.gathered);
+  m.reduce = by_layer(trained, x.reduce, x.reduced);
+  if (x.across.ranks > 1) {
     const double dense = trained.total() - trained.experts;
     m.across =
-        collect(p, Collective::all_reduce, replicas, Bytes(dense * gradient / g.shard.ranks));
+        collect(p, Collective::all_reduce, x.across, Bytes(dense * x.reduced / x.dense.ranks));
   }
 }
 
@@ -141,6 +129,27 @@ Seconds optimizer_of(const Problem& p, const Strategy& s, const Mapping& m,
 
 }  // namespace
 
+StateExchange state_exchange(const Problem& p, const Strategy& s, const Groups& g) noexcept {
+  StateExchange x;
+  x.by_layer = s.zero >= 3 || (s.zero == 2 && s.pp == 1);
+  x.reduce = s.zero >= 1 ? Collective::reduce_scatter : Collective::all_reduce;
+  x.reduced = element_bytes(p.runtime.reduction);
+  x.dense = x.by_layer ? g.shard : g.data;
+  x.experts = g.expert_data;
+  if (s.zero > 0) x.gathered = x.by_layer && is_packed(p.work.tuning) ? nf4_bytes : 2;
+  if (x.by_layer && g.shard.ranks < g.data.ranks) {
+    x.across = {g.data.ranks / g.shard.ranks, 1};
+  }
+  return x;
+}
+
+Seconds collect(const Problem& p, Collective op, Group group, Bytes bytes) noexcept {
+  if (group.ranks <= 1 || bytes.value <= 0) return Seconds(0);
+  const Communication& c = p.runtime.communication;
+  return collective(p.network, p.collectives, op, group, bytes).time * (1 + c.skew) +
+         c.extra_latency;
+}
+
 Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
   Mapping m;
   m.groups = groups_of(p, s);
@@ -152,10 +161,11 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
     m.states[at] = states_of(p, s, m.groups, m.stages.kinds[at]);
   }
   const RankParameters trained = trained_parameters(p, s, m.stages.kinds[0]);
-  if (s.zero >= 3 || (s.zero == 2 && s.pp == 1)) {
-    send_layers(p, rank_parameters(p, s, m.stages.kinds[0]), trained, m);
+  const StateExchange x = state_exchange(p, s, m.groups);
+  if (x.by_layer) {
+    send_layers(p, x, rank_parameters(p, s, m.stages.kinds[0]), trained, m);
   } else {
-    send_states(p, s, trained, m);
+    send_states(p, s, x, trained, m);
   }
   m.optimizer = optimizer_of(p, s, m, trained);
   return m;

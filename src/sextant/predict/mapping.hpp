@@ -23,6 +23,28 @@ struct Mapping {
   double spread = 0;  ///< share of a step that the slowest device takes longer
 };
 
+/// What replicas send each other of every parameter: gradients reduced, and where states are
+/// shared, parameters gathered.
+struct StateExchange {
+  bool by_layer = false;  ///< as Mapping's
+  Collective reduce = Collective::all_reduce;
+  double reduced = 0;   ///< bytes of each trained parameter
+  double gathered = 0;  ///< bytes of each (by layer: frozen ones too); 0: none
+  Group dense;
+  Group experts;
+  Group across;  ///< groups that share states (HSDP); one rank: none
+};
+StateExchange state_exchange(const Problem& problem, const Strategy& strategy,
+                             const Groups& groups) noexcept;
+
+/// One of its collectives.
+Seconds collect(const Problem& problem, Collective op, Group group, Bytes bytes) noexcept;
+
+/// What the optimizer reads and writes: it streams at the rate that memory gives.
+inline Bytes optimizer_bytes(const Problem& p, const Mapping& m) {
+  return p.chip.mechanism.memory_efficiency * p.chip.bandwidth * m.optimizer;
+}
+
 /// Depends on the axes of Scope::mapping alone: strategies that are alike() in them share one. No
 /// allocation.
 Mapping mapping_of(const Problem& problem, const Strategy& strategy) noexcept;

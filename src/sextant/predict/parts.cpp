@@ -62,6 +62,15 @@ std::string text_of(const Multiply& c) {
 
 constexpr double two_step_sums = 1.07;
 
+/// A kernel that a collective runs beside, and its time.
+struct Window {
+  Seconds time{0};
+  Beside kernel = Beside::nothing;
+};
+Window beside_if(bool overlapped, Beside kernel, Seconds time) {
+  return overlapped ? Window{time, kernel} : Window{};
+}
+
 template <class Trace>
 class Composer {
  public:
@@ -211,7 +220,7 @@ class Composer {
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all;
     if (gather_heads) {
       exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * (queries + keys_and_values(x)) * 2), Seconds(0));
+               Bytes(l_.tokens * (queries + keys_and_values(x)) * 2));
     }
     const double ranks = gather_heads ? static_cast<double>(s_.tp) * s_.cp : 0;
     const KernelCost ahead = mixed(op, MixerPass::forward, ranks);
@@ -221,7 +230,7 @@ class Composer {
     backward("attention gradient", back, 3 * steps);
     if (gather_heads) {
       exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * queries * 2), Seconds(0));
+               Bytes(l_.tokens * queries * 2));
     } else if (s_.cp > 1) {
       ring_exchange(x, ahead.time, back.time);
     }
@@ -232,10 +241,10 @@ class Composer {
     const Bytes chunk(l_.tokens * keys_and_values(x) * 2);
     const Bytes whole = chunk * s_.cp;
     exchange_forward(Exchange::context, "key-value ring", Collective::all_gather, l_.context, whole,
-                     ahead);
+                     {ahead, Beside::previous});
     // Keys, values and their gradients.
     exchange_backward(Exchange::context, "key-value gradient ring", Collective::all_gather,
-                      l_.context, 2 * whole, back);
+                      l_.context, 2 * whole, {back, Beside::previous});
   }
 
   // Batched multiplies around a fused scale-mask-softmax (Megatron-LM before FlashAttention).
@@ -318,11 +327,9 @@ class Composer {
     if (s_.tp == 1) return;
     const Bytes x(l_.tokens * width * 2);
     exchange_forward(Exchange::tensor, "embedding sum",
-                     s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor, x,
-                     Seconds(0));
+                     s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor, x);
     if (!s_.sp || !trained(op)) return;
-    exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor, x,
-                      Seconds(0));
+    exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor, x);
   }
 
   // -- experts -----------------------------------------------------------------------------------
@@ -373,8 +380,8 @@ class Composer {
   void send_tokens(const char* name, const graph::Routed& r, bool to_experts) {
     if (l_.expert.ranks <= 1) return;
     const Communication& c = p_.runtime.communication;
-    const auto place = [&](Phase& phase, bool forward, bool again) {
-      const bool small = c.narrow_tokens && forward == to_experts;
+    const auto place = [&](Phase& phase, Time pass) {
+      const bool small = c.narrow_tokens && (pass != Time::backward) == to_experts;
       const ExpertTokens tokens{
           .tokens = l_.norm_tokens,
           .topk = r.topk,
@@ -386,11 +393,11 @@ class Composer {
       const Bytes bytes(tokens.tokens * r.topk * r.width * tokens.element_bytes);
       const Span s =
           hidden(phase, Exchange::expert, r.imbalance * time, l_.expert, bytes, Seconds(0), false);
-      record(Exchange::expert, name, l_.expert, bytes, s, again);
+      record(Exchange::expert, name, {Collective::all_to_all, l_.expert, bytes}, s, pass);
     };
-    place(part_.forward, true, false);
-    if (again_) place(part_.recompute, true, true);
-    place(part_.backward, false, false);
+    place(part_.forward, Time::forward);
+    if (again_) place(part_.recompute, Time::recompute);
+    place(part_.backward, Time::backward);
   }
 
   // Vocabulary-parallel cross-entropy in fp32 (Megatron-LM, arXiv 1909.08053, section 3).
@@ -402,7 +409,7 @@ class Composer {
     if (s_.tp == 1) return;
     for (int i = 0; i < 3; ++i) {
       exchange_forward(Exchange::tensor, "loss sums", Collective::all_reduce, l_.tensor,
-                       Bytes(l_.tokens * 4), Seconds(0));
+                       Bytes(l_.tokens * 4));
     }
   }
 
@@ -495,7 +502,7 @@ class Composer {
 
     if (w.cut == Cut::rows && s_.sp && alone) {
       exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor,
-                        outputs, p_.runtime.overlap.tensor ? dx.time : Seconds(0), true);
+                        outputs, beside_if(p_.runtime.overlap.tensor, Beside::next, dx.time), true);
     }
     if (packed) backward(w.name, unpacked(out * groups, in), 1, "unpack weights");
     if (!ends_here(w)) backward(w.name, dx, groups, "input gradient");
@@ -566,7 +573,7 @@ class Composer {
     const KernelCost sum = streamed(StreamOp::add, out, in, 2 + 2 * gradient_bytes());
     charge(part_.accumulate, sum, launches);
     part_.accumulate.weights += sum.time;
-    record(Time::backward, name, "accumulate", sum, Runs::accumulation);
+    record(Time::backward, name, "accumulate", sum, Runs::accumulation, true);
   }
 
   // 8-bit copies, plain and transposed: of the input, of the gradient, and of the weights once a
@@ -594,13 +601,14 @@ class Composer {
   void gather(Bytes inputs, Seconds beside) {
     if (!s_.sp) return;
     exchange_forward(Exchange::tensor, "gather", Collective::all_gather, l_.tensor, inputs,
-                     p_.runtime.overlap.tensor ? beside : Seconds(0), true);
+                     beside_if(p_.runtime.overlap.tensor, Beside::next, beside), true);
   }
 
   void reduce(Bytes outputs, Seconds beside) {
     exchange_forward(Exchange::tensor, "sum",
                      s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor,
-                     outputs, p_.runtime.overlap.tensor && s_.sp ? beside : Seconds(0), true);
+                     outputs,
+                     beside_if(p_.runtime.overlap.tensor && s_.sp, Beside::previous, beside), true);
   }
 
   // The input's gradient is summed beside the weight's gradient; with sequence parallelism the
@@ -610,11 +618,11 @@ class Composer {
     const bool beside = o.weights || o.tensor;
     if (s_.sp) {
       exchange_backward(Exchange::tensor, "gather input again", Collective::all_gather, l_.tensor,
-                        inputs, beside ? dx : Seconds(0));
+                        inputs, beside_if(beside, Beside::previous, dx));
     }
     exchange_backward(Exchange::tensor, "sum gradient",
                       s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor,
-                      inputs, beside ? dw : Seconds(0));
+                      inputs, beside_if(beside, Beside::next, dw));
   }
 
   // -- bookkeeping -------------------------------------------------------------------------------
@@ -645,28 +653,28 @@ class Composer {
                 bool weights = false) {
     charge(part_.backward, c, launches);
     if (weights) part_.backward.weights += c.time;
-    record(Time::backward, name, what, c);
+    record(Time::backward, name, what, c, Runs::microbatch, weights);
   }
 
-  void exchange(Exchange kind, const char* name, Collective op, Group group, Bytes bytes,
-                Seconds beside) {
-    exchange_forward(kind, name, op, group, bytes, beside);
-    exchange_backward(kind, name, op, group, bytes, beside);
+  void exchange(Exchange kind, const char* name, Collective op, Group group, Bytes bytes) {
+    exchange_forward(kind, name, op, group, bytes);
+    exchange_backward(kind, name, op, group, bytes);
   }
 
   void exchange_forward(Exchange kind, const char* name, Collective op, Group group, Bytes bytes,
-                        Seconds beside, bool in_steps = false) {
-    const Span s = send(part_.forward, kind, op, group, bytes, beside, in_steps);
-    record(kind, name, group, bytes, s);
+                        Window beside = {}, bool in_steps = false) {
+    const Sent what{op, group, bytes, beside.kernel};
+    record(kind, name, what, send(part_.forward, kind, op, group, bytes, beside.time, in_steps),
+           Time::forward);
     if (!again_) return;
-    record(kind, name, group, bytes,
-           send(part_.recompute, kind, op, group, bytes, beside, in_steps), true);
+    record(kind, name, what, send(part_.recompute, kind, op, group, bytes, beside.time, in_steps),
+           Time::recompute);
   }
 
   void exchange_backward(Exchange kind, const char* name, Collective op, Group group, Bytes bytes,
-                         Seconds beside, bool in_steps = false) {
-    const Span s = send(part_.backward, kind, op, group, bytes, beside, in_steps);
-    record(kind, name, group, bytes, s);
+                         Window beside = {}, bool in_steps = false) {
+    record(kind, name, {op, group, bytes, beside.kernel},
+           send(part_.backward, kind, op, group, bytes, beside.time, in_steps), Time::backward);
   }
 
   Span send(Phase& phase, Exchange kind, Collective op, Group group, Bytes bytes, Seconds beside,
@@ -700,7 +708,7 @@ class Composer {
 
   template <class Cost>
   void record(Time kind, const char* name, const char* what, const Cost& c,
-              Runs runs = Runs::microbatch) {
+              Runs runs = Runs::microbatch, bool weights = false) {
     if constexpr (Trace::records) {
       Operator o;
       o.name = name;
@@ -713,19 +721,25 @@ class Composer {
       o.shape = text_of(c);
       o.cost = static_cast<const KernelCost&>(c);
       o.exposed = c.time;
-      o.again = kind == Time::recompute;
+      o.pass = kind;
+      o.weights = weights;
       o.runs = runs;
       trace_.operators.push_back(std::move(o));
     } else {
       static_cast<void>(kind), static_cast<void>(name), static_cast<void>(what);
-      static_cast<void>(c), static_cast<void>(runs);
+      static_cast<void>(c), static_cast<void>(runs), static_cast<void>(weights);
     }
   }
 
-  void record(Exchange kind, const char* name, Group group, Bytes bytes, Span s,
-              bool again = false) {
+  struct Sent {
+    Collective op;
+    Group group;
+    Bytes bytes;
+    Beside beside = Beside::nothing;
+  };
+  void record(Exchange kind, const char* name, const Sent& what, Span s, Time pass) {
     if constexpr (Trace::records) {
-      if (group.ranks <= 1) return;
+      if (what.group.ranks <= 1) return;
       Operator o;
       o.name = name;
       o.kind = kind == Exchange::tensor    ? Time::tensor
@@ -735,16 +749,19 @@ class Composer {
       o.branch = branch_->name;
       o.of = operator_->name;
       o.type = Kind::exchange;
-      o.message = bytes;
+      o.message = what.bytes;
+      o.collective = what.op;
+      o.group = what.group;
+      o.beside = what.beside;
       o.cost.time = s.busy;
       o.cost.busy[Bound::network] = s.busy;
       o.cost.bound = Bound::network;
       o.exposed = s.exposed;
-      o.again = again;
+      o.pass = pass;
       trace_.operators.push_back(std::move(o));
     } else {
-      static_cast<void>(kind), static_cast<void>(name), static_cast<void>(group);
-      static_cast<void>(bytes), static_cast<void>(s), static_cast<void>(again);
+      static_cast<void>(kind), static_cast<void>(name), static_cast<void>(what);
+      static_cast<void>(s), static_cast<void>(pass);
     }
   }
 

@@ -64,7 +64,7 @@ class Passer {
     };
     st.forward = pace(ahead, f.launches, f.collectives);
     st.backward = pace(back, r.launches + g.launches, r.collectives + g.collectives);
-    st.host = st.forward + st.backward - ahead - back;
+    st.host = (st.forward - ahead) + (st.backward - back);  // in this order never below zero
     return st;
   }
 
@@ -318,7 +318,7 @@ class Step {
     }
   }
 
-  /// Adam streams states at the rate that memory gives; gradients are summed over replicas once.
+  /// Gradients are summed over replicas once.
   void energy(Estimate& estimate) const {
     const Chip& chip = p_.chip;
     Energy& e = estimate.energy;
@@ -327,8 +327,7 @@ class Step {
       e.compute += microbatches_ * (phase->energy - phase->memory);
       e.links += microbatches_ * (link_energy * phase->sent);
     }
-    const Bytes adam = chip.mechanism.memory_efficiency * chip.bandwidth * map_.optimizer;
-    e.memory += chip.memory_energy * adam;
+    e.memory += chip.memory_energy * optimizer_bytes(p_, map_);
     if (s_.dp > 1) e.links += 2.0 * (network_energy * estimate.memory.parts[Space::gradients]);
     e.idle = chip.idle * step_;
     e.host = p_.host_power * step_;
@@ -357,18 +356,24 @@ Stage stage_alone(const Problem& p, const Strategy& s, const Block& block, const
   return Passer(p, s, block, mapping.stages).stage(kind);
 }
 
+Hop hop_of(const Problem& p, const Strategy& s, const Widths& w) noexcept {
+  const bool scattered = s.sp || (p.runtime.communication.scatter_transfers && s.tp > 1);
+  const Bytes whole(w.tokens * w.hidden * 2);
+  if (!scattered) return {whole, Bytes(0)};
+  return {whole / s.tp, s.sp ? Bytes(0) : whole};
+}
+
 Seconds transfer_of(const Problem& p, const Strategy& s, const Block& block,
                     const Mapping& mapping) noexcept {
   if (s.pp == 1) return Seconds(0);
-  const bool scattered = s.sp || (p.runtime.communication.scatter_transfers && s.tp > 1);
-  const Widths& w = block.widths;
-  const Bytes whole(w.tokens * w.hidden * 2);
-  const Bytes sent = scattered ? whole / s.tp : whole;
+  const Hop hop = hop_of(p, s, block.widths);
   Seconds t =
-      collective(p.network, p.collectives, Collective::send_recv, mapping.groups.pipeline, sent)
+      collective(p.network, p.collectives, Collective::send_recv, mapping.groups.pipeline, hop.sent)
           .time;
-  if (scattered && !s.sp) {
-    t += collective(p.network, p.collectives, Collective::all_gather, w.tensor, whole).time;
+  if (hop.gathered.value > 0) {
+    t += collective(p.network, p.collectives, Collective::all_gather, block.widths.tensor,
+                    hop.gathered)
+             .time;
   }
   return t + p.runtime.communication.extra_latency;
 }

@@ -56,7 +56,13 @@ class Passages {
   std::array<std::optional<Passage>, 4> all_;
 };
 
-/// What two stages send each other for one microbatch.
+/// What two stages send each other for one microbatch: each rank its part, and where
+/// tensor-parallel ranks need the whole of it, they gather it there.
+struct Hop {
+  Bytes sent;
+  Bytes gathered;  ///< 0: not
+};
+Hop hop_of(const Problem& problem, const Strategy& strategy, const Widths& widths) noexcept;
 Seconds transfer_of(const Problem& problem, const Strategy& strategy, const Block& block,
                     const Mapping& mapping) noexcept;
 

@@ -91,19 +91,15 @@ Tasks zero_bubble(const Shape& n, int stage) {
   return tasks;
 }
 
+/// Whether weight gradients are passes of their own. ZB-V and DualPipe are drawn as ZB-H1 is, with
+/// one piece a stage.
+bool puts_off_weights(const Strategy& s, const Shape& n) {
+  return n.chunks == 1 && s.schedule != Schedule::gpipe && s.schedule != Schedule::one_f_one_b;
+}
+
 Tasks tasks_of(const Strategy& s, const Shape& n, int stage) {
-  switch (s.schedule) {
-    case Schedule::gpipe:
-      return gpipe(n);
-    case Schedule::zero_bubble_v:  // drawn with one piece a stage
-    case Schedule::dual_pipe:
-    case Schedule::zero_bubble:
-      if (n.chunks == 1) return zero_bubble(n, stage);
-      break;
-    case Schedule::one_f_one_b:
-      break;
-  }
-  return one_f_one_b(n, stage);
+  if (puts_off_weights(s, n)) return zero_bubble(n, stage);
+  return s.schedule == Schedule::gpipe ? gpipe(n) : one_f_one_b(n, stage);
 }
 
 /// When each pass of each microbatch through each chunk of the model ended.
@@ -215,7 +211,7 @@ void Runner::perform(int stage, const Task& task, Seconds when) {
   if (when.value > free(stage).value * (1 + 1e-12)) {
     span(Activity::bubble, stage, Task{Pass::forward, -1, 0}, when - free(stage));
   }
-  const bool split = strategy_.schedule == Schedule::zero_bubble && n_.chunks == 1;
+  const bool split = puts_off_weights(strategy_, n_);
   switch (task.pass) {
     case Pass::forward:
       span(Activity::forward, stage, task, t.forward);

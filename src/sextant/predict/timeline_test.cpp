@@ -64,6 +64,25 @@ TEST(Timeline, AgreesWithTheFormula) {
   }
 }
 
+// A stage works as long as its passes take, whatever their order and however they are split.
+TEST(Timeline, StagesDoTheirWorkOnce) {
+  const Problem p = problem_of(32);
+  std::vector<Strategy> all = strategies();
+  all.push_back({.tp = 8, .pp = 8, .schedule = Schedule::zero_bubble_v});
+  all.push_back({.tp = 8, .pp = 8, .schedule = Schedule::dual_pipe});
+  for (const Strategy& s : all) {
+    std::map<int, Seconds> worked;
+    for (const TimelineSpan& span : timeline(p, s).spans) {
+      if (span.microbatch >= 0) worked[span.stage] += span.length;
+    }
+    for (const auto& [stage, time] : worked) {
+      const StageTimes t = stage_times(p, s, stage);
+      EXPECT_NEAR(time / (32 * (t.forward + t.recompute + t.backward)), 1, 1e-9)
+          << name_of_strategy(s);
+    }
+  }
+}
+
 TEST(Timeline, EveryPassOfEveryMicrobatchRunsOnceOnEveryStage) {
   const Problem p = problem_of(32);
   for (const Strategy& s : strategies()) {

@@ -41,7 +41,7 @@ void count_runs(const Problem& p, const Strategy& s, int stage, std::vector<Oper
     o.count = times(o.part);
     if (o.runs != Runs::step) o.count *= microbatches_of(p, s);
     if (o.runs == Runs::accumulation && !accumulates(p, s)) o.count = 0;
-    if (o.again) o.count *= again;
+    if (o.pass == Time::recompute) o.count *= again;
   }
   std::erase_if(operators, [](const Operator& o) { return o.count <= 0; });
 }
@@ -138,6 +138,29 @@ Explained explain(const Problem& problem, const Strategy& strategy) {
   return x;
 }
 
+Seconds forward_passes(const Problem& p, const Strategy& s, double microbatches) noexcept {
+  const Block block = block_of(p, s);
+  const Mapping mapping = mapping_of(p, s);
+  Seconds all;
+  Seconds slowest;
+  for (int i = 0; i < mapping.stages.count; ++i) {
+    const StageKind& kind = mapping.stages.kinds[static_cast<std::size_t>(i)];
+    const Seconds one = stage_alone(p, s, block, mapping, kind).forward;
+    all += kind.count * one;
+    slowest = max(slowest, one);
+  }
+  // Sharded weights are gathered beside the layer before.
+  Seconds gather;
+  if (mapping.by_layer) {
+    const double cores = p.runtime.communication.cores;
+    gather = p.runtime.overlap.parameters ? max(cores * mapping.gather, mapping.gather - slowest)
+                                          : mapping.gather;
+  }
+  const Seconds hop = transfer_of(p, s, block, mapping);
+  const Seconds sent = p.runtime.overlap.pipeline ? Seconds(0) : hop;
+  return all + gather + (s.pp - 1) * hop + (microbatches - 1) * (slowest + gather + sent);
+}
+
 StageTimes stage_times(const Problem& problem, const Strategy& strategy, int stage) noexcept {
   const Block block = block_of(problem, strategy);
   const Mapping mapping = mapping_of(problem, strategy);
@@ -151,6 +174,8 @@ StageTimes stage_times(const Problem& problem, const Strategy& strategy, int sta
   t.backward = (1 - again) * st.backward;
   t.transfer = transfer_of(problem, strategy, block, mapping);
   t.weights = st.part.backward.weights;
+  t.host_forward = st.forward - st.part.forward.time();
+  t.host_backward = st.host - t.host_forward;
   return t;
 }
 

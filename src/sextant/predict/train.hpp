@@ -73,6 +73,9 @@ enum class Runs : std::uint8_t {
   accumulation,  ///< with every microbatch, where there are several or gradients are wider
 };
 
+/// The kernel that a collective runs beside.
+enum class Beside : std::uint8_t { nothing, previous, next };
+
 /// One kernel or collective of a step, for people.
 struct Operator {
   std::string name;  ///< "qkv", "qkv weight gradient"
@@ -83,9 +86,14 @@ struct Operator {
   std::string_view of = {};      ///< the branch's operator that it is run for
   std::string shape;             ///< "2048 x 4608 x 12288"
   KernelCost cost;               ///< of a collective: time and busy[network] only
-  Bytes message;                 ///< of a collective
-  bool again = false;            ///< a part of recomputation
+  Time pass = Time::forward;     ///< that it is run in, whatever its kind: or recompute, backward
+  bool weights = false;          ///< a gradient of weights, which a schedule may put off
   Runs runs = Runs::microbatch;
+  // Of a collective.
+  Bytes message;
+  Collective collective = Collective::count;
+  Group group;
+  Beside beside = Beside::nothing;
   double count = 1;  ///< runs in one step of one rank of the slowest stage
   Seconds exposed;   ///< of one run
 };
@@ -116,7 +124,15 @@ struct StageTimes {
   Seconds backward;
   Seconds transfer;    ///< to the next stage
   Seconds weights{0};  ///< of the backward pass, gradients of weights
+  // Of these times, what the device waits for its host.
+  Seconds host_forward{0};
+  Seconds host_backward{0};
 };
 StageTimes stage_times(const Problem& problem, const Strategy& strategy, int stage) noexcept;
+
+/// So many microbatches once forward through all stages, and no more: probabilities, values,
+/// rewards.
+Seconds forward_passes(const Problem& problem, const Strategy& strategy,
+                       double microbatches) noexcept;
 
 }  // namespace sextant

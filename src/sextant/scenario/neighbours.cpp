@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "sextant/spec/patience.hpp"
+
 namespace sextant {
 namespace {
 
@@ -89,6 +91,7 @@ class Search {
  private:
   void extend(const Strategy& from, const std::string& name, std::size_t first, int depth) {
     for (std::size_t i = first; i < changes_.size(); ++i) {
+      Patience::check();
       Strategy s = from;
       if (!changes_[i].make(s)) continue;
       const std::string all = name + (name.empty() ? "" : ", ") + changes_[i].name;
@@ -185,6 +188,7 @@ class Neighbours {
     int low = 0;  // fits
     int high = work.batch;
     while (high - low > 1) {
+      Patience::check();
       work.batch = low + (high - low) / 2;
       Problem p = x_.problem;
       p.serving = work;
@@ -209,6 +213,7 @@ std::vector<CurvePoint> batch_curve(const Scenario& x) {
   constexpr int most = 1 << 20;  // beyond it nobody batches
   Problem p = x.problem;
   const auto at = [&](int batch) {
+    Patience::check();
     p.serving.batch = batch;
     return CurvePoint{batch, serve(p, x.strategy), false};
   };

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sextant/cost/kernel.hpp"
+#include "sextant/spec/patience.hpp"
 
 namespace sextant {
 namespace {
@@ -216,12 +217,14 @@ void StepPrice::fill(double most_requests, double most_context, double most_prom
   const int limit = graph_.runtime.engine.graph_limit;
   const int longest = contexts.below(std::max(usual_, most_context)) + 1;
   for (int n = 1, last = 0; n <= most_requests; ++n) {
+    Patience::check();
     const int batch = graph_batch(n, limit);
     for (int c = 0; batch != last && c <= longest; ++c) decode_cell(batch, c);
     last = batch;
   }
   const int rows = 2 + requests.below(std::max(1.0, most_requests));
   for (int c = 0; c <= tokens.below(std::max(1.0, most_prompt_tokens)) + 1; ++c) {
+    Patience::check();
     for (int r = 0; r <= rows; ++r) base_cell(r, c);
     prompt(c);
   }

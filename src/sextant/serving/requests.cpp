@@ -115,4 +115,30 @@ TrafficMeans means_of(const Traffic& t) {
   return m;
 }
 
+Trace sample_of(const Sampled& s) {
+  Random random(s.seed);
+  const double variance = std::log1p(s.spread * s.spread);
+  std::vector<double> drawn(static_cast<std::size_t>(s.requests));
+  for (double& d : drawn) d = std::exp(std::sqrt(variance) * random.normal() - variance / 2);
+  const auto cut = [&](double scale, double d) { return std::clamp(scale * d, 1.0, s.longest); };
+  // The more the longest are cut, the further out the middle lies.
+  double low = 0;
+  double high = 1e4 * s.output;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    double sum = 0;
+    for (const double d : drawn) sum += cut(middle, d);
+    (sum < s.output * static_cast<double>(drawn.size()) ? low : high) = middle;
+  }
+  Trace trace;
+  trace.requests.reserve(drawn.size());
+  for (const double d : drawn) {
+    Request& r = trace.requests.emplace_back();
+    r.input = s.input;
+    r.output = static_cast<int>(std::round(cut(high, d)));
+    r.number = static_cast<std::uint32_t>(trace.requests.size() - 1);
+  }
+  return trace;
+}
+
 }  // namespace sextant

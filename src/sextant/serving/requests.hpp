@@ -97,4 +97,16 @@ class RequestStream {
 
 TrafficMeans means_of(const Traffic& traffic);
 
+/// Prompts of one length that come at once, and answers of different ones.
+struct Sampled {
+  int requests = 1;
+  int input = 1;
+  double output = 1;                                         ///< mean
+  double spread = 0;                                         ///< as Traffic's
+  double longest = std::numeric_limits<double>::infinity();  ///< answer: it is cut there
+  std::uint64_t seed = 1;
+};
+/// Lengths are lognormal and cut at the longest, about a middle that leaves their mean what it is.
+Trace sample_of(const Sampled& sampled);
+
 }  // namespace sextant

@@ -9,6 +9,7 @@
 
 #include "sextant/serving/links.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/spec/patience.hpp"
 
 namespace sextant {
 namespace {
@@ -248,20 +249,19 @@ class Simulation final : Listener {
     while (!pending_.empty()) {
       const double now = next_arrival();
       for (const auto& r : replicas_) {
-        while (r->run(now)) {
-        }
+        while (r->run(now)) Patience::check();
       }
       arrive();
     }
     for (const auto& r : replicas_) {
-      while (r->clock() <= traffic_.until && r->run(never)) {
-      }
+      while (r->clock() <= traffic_.until && r->run(never)) Patience::check();
     }
   }
 
   /// What one engine ends may start another: always the earliest goes on, until the next would.
   void interleave() {
     for (;;) {
+      Patience::check();
       const double event = std::min(next_arrival(), links_.next_end());
       double first = never;
       double second = never;

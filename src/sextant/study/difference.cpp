@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sextant/io/write.hpp"
+#include "sextant/spec/patience.hpp"
 #include "sextant/study/shapley.hpp"
 
 namespace sextant::study {
@@ -140,6 +141,7 @@ Difference difference_of(const Scenario& first, const Scenario& second, bool tra
   if (before && after) d.ratio = *after / *before;
   const std::vector<const Properties*> changed = differing(a, b);
   const auto worth = [&](unsigned taken) -> std::optional<double> {
+    Patience::check();
     Parts mixed = a;
     // The larger of two machines, so that a mixture is not refused for its size.
     mixed.system.max_devices = std::max(a.system.max_devices, b.system.max_devices);

@@ -195,6 +195,7 @@ std::vector<std::pair<std::string, std::uint64_t>> Results::verdicts() const {
 void Results::commit() {
   const double start = now();
   store_->commit();
+  committed_ = written_;
   const double end = now();
   next_commit_ = end + std::max(commit_seconds, (end - start) / commit_share);
 }

@@ -58,6 +58,8 @@ class Results {
   void commit();
 
   std::uint64_t written() const { return written_; }
+  /// Of these, those that survive whatever happens.
+  std::uint64_t committed() const { return committed_; }
   /// How often each verdict was given, of the rows written.
   std::vector<std::pair<std::string, std::uint64_t>> verdicts() const;
 
@@ -71,6 +73,7 @@ class Results {
   std::vector<std::size_t> digits_;
   std::vector<std::uint64_t> verdicts_;  ///< by code; the last: all that a chunk has a text for
   std::uint64_t written_ = 0;
+  std::uint64_t committed_ = 0;
   double next_commit_ = 0;  ///< on a steady clock
 };
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sextant/spec/patience.hpp"
 #include "sextant/tech/spread.hpp"
 
 namespace sextant {
@@ -52,6 +53,7 @@ class Search {
   }
 
   double value(const Choice& c) {
+    Patience::check();
     const auto [found, is_new] = known_.try_emplace(c, infinite);
     if (!is_new) return found->second;
     const std::optional<Blueprint> made = try_generate(t_, budget_of(c));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "sextant/spec/patience.hpp"
 #include "sextant/validate/serving_results.hpp"
 
 namespace sextant {
@@ -104,6 +105,7 @@ std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& cata
     return result_of(c, evaluate_case(c, lowered(chips, device), *kernels));
   };
   for (std::size_t i = 0; i < cases.size(); ++i) {
+    Patience::check();
     if (std::holds_alternative<TrainCase>(cases[i].kernel)) {
       predict_train(cases[i], catalogue, results);
     } else if (std::holds_alternative<InferCase>(cases[i].kernel)) {

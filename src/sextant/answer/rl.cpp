@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/answer/rl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sextant/answer/parts.hpp"
+#include "sextant/io/errors.hpp"
+#include "sextant/io/write.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant {
+namespace {
+
+struct Phase {
+  RlPhase phase;
+  RlPart part;
+  double share;
+};
+
+std::vector<Phase> phases_of(const RlStep& s) {
+  std::vector<Phase> all;
+  for (std::size_t i = 0; i < s.parts.size; ++i) {
+    const auto phase = static_cast<RlPhase>(i);
+    const RlPart& part = s.parts[phase];
+    if (part.time.value <= 0) continue;
+    all.push_back({phase, part, s.time.value > 0 ? part.time / s.time : 0});
+  }
+  return all;
+}
+
+RlPhase longest_of(const std::vector<Phase>& all) {
+  return std::max_element(all.begin(), all.end(),
+                          [](const Phase& a, const Phase& b) { return a.part.time < b.part.time; })
+      ->phase;
+}
+
+Records phase_records(const std::vector<Phase>& all) {
+  return records_of(all, [](Record& r, const Phase& p) {
+    r("phase", p.phase, "phase");
+    r("seconds", rounded(p.part.time, 4), "time");
+    r("share", percent(p.share), "share");
+    r("memory_bytes", p.part.memory.value > 0 ? binary(p.part.memory) : said(p.part.memory, ""),
+      "memory of a device");
+    r("fits", p.part.fits);
+    r("beside", p.part.aside);
+    r("",
+      std::string(meaning_of(p.phase)) + (p.part.aside ? ", on devices of their own" : "") +
+          (p.part.fits ? "" : "; does not fit"),
+      "what it is");
+  });
+}
+
+/// A rollout is as sure as traffic is, the rest as a training step.
+Interval interval_of(const RlAnswer& x) {
+  const RlScenario& s = x.asked;
+  const Pool& pool = s.rollout.cluster.pool;
+  const Interval served = interval_of(
+      measured_errors(),
+      likeness_of(Asked::traffic, s.actor.system.device.name, pool.problem, pool.strategy));
+  const Interval trained = interval_of(
+      measured_errors(),
+      likeness_of(Asked::train, s.actor.system.device.name, s.actor.problem, s.actor.strategy));
+  const double share = std::min(1.0, x.step.parts[RlPhase::rollout].time / x.step.time);
+  return {.low = share * served.low + (1 - share) * trained.low,
+          .high = share * served.high + (1 - share) * trained.high,
+          .basis = fmt::format("rollout: {}; training: {}; no measured step is among them",
+                               served.basis, trained.basis),
+          .cases = 0};
+}
+
+}  // namespace
+
+Answer answer_of(const RlAnswer& x) {
+  const RlScenario& asked = x.asked;
+  const RlStep& s = x.step;
+  const Problem& p = asked.actor.problem;
+  const std::vector<Phase> phases = phases_of(s);
+  const RlPhase longest = longest_of(phases);
+  const double rate = s.time.value > 0 ? s.tokens / s.time.value : 0;
+  const Interval sure = interval_of(x);
+  Answer a;
+  a.take(head_of(asked.actor, s.devices));
+  a("algorithm", asked.task.algorithm);
+  a("samples", asked.task.samples);
+  a("step_seconds", s.time);
+  a("tokens_per_second", rate);
+  a("tokens_per_second_per_gpu", rate / s.devices);
+  a("longest", longest);
+  a("fits", s.fits());
+  a("updates", s.updates);
+  a("update_seconds", s.update.step);
+  a("update_mfu", s.update.mfu());
+  a("rollout_tokens_per_second", x.rollout.output_tokens_per_second());
+  a("sync_bytes", s.moved);
+  a("offloaded_bytes", s.offloaded);
+  a.object("uncertainty", "Uncertainty", uncertainty_record(sure, {s.time.value}));
+  a.list("phases", "RlPhase", phase_records(phases));
+  a.node("strategy", "Strategy", write(asked.actor.strategy, Quantities::si));
+  const Pool& pool = asked.rollout.cluster.pool;
+  a.node("rollout_strategy", "Strategy", write(pool.strategy, Quantities::si));
+  a.say(fmt::format("{} of {} on {} x {} of {}: {} a step", name_of(asked.task.algorithm),
+                    p.model.name, s.devices, asked.actor.system.device.name,
+                    asked.actor.system.name, format(s.time, 4)));
+  a.say(fmt::format("{:.0f} answers of {:.0f} tokens with their prompts: {} tokens/s, {} a device",
+                    asked.task.samples, s.tokens / asked.task.samples, for_people(general(rate, 4)),
+                    for_people(general(rate / s.devices, 4))));
+  a.say(fmt::format("{} nine times in ten: {}", range_text(sure, {s.time.value}), sure.basis));
+  a.say(fmt::format("most of it: {}, {}", name_of(longest), meaning_of(longest)));
+  a.say(fmt::format("{} engine{} of {}, {}; training {}, {} update{} of {} sequences, {} each\n",
+                    pool.replicas, pool.replicas > 1 ? "s" : "", describe_serving(pool.strategy),
+                    pool.problem.runtime.name, describe_strategy(asked.actor.strategy), s.updates,
+                    s.updates > 1 ? "s" : "", p.work.batch, format(s.update.step, 4)));
+  a.show(phase_records(phases));
+  a.lines(phase_records(phases));
+  if (s.offloaded.value > 0) {
+    a.say(fmt::format("\n{} of a device's states wait in the host's memory while engines answer",
+                      format_binary_bytes(s.offloaded.value)));
+  }
+  if (!s.fits()) a.say("\ndoes not fit");
+  a.assume(asked.assumptions);
+  return a;
+}
+
+}  // namespace sextant

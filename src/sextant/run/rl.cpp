@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/run/rl.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+/// Weights as training has them on one rank: so many, over so many ranks.
+struct Shards {
+  double parameters = 0;
+  double ranks = 1;
+  double wanted = 1;  ///< ranks of an engine that share them
+};
+
+/// Ranks next to each other but those of other stages, which may be in other nodes.
+Group gathered(const Problem& p, const Strategy& s, double ranks) {
+  const int n = static_cast<int>(std::max(1.0, std::ceil(ranks)));
+  const Groups groups = groups_of(p, s);
+  const bool apart = s.pp > 1 && groups.pipeline.per_node < 2;
+  const int near = apart ? std::max(1, n / s.pp) : n;
+  return {n, std::min({n, near, p.network.devices_per_node})};
+}
+
+class Step {
+ public:
+  explicit Step(const RlTask& task) : t_(task), p_(*task.actor.problem), s_(task.actor.strategy) {}
+
+  RlStep run() {
+    r_.update = evaluate(p_, s_);
+    r_.updates = std::ceil(t_.samples / p_.work.batch) * t_.epochs;
+    r_.tokens = t_.tokens;
+    r_.devices = devices_of(s_) + (t_.elsewhere ? t_.rollout.devices : 0);
+    part(RlPhase::rollout) = {t_.rollout.time, t_.rollout.memory, t_.rollout.memory <= p_.capacity,
+                              t_.elsewhere};
+    hand_over();
+    if (!t_.elsewhere) make_room();
+    judge();
+    learn();
+    add_up();
+    return r_;
+  }
+
+ private:
+  RlPart& part(RlPhase phase) { return r_.parts[phase]; }
+
+  /// Each rank of an engine gathers its share from the ranks that have pieces of it (HybridFlow,
+  /// arXiv 2409.19256, section 5.3); on other devices it is sent there, one engine handing on to
+  /// the next while it comes in.
+  void hand_over() {
+    const StageKind whole = stage_of(p_, Strategy{}, 0);
+    const RankParameters all = rank_parameters(p_, Strategy{}, whole);
+    const double shared = s_.zero >= 3 ? (s_.shard > 0 ? s_.shard : s_.dp) * s_.cp : 1;
+    const double stages = s_.pp;
+    const Shards dense{all.total() - all.experts, s_.tp * stages * shared, t_.rollout.ranks};
+    const Shards experts{all.experts, s_.ep * s_.etp * stages, t_.rollout.expert_ranks};
+    Seconds time;
+    for (const Shards& w : {dense, experts}) {
+      if (w.parameters <= 0) continue;
+      const Bytes bytes(w.parameters * t_.rollout.element_bytes / w.wanted);
+      const double pieces = std::max(1.0, w.ranks / w.wanted);
+      const Group group = gathered(p_, s_, pieces);
+      time += collective(p_.network, p_.collectives, Collective::all_gather, group, bytes).time;
+      if (t_.elsewhere) {
+        time += collective(p_.network, p_.collectives, Collective::send_recv, {2, 1}, bytes).time;
+        r_.moved += bytes;
+      } else {
+        r_.moved += bytes * (1 - 1 / pieces);
+      }
+    }
+    part(RlPhase::sync).time = time;
+  }
+
+  /// What training keeps waits in the host's memory where engines need the room.
+  void make_room() {
+    const Table<Bytes, Space>& m = r_.update.memory.parts;
+    Bytes kept = m[Space::weights] + m[Space::gradients] + m[Space::optimizer];
+    if (t_.critic.problem != nullptr) {
+      const StageMemory c = evaluate(*t_.critic.problem, t_.critic.strategy).memory;
+      kept += c.parts[Space::weights] + c.parts[Space::gradients] + c.parts[Space::optimizer];
+    }
+    RlPart& rollout = part(RlPhase::rollout);
+    if (kept + t_.rollout.memory > p_.capacity) {
+      r_.offloaded = kept;
+      part(RlPhase::states).time = 2.0 * (kept / p_.host_link);
+    } else {
+      rollout.memory += kept;
+    }
+  }
+
+  /// Answers once through a model, nothing trained.
+  Seconds passes(const RlModel& m) const {
+    const double microbatches =
+        t_.samples / (static_cast<double>(m.strategy.dp) * m.strategy.microbatch);
+    return forward_passes(*m.problem, m.strategy, std::max(1.0, std::ceil(microbatches)));
+  }
+
+  /// Weights of a model that waits in the host's memory, to its devices.
+  Seconds fetched(const RlModel& m) const {
+    return evaluate(*m.problem, m.strategy).memory.parts[Space::weights] / m.problem->host_link;
+  }
+
+  void judge() {
+    if (t_.reward.problem != nullptr) {
+      part(RlPhase::reward).time = passes(t_.reward) + fetched(t_.reward);
+    }
+    part(RlPhase::log_probs).time = passes(t_.actor);
+    if (t_.reference) part(RlPhase::reference).time = passes(t_.actor) + fetched(t_.actor);
+    if (t_.critic.problem != nullptr) part(RlPhase::values).time = passes(t_.critic);
+  }
+
+  void learn() {
+    RlPart& update = part(RlPhase::update);
+    update.time = r_.updates * r_.update.step;
+    update.memory = r_.update.memory.total();
+    if (t_.critic.problem == nullptr) {
+      update.fits = r_.update.verdict == Verdict::fits;
+      return;
+    }
+    const Estimate critic = evaluate(*t_.critic.problem, t_.critic.strategy);
+    RlPart& other = part(RlPhase::critic);
+    other.time = r_.updates * critic.step;
+    // Each keeps its states while the other is trained.
+    const auto states = [](const StageMemory& m) {
+      return m.parts[Space::weights] + m.parts[Space::gradients] + m.parts[Space::optimizer];
+    };
+    other.memory = critic.memory.total() + states(r_.update.memory);
+    update.memory += states(critic.memory);
+    update.fits = update.memory <= p_.capacity;
+    other.fits = other.memory <= p_.capacity;
+  }
+
+  void add_up() {
+    Seconds rest;
+    for (std::size_t i = 0; i < r_.parts.size; ++i) {
+      if (!r_.parts.values[i].aside) rest += r_.parts.values[i].time;
+    }
+    const Seconds sync = part(RlPhase::sync).time;
+    const Seconds rollout = part(RlPhase::rollout).time;
+    if (!t_.elsewhere) {
+      r_.time = rest;
+    } else if (t_.overlap) {
+      r_.time = sync + max(rollout, rest - sync);
+    } else {
+      r_.time = rest + rollout;
+    }
+  }
+
+  const RlTask& t_;
+  const Problem& p_;
+  const Strategy& s_;
+  RlStep r_;
+};
+
+}  // namespace
+
+std::string_view meaning_of(RlPhase phase) {
+  switch (phase) {
+    case RlPhase::sync:
+      return "new weights to the engines";
+    case RlPhase::rollout:
+      return "prompts answered";
+    case RlPhase::states:
+      return "what training keeps, to the host and back";
+    case RlPhase::reward:
+      return "answers judged by a model";
+    case RlPhase::log_probs:
+      return "the answers' probabilities";
+    case RlPhase::reference:
+      return "the same by the model it started from";
+    case RlPhase::values:
+      return "what the critic expects";
+    case RlPhase::critic:
+      return "the critic trained";
+    case RlPhase::update:
+      return "the model trained";
+    case RlPhase::count:
+      break;
+  }
+  return "";
+}
+
+bool RlStep::fits() const {
+  return std::all_of(parts.values.begin(), parts.values.end(),
+                     [](const RlPart& p) { return p.fits; });
+}
+
+RlStep rl_step(const RlTask& task) { return Step(task).run(); }
+
+}  // namespace sextant
