@@ -147,12 +147,7 @@ void expect_sane(const Question& q, const Estimate& e) {
   }
   EXPECT_TRUE(is_amount(e.model_flops.value) && is_amount(e.hardware_flops.value)) << q.text;
   EXPECT_LE(e.mfu(), e.hfu() * (1 + slack)) << q.text;
-  // A type that the device lacks is counted by what multiplies then run in; attention goes on in 16
-  // bits.
-  const MatrixRates& peak = q.problem.peak;
-  if (peak[q.strategy.precision] >= peak[Precision::bf16]) {
-    EXPECT_LE(e.hfu(), 1 + slack) << q.text;
-  }
+  EXPECT_LE(e.hfu(), 1 + slack) << q.text;
 }
 
 void expect_sane(const Question& q, const ServingEstimate& e) {

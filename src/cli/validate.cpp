@@ -8,6 +8,7 @@
 #include "cli/figure.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/answer/accuracy.hpp"
+#include "sextant/io/files.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/options/settings.hpp"
@@ -68,6 +69,10 @@ Answer run_validate(const ValidateOptions& options, const Common& common) {
   }
   if (options.by_metric) {
     for (CaseResult& r : results) r.group += " " + r.metric;
+  }
+  if (!options.against.empty()) {
+    return against_answer(
+        against(results, parse_csv(read_file(options.against, max_csv_bytes), options.against)));
   }
   return with_figure(accuracy_answer(results), options.plot);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "sextant/io/errors.hpp"
@@ -115,6 +116,96 @@ Answer accuracy_answer(const std::vector<CaseResult>& results) {
   say_unsupported(a, results);
   a.lines(rows);
   a.figure(scatter(results));
+  return a;
+}
+
+namespace {
+
+/// How many cases of a group came nearer to what was measured, and how many went further away.
+struct MovedGroup {
+  std::string name;
+  int cases = 0;
+  int worse = 0;
+  int better = 0;
+  double before = 0;  ///< sums of |error|
+  double now = 0;
+};
+
+// Less than this is no news.
+constexpr double noticed = 0.01;
+
+std::vector<MovedGroup> moved_groups(const MovedCases& cases) {
+  std::map<std::string, MovedGroup> groups;
+  for (const MovedCase& c : cases.moved) {
+    for (const std::string& name : {c.group, std::string("all")}) {
+      MovedGroup& g = groups[name];
+      g.name = name;
+      ++g.cases;
+      g.worse += c.growth() > noticed ? 1 : 0;
+      g.better += c.growth() < -noticed ? 1 : 0;
+      g.before += std::abs(c.before);
+      g.now += std::abs(c.now);
+    }
+  }
+  std::vector<MovedGroup> list;
+  for (auto& [name, g] : groups) {
+    if (name != "all") list.push_back(std::move(g));
+  }
+  if (groups.contains("all")) list.push_back(std::move(groups["all"]));
+  return list;
+}
+
+Records moved_records(const std::vector<MovedCase>& cases) {
+  return records_of(cases, [](Record& r, const MovedCase& x) {
+    r("id", x.id, "case");
+    r("group", x.group, "of");
+    r("metric", x.metric, "metric");
+    r("error_before", change(x.before), "error before");
+    r("error", change(x.now), "now");
+  });
+}
+
+}  // namespace
+
+Answer against_answer(const MovedCases& cases) {
+  Answer a;
+  const auto say = [](Record& r, const MovedGroup& x) {
+    r("name", x.name, "cases of");
+    r("cases", x.cases, "number");
+    r("mape_before", percent(x.before / x.cases), "mean error before");
+    r("mape", percent(x.now / x.cases), "now");
+    r("better", x.better, "a point nearer");
+    r("worse", x.worse, "a point further");
+  };
+  const Records groups =
+      records_of(moved_groups(cases), say, [](const MovedGroup& x) { return x.name == "all"; });
+  a.list("groups", "MovedGroup", groups);
+  a.list("rows", "MovedCase", moved_records(cases.moved));
+  a.lines(moved_records(cases.moved));
+  if (cases.moved.empty()) {
+    a.say("no case is in both");
+  } else {
+    a.show(groups);
+  }
+  // The list is sorted, furthest worse first.
+  constexpr std::ptrdiff_t shown = 15;
+  const auto first = cases.moved.begin();
+  const auto none = std::find_if(first, cases.moved.end(),
+                                 [](const MovedCase& c) { return c.growth() <= noticed; });
+  if (none != first) {
+    a.say("\nfurther from what was measured, most first");
+    a.show(moved_records({first, first + std::min(shown, none - first)}), {.indent = 2});
+  }
+  const auto tell = [&](const char* what, const std::vector<std::string>& ids) {
+    if (ids.empty()) return;
+    a.say(
+        fmt::format("\n{}: {}{}", what,
+                    fmt::join(ids.begin(),
+                              ids.begin() + std::min<std::ptrdiff_t>(shown, std::ssize(ids)), ", "),
+                    std::ssize(ids) > shown ? ", …" : ""));
+  };
+  tell("no longer predicted", cases.lost);
+  tell("predicted now", cases.won);
   return a;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sextant/answer/answer.hpp"
+#include "sextant/validate/against.hpp"
 #include "sextant/validate/calibrate.hpp"
 #include "sextant/validate/ranking.hpp"
 
@@ -13,6 +14,9 @@ namespace sextant {
 
 /// By group; CSV and JSON have every case. The figure is the scatter of all.
 Answer accuracy_answer(const std::vector<CaseResult>& results);
+
+/// What moved since an earlier version, by group and the furthest cases; CSV and JSON have every one.
+Answer against_answer(const MovedCases& cases);
 
 /// How well runs are put in order.
 Answer ranking_answer(const std::vector<Ranking>& rankings);

@@ -11,7 +11,8 @@ namespace sextant {
 Precision runs_as(const Device& device, Precision p) {
   using enum Precision;
   // What a library falls back to when the matrix units lack a type: weights are widened on the way.
-  auto wider = [](Precision q) {
+  // The two types of 16 bits stand in for each other: TPUs multiply fp16 as bf16, V100 the reverse.
+  auto wider = [&](Precision q) {
     switch (q) {
       case int4:
         return int8;
@@ -26,7 +27,7 @@ Precision runs_as(const Device& device, Precision p) {
       case bf16:
         return fp16;
       case fp16:
-        return tf32;
+        return device.matrix[bf16].value > 0 ? bf16 : tf32;
       default:
         return fp32;
     }

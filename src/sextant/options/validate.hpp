@@ -9,6 +9,7 @@ namespace sextant {
 struct ValidateOptions {
   std::vector<std::string> cases;  ///< files; empty: those inside the program
   std::string plot;                ///< .svg or .html
+  std::string against;             ///< a CSV that an earlier version wrote
   bool by_device = false;
   bool by_metric = false;
   bool ranking = false;
@@ -24,6 +25,10 @@ void describe(V& v, ValidateOptions& o) {
      .local = true});
   v("plot", o.plot,
     {.help = "write a figure: out.svg or out.html", .placeholder = "FILE", .local = true});
+  v("against", o.against,
+    {.help = "case by case against what an earlier version wrote with --format csv",
+     .placeholder = "FILE",
+     .local = true});
   v("by_device", o.by_device, {.help = "a line for each device of a file"});
   v("by_metric", o.by_metric, {.help = "a line for each metric of a file"});
   v("ranking", o.ranking,

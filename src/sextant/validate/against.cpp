@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/validate/against.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "sextant/units/parse.hpp"
+
+namespace sextant {
+namespace {
+
+using Key = std::pair<std::string, std::string>;  // id and metric
+
+/// Errors by case; none where there was no prediction.
+std::map<Key, std::optional<double>> errors_of(const CsvTable& table) {
+  const auto id = table.column("id");
+  const auto metric = table.column("metric");
+  const auto error = table.column("error");
+  if (!id || !metric || !error) {
+    throw InputError("--against: " + table.file() + " lacks the columns id, metric and error",
+                     "give a file that 'sextant validate --format csv -o FILE' wrote");
+  }
+  std::map<Key, std::optional<double>> errors;
+  std::vector<Diagnostic> problems;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    const auto cells = table.row(i).cells;
+    std::optional<double>& known = errors[{std::string(cells[*id]), std::string(cells[*metric])}];
+    if (cells[*error].empty()) continue;
+    known = parse_number(cells[*error]);
+    if (!known) problems.push_back(table.problem(i, *error, "expected a number, such as -0.05"));
+  }
+  throw_if_any(std::move(problems));
+  return errors;
+}
+
+}  // namespace
+
+double MovedCase::growth() const { return std::abs(now) - std::abs(before); }
+
+MovedCases against(const std::vector<CaseResult>& now, const CsvTable& before) {
+  const std::map<Key, std::optional<double>> errors = errors_of(before);
+  MovedCases all;
+  for (const CaseResult& r : now) {
+    const auto known = errors.find({r.id, r.metric});
+    if (known == errors.end()) continue;
+    const bool predicted = r.unsupported.empty();
+    if (predicted && known->second) {
+      all.moved.push_back({r.id, r.group, r.metric, *known->second, r.error});
+    } else if (predicted || known->second) {
+      (predicted ? all.won : all.lost).push_back(r.id + " " + r.metric);
+    }
+  }
+  std::stable_sort(all.moved.begin(), all.moved.end(),
+                   [](const MovedCase& a, const MovedCase& b) { return a.growth() > b.growth(); });
+  return all;
+}
+
+}  // namespace sextant
