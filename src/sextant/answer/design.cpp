@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 
+#include "sextant/io/write.hpp"
+#include "sextant/scenario/inputs.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -71,7 +74,9 @@ plot::Figure uncertainty_figure(const design::Uncertainty& u) {
   f.y.min = 0;
   f.bar = 0.6;
   plot::Series bars{.name = "P50", .mark = plot::Mark::bars};
-  std::vector<plot::Series> bands;
+  // A point that cannot be shown ends a line, so that one series is all bands.
+  constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+  plot::Series bands{.name = "P10 to P90", .mark = plot::Mark::line_and_dots};
   for (std::size_t i = 0; i < Limits::size; ++i) {
     const Quantiles& q = u.shares.values[i];
     if (q.p90 < 0.005) continue;
@@ -81,12 +86,12 @@ plot::Figure uncertainty_figure(const design::Uncertainty& u) {
     const std::string text =
         fmt::format("{}: {} to {}", name, format_percent(q.p10, 0), format_percent(q.p90, 0));
     bars.points.push_back({x, 100 * q.p50, fmt::format("{}: {}", name, format_percent(q.p50))});
-    bands.push_back({.name = bands.empty() ? "P10 to P90" : "",
-                     .mark = plot::Mark::line_and_dots,
-                     .points = {{x, 100 * q.p10, text}, {x, 100 * q.p90, text}}});
+    bands.points.push_back({x, 100 * q.p10, text});
+    bands.points.push_back({x, 100 * q.p90, text});
+    bands.points.push_back({x, gap, ""});
   }
   f.series.push_back(std::move(bars));
-  for (plot::Series& s : bands) f.series.push_back(std::move(s));
+  f.series.push_back(std::move(bands));
   return f;
 }
 
@@ -207,6 +212,28 @@ std::string verdict_text(const design::Solution& s) {
 }
 
 }  // namespace
+
+void add_together(Answer& a, const design::Together& t, const std::string& network, bool trains) {
+  const std::string summary = summary_of(t.strategy, trains ? Task::train : Task::infer);
+  Record r;
+  r.node("strategy", "Strategy", write(t.strategy, Quantities::si));
+  r("summary", summary);
+  r("network", network);
+  r("settled", t.settled);
+  r("exact", t.exact);
+  r("rounds", t.rounds);
+  r("strategies", t.strategies);
+  r("combinations", t.combinations);
+  a.object("together", "ChosenTogether", std::move(r));
+  a.say(fmt::format("chosen with it: {}; {} between nodes", summary, network));
+  const std::string none = t.exact ? "none" : "none of the best by time and by energy";
+  a.say(fmt::format(
+      "{} of {:.0f} strategies is better on this device{}\n", t.settled ? none : "perhaps one",
+      t.strategies,
+      t.combinations > 1
+          ? fmt::format("; the best of {} pairs of technology and network", t.combinations)
+          : ""));
+}
 
 void add_front(Answer& a, const design::Front& f, const std::vector<Technology>& technologies) {
   const auto rows = [&](const std::vector<std::size_t>& which) {

@@ -3,15 +3,22 @@
 // a number would have to be.
 #pragma once
 
+#include <string>
+
 #include "sextant/answer/answer.hpp"
 #include "sextant/design/front.hpp"
 #include "sextant/design/inverse.hpp"
+#include "sextant/design/together.hpp"
 #include "sextant/design/uncertainty.hpp"
 
 namespace sextant {
 
 /// "technology_uncertainty", a table and a figure of shares with their bands.
 void add_uncertainty(Answer& answer, const design::Uncertainty& uncertainty, bool trains);
+
+/// "together": the strategy and the network that a device was chosen with.
+void add_together(Answer& answer, const design::Together& together, const std::string& network,
+                  bool trains);
 
 /// "pareto": designs of which none is better in all respects, and their figure.
 void add_front(Answer& answer, const design::Front& front,

@@ -189,6 +189,7 @@ Answer answer_of(const DeviceResult& x) {
                     x.technology.node.process, format(x.budget.area), x.technology.core.name,
                     x.technology.memory.kind));
   if (x.split) add_split(a, *x.split);
+  if (x.together) add_together(a, *x.together, x.network, x.trains);
   a.show(facts_of(x), {.header = false, .rule = false});
   for (const std::string& text : warnings) a.say("\nwarning: " + text);
   a.say("\nwhere the area goes");
