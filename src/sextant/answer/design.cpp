@@ -235,13 +235,36 @@ void add_together(Answer& a, const design::Together& t, const std::string& netwo
           : ""));
 }
 
-void add_front(Answer& a, const design::Front& f, const std::vector<Technology>& technologies) {
-  const auto rows = [&](const std::vector<std::size_t>& which) {
-    return records_of(which,
-                      [&](Record& r, std::size_t i) { describe_design(r, f, technologies, i); });
-  };
+void add_line(Records& lines, std::string_view what, std::string_view part, double value) {
+  Record& r = lines.rows.emplace_back();
+  r("what", what);
+  r("part", part);
+  r("value", value);
+}
+
+void add_lines(Records& lines, const design::Uncertainty& u, bool trains) {
+  for (const QuantileRow& x : quantile_rows(u, trains)) {
+    add_line(lines, "p10", x.name, x.q.p10);
+    add_line(lines, "p50", x.name, x.q.p50);
+    add_line(lines, "p90", x.name, x.q.p90);
+  }
+}
+
+void add_lines(Records& lines, const design::Solution& s) {
+  add_line(lines, "solve", "reached", s.reached ? 1 : 0);
+  add_line(lines, "solve", "now", s.now);
+  add_line(lines, "solve", "now_measured", s.measured_now);
+  add_line(lines, "solve", "value", s.value);
+  add_line(lines, "solve", "measured", s.measured);
+}
+
+Records lines_of(const design::Front& f, const std::vector<Technology>& technologies) {
   std::vector<std::size_t> all(f.designs.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
+  return records_of(all, [&](Record& r, std::size_t i) { describe_design(r, f, technologies, i); });
+}
+
+void add_front(Answer& a, const design::Front& f, const std::vector<Technology>& technologies) {
   Record r;
   std::vector<std::string> names;
   std::string joined;
@@ -252,7 +275,7 @@ void add_front(Answer& a, const design::Front& f, const std::vector<Technology>&
   r.strings("respects", names);
   r("evaluations", f.evaluations);
   r("built", f.built);
-  r.list("designs", "ParetoDesign", rows(all));
+  r.list("designs", "ParetoDesign", lines_of(f, technologies));
   a.object("pareto", "TechnologyFront", std::move(r));
   constexpr std::size_t most_rows = 20;
   const std::vector<std::size_t> shown = spread_over(f, most_rows);
@@ -263,7 +286,8 @@ void add_front(Answer& a, const design::Front& f, const std::vector<Technology>&
   if (shown.size() < f.designs.size()) {
     a.say(fmt::format("{} of them, spread over {}; JSON has all", shown.size(), names.front()));
   }
-  a.show(rows(shown));
+  a.show(records_of(shown,
+                    [&](Record& one, std::size_t i) { describe_design(one, f, technologies, i); }));
   a.say("\nthe balanced one, of the least product of these:\n");
   a.figure(front_figure(f, technologies));
 }

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sextant/answer/answer.hpp"
 #include "sextant/design/front.hpp"
@@ -12,6 +14,13 @@
 #include "sextant/design/uncertainty.hpp"
 
 namespace sextant {
+
+/// Lines of CSV as `tech` has them: what, part, value.
+void add_line(Records& lines, std::string_view what, std::string_view part, double value);
+void add_lines(Records& lines, const design::Uncertainty& uncertainty, bool trains);
+void add_lines(Records& lines, const design::Solution& solution);
+/// A front's designs, a line each.
+Records lines_of(const design::Front& front, const std::vector<Technology>& technologies);
 
 /// "technology_uncertainty", a table and a figure of shares with their bands.
 void add_uncertainty(Answer& answer, const design::Uncertainty& uncertainty, bool trains);
