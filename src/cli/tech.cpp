@@ -196,6 +196,13 @@ Workload workload_of(const TechOptions& o, const LinkPart& network, Lookup looku
 
 void choose_together(const TechOptions& o, Workload& w, const std::vector<LinkPart>& networks,
                      const AllocationSpace& space, DeviceResult& a) {
+  constexpr std::size_t most = 24;  // a second or two each
+  const std::size_t pairs = a.technologies.size() * networks.size();
+  if (pairs > most) {
+    throw InputError(
+        fmt::format("--strategy best: {} pairs of technology and network, {} at most", pairs, most),
+        "list fewer of node, dram and network");
+  }
   const Strategy& s = w.strategy;
   const design::StrategyFreedom free{.devices = s.tp * s.pp * s.dp, .tp = o.tp, .pp = o.pp};
   a.together = design::best_together(w, a.technologies, networks, a.budget, space, free);
