@@ -81,7 +81,7 @@ std::vector<std::string> names_in(const std::string& text) {
 std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
                                           const Common& common) {
   const std::vector<Setting> settings = settings_of(common, {"node", "dram", "link", "core"});
-  const bool free = !o.pareto.empty();
+  const bool free = !o.pareto.empty() || !o.strategy.empty();
   std::vector<Technology> all;
   for (const std::string& node : free ? names_in(o.node) : std::vector{o.node}) {
     for (const std::string& dram : free ? names_in(o.dram) : std::vector{o.dram}) {
@@ -154,7 +154,17 @@ bool trains(Flags& flags, const TechOptions& o) {
   return (o.optimise.empty() ? o.workload : o.optimise) != "infer";
 }
 
-Workload workload_of(const TechOptions& o, Lookup lookup) {
+/// The networks that were named; several only where they are a choice.
+std::vector<LinkPart> read_networks(const TechOptions& o, Lookup lookup) {
+  std::vector<LinkPart> all;
+  for (const std::string& name :
+       o.strategy.empty() ? std::vector{o.network} : names_in(o.network)) {
+    all.push_back(load_link(name, {}, lookup));
+  }
+  return all;
+}
+
+Workload workload_of(const TechOptions& o, const LinkPart& network, Lookup lookup) {
   Flags flags;
   Workload w;
   w.goal = flags.choice<design::Goal>("--objective", o.objective);
@@ -164,7 +174,9 @@ Workload workload_of(const TechOptions& o, Lookup lookup) {
   Strategy& s = w.strategy;
   s.tp = whole(flags, "--tp", o.tp, w.trains ? 4 : 1, 1, 100000);
   s.pp = whole(flags, "--pp", o.pp, w.trains ? 4 : 1, 1, 100000);
-  const int gpus = whole(flags, "--gpus", o.gpus, w.trains ? 1024 : s.tp * s.pp, 1, 10000000);
+  const bool served_by_node = !o.strategy.empty() && !o.tp && !o.pp;
+  const int served = served_by_node ? w.around.devices_per_node : s.tp * s.pp;
+  const int gpus = whole(flags, "--gpus", o.gpus, w.trains ? 1024 : served, 1, 10000000);
   s.dp = std::max(1, gpus / (s.tp * s.pp));
   s.sp = w.trains && s.tp > 1;
   s.zero = w.trains ? 1 : 0;
@@ -176,18 +188,42 @@ Workload workload_of(const TechOptions& o, Lookup lookup) {
                .input = whole(flags, "--input", o.input, 200, 1, 100000000),
                .output = whole(flags, "--output", o.output_tokens, 200, 1, 100000000)};
   w.price = flags.quantity<Dollars>("--price", o.price, {.most = 1e9});
-  w.around.network = load_link(o.network, {}, lookup);
+  w.around.network = network;
   w.around.max_devices = std::max(32768, gpus);
   throw_if_any(std::move(flags.problems));
   return w;
 }
 
-void optimise(const TechOptions& o, const Workload& w, DeviceResult& a) {
+void choose_together(const TechOptions& o, Workload& w, const std::vector<LinkPart>& networks,
+                     const AllocationSpace& space, DeviceResult& a) {
+  constexpr std::size_t most = 24;  // a second or two each
+  const std::size_t pairs = a.technologies.size() * networks.size();
+  if (pairs > most) {
+    throw InputError(
+        fmt::format("--strategy best: {} pairs of technology and network, {} at most", pairs, most),
+        "list fewer of node, dram and network");
+  }
+  const Strategy& s = w.strategy;
+  const design::StrategyFreedom free{.devices = s.tp * s.pp * s.dp, .tp = o.tp, .pp = o.pp};
+  a.together = design::best_together(w, a.technologies, networks, a.budget, space, free);
+  a.split = a.together->split;
+  a.technology = a.technologies[a.together->technology];
+  w.around.network = networks[a.together->network];
+  w.strategy = a.together->strategy;
+  a.network = w.around.network.name;
+}
+
+void optimise(const TechOptions& o, Workload& w, const std::vector<LinkPart>& networks,
+              DeviceResult& a) {
   const AllocationSpace space{.l2 = o.l2.empty(),
                               .stacks = !o.stacks,
                               .links = !o.links,
                               .clock = w.goal != design::Goal::time};
-  a.split = design::best_split(w, a.technology, a.budget, a.blueprint, space);
+  if (o.strategy.empty()) {
+    a.split = design::best_split(w, a.technology, a.budget, a.blueprint, space);
+  } else {
+    choose_together(o, w, networks, space, a);
+  }
   a.budget = a.split->allocation.budget;
   a.blueprint = a.split->allocation.blueprint;
 }
@@ -262,6 +298,12 @@ void check_needs(const TechOptions& o) {
                               : "needs the condition that it is sought for: --until",
               "such as --solve dram.bandwidth --until 'share.dram<0.5'");
   }
+  if (!o.strategy.empty() && o.optimise.empty()) {
+    flags.add("--strategy", "is of --optimise, which is not given");
+  }
+  if (!o.strategy.empty() && o.strategy != "best") {
+    flags.add("--strategy", "expected best, got '" + o.strategy + "'");
+  }
   const int modes =
       (o.pareto.empty() ? 0 : 1) + (o.solve.empty() ? 0 : 1) + (o.optimise.empty() ? 0 : 1);
   if (modes > 1) {
@@ -276,13 +318,15 @@ Answer run_tech(const TechOptions& options, const Common& common) {
   check_figure_path(options.plot);
   check_needs(options);
   DeviceResult a = read(options, common);
-  const LinkPart network = load_link(options.network, {}, common.lookup);
+  const std::vector<LinkPart> networks = read_networks(options, common.lookup);
+  LinkPart network = networks.front();
   if (options.pareto.empty()) a.blueprint = generate(a.technology, a.budget);
   if (has_workload(options)) {
-    const Workload w = workload_of(options, common.lookup);
+    Workload w = workload_of(options, networks.front(), common.lookup);
     a.trains = w.trains;
     assume_workload(options, w, a);
-    if (!options.optimise.empty()) optimise(options, w, a);
+    if (!options.optimise.empty()) optimise(options, w, networks, a);
+    network = w.around.network;
     if (!options.pareto.empty()) trade(options, w, a);
     if (!options.solve.empty()) solve(options, w, a);
     if (options.uncertainty) {

@@ -20,6 +20,17 @@ export type AllocationFacts = {
   evaluations: number;
 };
 
+export type ChosenTogether = {
+  strategy: Strategy;
+  summary: string;
+  network: string;
+  settled: boolean;
+  exact: boolean;
+  rounds: number;
+  strategies: number;
+  combinations: number;
+};
+
 export type CollectiveAnswer = {
   system: string;
   collective: string;
@@ -933,6 +944,7 @@ export type TechAnswer = {
   allocation?: AllocationFacts;
   technology_uncertainty?: TechnologyUncertainty;
   pareto?: TechnologyFront;
+  together?: ChosenTogether;
   solve?: TechnologySolution;
 };
 

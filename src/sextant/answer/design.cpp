@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 
+#include "sextant/io/write.hpp"
+#include "sextant/scenario/inputs.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -71,7 +74,9 @@ plot::Figure uncertainty_figure(const design::Uncertainty& u) {
   f.y.min = 0;
   f.bar = 0.6;
   plot::Series bars{.name = "P50", .mark = plot::Mark::bars};
-  std::vector<plot::Series> bands;
+  // A point that cannot be shown ends a line, so that one series is all bands.
+  constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+  plot::Series bands{.name = "P10 to P90", .mark = plot::Mark::line_and_dots};
   for (std::size_t i = 0; i < Limits::size; ++i) {
     const Quantiles& q = u.shares.values[i];
     if (q.p90 < 0.005) continue;
@@ -81,12 +86,12 @@ plot::Figure uncertainty_figure(const design::Uncertainty& u) {
     const std::string text =
         fmt::format("{}: {} to {}", name, format_percent(q.p10, 0), format_percent(q.p90, 0));
     bars.points.push_back({x, 100 * q.p50, fmt::format("{}: {}", name, format_percent(q.p50))});
-    bands.push_back({.name = bands.empty() ? "P10 to P90" : "",
-                     .mark = plot::Mark::line_and_dots,
-                     .points = {{x, 100 * q.p10, text}, {x, 100 * q.p90, text}}});
+    bands.points.push_back({x, 100 * q.p10, text});
+    bands.points.push_back({x, 100 * q.p90, text});
+    bands.points.push_back({x, gap, ""});
   }
   f.series.push_back(std::move(bars));
-  for (plot::Series& s : bands) f.series.push_back(std::move(s));
+  f.series.push_back(std::move(bands));
   return f;
 }
 
@@ -208,13 +213,58 @@ std::string verdict_text(const design::Solution& s) {
 
 }  // namespace
 
-void add_front(Answer& a, const design::Front& f, const std::vector<Technology>& technologies) {
-  const auto rows = [&](const std::vector<std::size_t>& which) {
-    return records_of(which,
-                      [&](Record& r, std::size_t i) { describe_design(r, f, technologies, i); });
-  };
+void add_together(Answer& a, const design::Together& t, const std::string& network, bool trains) {
+  const std::string summary = summary_of(t.strategy, trains ? Task::train : Task::infer);
+  Record r;
+  r.node("strategy", "Strategy", write(t.strategy, Quantities::si));
+  r("summary", summary);
+  r("network", network);
+  r("settled", t.settled);
+  r("exact", t.exact);
+  r("rounds", t.rounds);
+  r("strategies", t.strategies);
+  r("combinations", t.combinations);
+  a.object("together", "ChosenTogether", std::move(r));
+  a.say(fmt::format("chosen with it: {}; {} between nodes", summary, network));
+  const std::string none = t.exact ? "none" : "none of the best by time and by energy";
+  a.say(fmt::format(
+      "{} of {:.0f} strategies is better on this device{}\n", t.settled ? none : "perhaps one",
+      t.strategies,
+      t.combinations > 1
+          ? fmt::format("; the best of {} pairs of technology and network", t.combinations)
+          : ""));
+}
+
+void add_line(Records& lines, std::string_view what, std::string_view part, double value) {
+  Record& r = lines.rows.emplace_back();
+  r("what", what);
+  r("part", part);
+  r("value", value);
+}
+
+void add_lines(Records& lines, const design::Uncertainty& u, bool trains) {
+  for (const QuantileRow& x : quantile_rows(u, trains)) {
+    add_line(lines, "p10", x.name, x.q.p10);
+    add_line(lines, "p50", x.name, x.q.p50);
+    add_line(lines, "p90", x.name, x.q.p90);
+  }
+}
+
+void add_lines(Records& lines, const design::Solution& s) {
+  add_line(lines, "solve", "reached", s.reached ? 1 : 0);
+  add_line(lines, "solve", "now", s.now);
+  add_line(lines, "solve", "now_measured", s.measured_now);
+  add_line(lines, "solve", "value", s.value);
+  add_line(lines, "solve", "measured", s.measured);
+}
+
+Records lines_of(const design::Front& f, const std::vector<Technology>& technologies) {
   std::vector<std::size_t> all(f.designs.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
+  return records_of(all, [&](Record& r, std::size_t i) { describe_design(r, f, technologies, i); });
+}
+
+void add_front(Answer& a, const design::Front& f, const std::vector<Technology>& technologies) {
   Record r;
   std::vector<std::string> names;
   std::string joined;
@@ -225,7 +275,7 @@ void add_front(Answer& a, const design::Front& f, const std::vector<Technology>&
   r.strings("respects", names);
   r("evaluations", f.evaluations);
   r("built", f.built);
-  r.list("designs", "ParetoDesign", rows(all));
+  r.list("designs", "ParetoDesign", lines_of(f, technologies));
   a.object("pareto", "TechnologyFront", std::move(r));
   constexpr std::size_t most_rows = 20;
   const std::vector<std::size_t> shown = spread_over(f, most_rows);
@@ -236,7 +286,8 @@ void add_front(Answer& a, const design::Front& f, const std::vector<Technology>&
   if (shown.size() < f.designs.size()) {
     a.say(fmt::format("{} of them, spread over {}; JSON has all", shown.size(), names.front()));
   }
-  a.show(rows(shown));
+  a.show(records_of(shown,
+                    [&](Record& one, std::size_t i) { describe_design(one, f, technologies, i); }));
   a.say("\nthe balanced one, of the least product of these:\n");
   a.figure(front_figure(f, technologies));
 }

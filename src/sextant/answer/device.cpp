@@ -132,10 +132,7 @@ void add_split(Answer& a, const design::Split& s) {
 Records lines_of(const Blueprint& d) {
   Records all;
   const auto row = [&](std::string_view what, std::string_view part, double v) {
-    Record& r = all.rows.emplace_back();
-    r("what", what);
-    r("part", part);
-    r("value", v);
+    add_line(all, what, part, v);
   };
   row("device", "cores", d.device.cores);
   row("device", "clock_hertz", d.device.clock.value);
@@ -189,6 +186,7 @@ Answer answer_of(const DeviceResult& x) {
                     x.technology.node.process, format(x.budget.area), x.technology.core.name,
                     x.technology.memory.kind));
   if (x.split) add_split(a, *x.split);
+  if (x.together) add_together(a, *x.together, x.network, x.trains);
   a.show(facts_of(x), {.header = false, .rule = false});
   for (const std::string& text : warnings) a.say("\nwarning: " + text);
   a.say("\nwhere the area goes");
@@ -197,7 +195,10 @@ Answer answer_of(const DeviceResult& x) {
   a.show(tree_of("power", d.power));
   if (x.uncertainty) add_uncertainty(a, *x.uncertainty, x.trains);
   a.assume(x.assumptions);
-  a.lines(lines_of(d));
+  Records lines = lines_of(d);
+  if (x.uncertainty) add_lines(lines, *x.uncertainty, x.trains);
+  if (x.solution) add_lines(lines, *x.solution);
+  a.lines(x.front ? lines_of(*x.front, x.technologies) : std::move(lines));
   a.figure(figure_of(x));
   return a;
 }

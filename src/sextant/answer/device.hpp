@@ -10,6 +10,7 @@
 #include "sextant/design/front.hpp"
 #include "sextant/design/inverse.hpp"
 #include "sextant/design/split.hpp"
+#include "sextant/design/together.hpp"
 #include "sextant/design/uncertainty.hpp"
 
 namespace sextant {
@@ -19,8 +20,10 @@ struct DeviceResult {
   Budget budget;
   Blueprint blueprint;
   std::vector<std::string> assumptions;
-  bool trains = true;                  ///< the workload, where there is one
-  std::optional<design::Split> split;  ///< where a workload chose it
+  bool trains = true;                        ///< the workload, where there is one
+  std::optional<design::Split> split;        ///< where a workload chose it
+  std::optional<design::Together> together;  ///< and a strategy with it
+  std::string network;                       ///< that was chosen with it
   std::optional<design::Uncertainty> uncertainty;
   std::optional<design::Front> front;         ///< the device is its balanced one
   std::vector<Technology> technologies = {};  ///< of the front

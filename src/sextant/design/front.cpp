@@ -257,6 +257,7 @@ Front front_of(const Workload& w, const std::vector<Technology>& technologies, c
           .built = search.built()};
   for (Search::Entry& e : search.front()) f.designs.push_back(std::move(e.design));
   if (f.designs.empty()) {
+    throw_if_any(check(technologies.front(), budget));  // what was given may say why
     throw InputError("--pareto: none of " + std::to_string(f.evaluations) +
                          " designs can be built and runs the workload",
                      "give it more devices, or fix less");

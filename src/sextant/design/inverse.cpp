@@ -85,6 +85,7 @@ class Number {
     // What was derived is a number from now on, so that moving one leaves the others.
     const Blueprint d = generate(machine_.technology, machine_.budget);
     natural_power_ = machine_.budget.power.value <= 0;
+    trusts_small_cache_ = small_cache(d);  // whoever asks for one has it
     Trial as_is{.machine = machine_, .network = w.around.network, .blueprint = d};
     resolve(as_is.machine.budget, d);
     const Slot slot = find(as_is);
@@ -111,6 +112,7 @@ class Number {
   Dimension unit() const { return unit_; }
   bool whole() const { return whole_; }
   const Field& field() const { return field_; }
+  bool of_memory() const { return root_ == "dram" || root_ == "device"; }
 
   /// The machine with the number at a value, and the condition's measure of it.
   Trial at(double value, const Condition& c) const {
@@ -133,6 +135,11 @@ class Number {
         return t;
       }
     }
+    if (!trusts_small_cache_ && small_cache(t.blueprint)) {
+      t.reason = "l2: less than " + format_binary_bytes(least_l2.value) +
+                 " a core, the least of any device whose kernels were measured";
+      return t;
+    }
     measure(t, c);
     return t;
   }
@@ -150,6 +157,10 @@ class Number {
     Budget b = t.machine.budget;
     b.power = t.blueprint.device.power.limit;
     return check(t.machine.technology, b);
+  }
+
+  static bool small_cache(const Blueprint& d) {
+    return d.device.l2.capacity < d.device.cores * least_l2;
   }
 
   static void resolve(Budget& b, const Blueprint& d) {
@@ -235,6 +246,7 @@ class Number {
   Dimension unit_;
   bool whole_ = false;
   bool natural_power_ = false;
+  bool trusts_small_cache_ = false;
   double now_ = 0;
 };
 
@@ -273,7 +285,7 @@ class Solver {
       last = std::move(t);
       seen.push_back(last);
     }
-    obstacle = where_it_ends(seen, up);
+    obstacle = where_it_ends(seen, up, number_.of_memory());
     return std::nullopt;
   }
 
@@ -292,7 +304,7 @@ class Solver {
   }
 
   /// Of trials that went on to the end: from where on nothing changes any more, and why.
-  static Obstacle where_it_ends(const std::vector<Trial>& seen, bool up) {
+  static Obstacle where_it_ends(const std::vector<Trial>& seen, bool up, bool of_memory) {
     const Trial& end = seen.back();
     const auto same = [&](const Trial& t) {
       return std::abs(t.measured - end.measured) <= 1e-3 * std::abs(end.measured);
@@ -305,8 +317,11 @@ class Solver {
     } else {
       o.reason = "from here on nothing changes";
     }
+    // What is odd about the device there, where moving the number made it so.
     const std::vector<std::string> odd = warnings_of(end.blueprint);
-    if (!odd.empty()) o.reason += "; at the end, " + odd.front();
+    if (!odd.empty() && (of_memory || warnings_of(seen.front().blueprint).empty())) {
+      o.reason += "; at the end, " + odd.front();
+    }
     return o;
   }
 

@@ -12,14 +12,18 @@ std::string objective_text(const Workload& w) {
   return w.trains ? "time of a step" : "latency of a request";
 }
 
-Split best_split(const Workload& w, const Technology& t, const Budget& budget,
-                 const Blueprint& usual, const AllocationSpace& space) {
+Dimension objective_unit(Goal goal) {
   constexpr std::array<Dimension, 3> units = {Dimension{.time = 1}, Dimension{.energy = 1},
                                               Dimension{.money = 1}};
+  return units.at(static_cast<std::size_t>(goal));
+}
+
+Split best_split(const Workload& w, const Technology& t, const Budget& budget,
+                 const Blueprint& usual, const AllocationSpace& space) {
   const Objective objective = objective_of(w, t);
   Split s{.allocation = allocate(t, budget, objective, space),
           .objective = objective_text(w),
-          .unit = units[static_cast<std::size_t>(w.goal)],
+          .unit = objective_unit(w.goal),
           .usual = objective(usual)};
   if (std::isfinite(s.allocation.value)) return s;
   throw InputError(

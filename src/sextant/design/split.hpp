@@ -18,6 +18,7 @@ struct Split {
 
 /// "time of a step", "energy of a token", …
 std::string objective_text(const Workload& workload);
+Dimension objective_unit(Goal goal);
 
 /// Throws InputError where no split runs the workload.
 Split best_split(const Workload& workload, const Technology& technology, const Budget& budget,

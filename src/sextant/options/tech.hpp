@@ -36,6 +36,7 @@ struct TechOptions {
   std::optional<int> samples, seed;
   std::string optimise;  ///< train or infer: area and power are split for it; empty: as usual
   std::string objective = "time";
+  std::string strategy;  ///< best: chosen with the split
   PresetRef model;
   std::string precision;
   std::optional<int> gpus, tp, pp, batch, seq, input, output_tokens;
@@ -44,6 +45,7 @@ struct TechOptions {
 inline constexpr std::array<std::string_view, 2> memory_rates = {"device", "standard"};
 inline constexpr std::array<std::string_view, 5> pareto_respects = {"time", "cost", "power",
                                                                     "energy", "area"};
+inline constexpr std::array<std::string_view, 1> split_strategies = {"best"};
 inline constexpr int usual_samples = 200;
 inline constexpr std::array<std::string_view, 2> optimised_workloads = {"train", "infer"};
 inline constexpr std::array<std::string_view, 3> split_objectives = {"time", "energy", "cost"};
@@ -107,6 +109,10 @@ void describe(V& v, TechOptions& o) {
      .choices = optimised_workloads});
   v("objective", o.objective,
     {.help = "time, or energy or cost of a token", .choices = split_objectives});
+  v("strategy", o.strategy,
+    {.help = "best, with --optimise: chosen with the split, as far as --tp and --pp leave it open; "
+             "node, dram and network may be lists",
+     .choices = split_strategies});
   v("price", o.price,
     {.help = "of a device, such as '30000 $', for the objective cost; without, its parts"});
   v("model", o.model,
