@@ -45,7 +45,8 @@ std::size_t part(double share, std::size_t parts) {
   return std::min(static_cast<std::size_t>(share * static_cast<double>(parts)), parts - 1);
 }
 int count(double share, int least, int most) {
-  return least + static_cast<int>(part(share, static_cast<std::size_t>(most - least + 1)));
+  const int choices = most - least + 1;
+  return least + static_cast<int>(part(share, static_cast<std::size_t>(choices)));
 }
 
 /// What tells designs apart.

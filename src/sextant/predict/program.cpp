@@ -37,8 +37,9 @@ Passes passes_of(const std::vector<Operator>& all, std::string_view branch) {
     last = o.of;
     back.back().push_back(i);
   }
-  for (auto of_one = back.rbegin(); of_one != back.rend(); ++of_one) {
-    p.backward.insert(p.backward.end(), of_one->begin(), of_one->end());
+  std::reverse(back.begin(), back.end());
+  for (const std::vector<std::size_t>& of_one : back) {
+    p.backward.insert(p.backward.end(), of_one.begin(), of_one.end());
   }
   return p;
 }
