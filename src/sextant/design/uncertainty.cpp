@@ -13,7 +13,6 @@
 namespace sextant::design {
 namespace {
 
-using study::Limit;
 using study::Limits;
 
 /// One way in which the technology may turn out.

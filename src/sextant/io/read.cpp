@@ -194,8 +194,8 @@ class Reader {
     return node.kind == Node::Kind::table;
   }
 
-  static double& number_in(double* target) { return *target; }
-  static double& number_in(const QuantityRef& target) { return *target.value; }
+  static double* place_of(double* target) { return target; }
+  static double* place_of(const QuantityRef& target) { return target.value; }
   static double* at(double* /*like*/, double& number) { return &number; }
   static QuantityRef at(const QuantityRef& like, double& number) {
     return {&number, like.dimension};
@@ -210,7 +210,7 @@ class Reader {
   void put_range(const Node& table, const Field& field, const Number& target,
                  const std::string& path) {
     Range range{.field = std::string(last_part(path))};
-    double value = number_in(target);
+    double value = *place_of(target);
     const std::size_t before = problems_.size();
     Ranges* const collected = std::exchange(ranges_, nullptr);  // bounds have none
     const auto number = [&](const Node& node, double& out, const std::string& inner) {
@@ -240,7 +240,7 @@ class Reader {
     if (!(range.low <= value && value <= range.high)) {
       return add(table.place, path, "expected low, value and high in this order");
     }
-    number_in(target) = value;
+    *place_of(target) = value;
     ranges_->push_back(std::move(range));
   }
 
