@@ -12,69 +12,17 @@
 #include "cli/figure.hpp"
 #include "cli/interruption.hpp"
 #include "cli/search_capacity.hpp"
+#include "cli/search_systems.hpp"
+#include "cli/search_training.hpp"
 #include "cli/terminal.hpp"
 #include "sextant/answer/search.hpp"
 #include "sextant/options/search_space.hpp"
+#include "sextant/options/search_systems.hpp"
 #include "sextant/search/recipe.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
 namespace sextant::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Strategies that a core passes a second, legal or not; measured 2 to 16 million where each is
-/// looked at, 80 to 180 million where bounds tell most of them.
-constexpr double usual_rate = 2e6;
-constexpr double bounded_rate = 2e7;
-constexpr double most_hours = 24;
-
-void check_size(double points, const TrainingSearch& asked) {
-  const int threads = asked.aim.threads;
-  const double rate = asked.aim.exhaustive ? usual_rate : bounded_rate;
-  const double hours = points / (rate * threads) / 3600;
-  if (hours <= most_hours || asked.time.value > 0) return;
-  throw InputError(fmt::format("search: the space has {:.2g} strategies, about {:.0f} hours on {} "
-                               "threads",
-                               points, hours, threads),
-                   "narrow it with --fix and --limit, or give it a --time");
-}
-
-/// Stops a search when its time is over.
-class Deadline {
- public:
-  Deadline(Seconds time, SearchProgress& progress) {
-    if (time.value <= 0) return;
-    const auto last = Clock::now() + std::chrono::duration<double>(time.value);
-    thread_ = std::jthread([last, &progress](const std::stop_token& end) {
-      while (!end.stop_requested() && Clock::now() < last) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      }
-      if (!end.stop_requested()) progress.stop = true;
-    });
-  }
-
- private:
-  std::jthread thread_;
-};
-
-/// Every variant of the runtime.
-SearchResult search_all(const TrainingSearch& asked, const SearchPlan& plan,
-                        SearchProgress& progress) {
-  SearchResult all;
-  for (std::size_t i = 0; i < asked.variants.size(); ++i) {
-    SearchResult r = search(asked.variants[i].problem, asked.space, plan, asked.aim, progress);
-    for (std::vector<Found>* list : {&r.best, &r.pareto, &r.sample}) {
-      for (Found& f : *list) f.variant = static_cast<int>(i);
-    }
-    merge(all, r, asked.aim.top);
-  }
-  return all;
-}
 
 /// What each axis that is held would buy, set free alone: the best of a larger space.
 std::vector<Loosened> loosen(const SearchOptions& options, const Common& common, const Found& best,
@@ -100,14 +48,14 @@ Answer train_answer(const SearchOptions& options, const Common& common, SearchPr
                     const Announce& announce) {
   const TrainingSearch asked = read_training_search(options, common);
   TrainingSearchResult a{.asked = asked, .result = {}, .usual = {}};
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const SearchPlan plan = lay_out(asked.scenario.problem, asked.space);
   a.points = plan.points * static_cast<double>(asked.variants.size());
   check_size(a.points, asked);
   announce(a.points);
   const Deadline deadline(asked.time, progress);
   a.result = search_all(asked, plan, progress);
-  a.seconds = seconds_since(start);
+  a.seconds = watch.seconds();
   if (options.loosen && !a.result.best.empty()) {
     a.loosened = loosen(options, common, a.result.best.front(), progress);
   }
@@ -123,12 +71,12 @@ Answer train_answer(const SearchOptions& options, const Common& common, SearchPr
 Answer serve_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                     const Announce& announce) {
   const ServingSearch asked = read_serving_search(options, common);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   announce(static_cast<double>(count_instances(asked.scenario.problem, asked.space)));
   ServingSearchResult a{
       .asked = asked,
       .result = search_serving(asked.scenario.problem, asked.space, asked.aim, progress)};
-  a.seconds = seconds_since(start);
+  a.seconds = watch.seconds();
   return with_figure(answer_of(a), options.plot);
 }
 
@@ -165,6 +113,8 @@ class Watcher {
 
 Answer search_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                      const Announce& announce) {
+  check_asked(options);
+  if (asks_systems(options)) return systems_answer(options, common, progress, announce);
   if (!options.traffic.empty()) return capacity_answer(options, common, progress, announce);
   return options.infer ? serve_answer(options, common, progress, announce)
                        : train_answer(options, common, progress, announce);

@@ -6,6 +6,7 @@
 #include "sextant/answer/capacity.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/options/traffic_scenario.hpp"
+#include "sextant/scenario/prices.hpp"
 #include "sextant/search/parallel.hpp"
 #include "sextant/units/parse.hpp"
 
@@ -59,7 +60,12 @@ Answer capacity_answer(const SearchOptions& options, const Common& common, Searc
   CapacityAim aim;
   aim.traffic = x.traffic;
   aim.limits = x.limits;
-  aim.price = options.price.value_or(0);
+  if (!options.price.empty()) {
+    std::vector<Diagnostic> problems;
+    aim.price =
+        read_device_price(options.price, x.scenario.system, problems).dollars_per_hour.value_or(0);
+    throw_if_any(std::move(problems));
+  }
   aim.top = options.top;
   aim.threads = threads_or_all(options.threads);
   announce(1000);

@@ -15,13 +15,14 @@ struct View {
   std::string_view command;
   std::string_view view;
   std::vector<std::string_view> flags;
+  std::vector<std::string_view> others = {};  ///< options whose answers it does not show
 };
 
 const std::vector<View>& views() {
   static const std::vector<View> all = {
       {"train", "predict", {"sensitivity", "choices", "nearest"}},
       {"infer", "predict", {"sensitivity", "choices", "nearest"}},
-      {"search", "search", {}},
+      {"search", "search", {}, {"traffic", "systems", "budget"}},
       {"validate", "accuracy", {}},
   };
   return all;
@@ -35,6 +36,9 @@ std::optional<std::string> answer_page(cli::Invocation& invocation, const cli::C
   if (view == views().end() || !the_page().built) return std::nullopt;
   const std::unique_ptr<cli::Invocation> fresh = command.prepare();
   const Node request = write_request(invocation.all_options(), fresh->all_options());
+  const bool other = std::any_of(view->others.begin(), view->others.end(),
+                                 [&](std::string_view o) { return request.find(o) != nullptr; });
+  if (other) return std::nullopt;
   for (const Option& o : invocation.options()) {
     if (std::find(view->flags.begin(), view->flags.end(), o.name) == view->flags.end()) continue;
     if (bool* const* flag = std::get_if<bool*>(&o.value)) **flag = true;

@@ -6,6 +6,7 @@
 
 #include "sextant/options/request.hpp"
 #include "sextant/options/search_space.hpp"
+#include "sextant/options/search_systems.hpp"
 
 namespace sextant::server {
 
@@ -29,6 +30,12 @@ void check_search(const Document& document) {
   const SearchAsked asked = read_search(document, document.root);
   // Only what is read: laying the space out may take long, and is the job's. Plans of capacity are
   // read with their requests, at once.
+  check_asked(asked.options);
+  if (asks_systems(asked.options)) {
+    asked.options.infer ? static_cast<void>(read_serving_systems(asked.options, asked.common))
+                        : static_cast<void>(read_training_systems(asked.options, asked.common));
+    return;
+  }
   if (!asked.options.traffic.empty()) return;
   if (asked.options.infer) {
     read_serving_search(asked.options, asked.common);

@@ -37,6 +37,7 @@ struct ServingSearchResult {
   ServingResult result;
   double seconds = 0;
 };
+std::string name_of_found(const ServingFound& found);
 /// The figure: time a token and throughput a device, along the front.
 Answer answer_of(const ServingSearchResult& result);
 

@@ -5,17 +5,9 @@
 
 #include "sextant/answer/search.hpp"
 #include "sextant/io/errors.hpp"
-#include "sextant/predict/uncertainty.hpp"
 
 namespace sextant {
 namespace {
-
-/// Surely faster: as often as an interval holds.
-constexpr double surely = Interval::level;
-
-bool is_time(TrainingObjective objective) {
-  return objective != TrainingObjective::memory && objective != TrainingObjective::energy;
-}
 
 /// Axes that someone has to set. Replicas, the microbatch and the type are of any strategy.
 int axes_set(const Found& f) {
@@ -35,12 +27,16 @@ int axes_set(const Found& f) {
   return count;
 }
 
+}  // namespace
+
+bool is_time(TrainingObjective objective) {
+  return objective != TrainingObjective::memory && objective != TrainingObjective::energy;
+}
+
 Contender contender_of(const TrainingSearch& asked, const Found& f) {
   const Problem& p = asked.variants[static_cast<std::size_t>(f.variant)].problem;
   return {likeness_of(Asked::train, asked.scenario.system.device.name, p, f.strategy), f.score};
 }
-
-}  // namespace
 
 std::vector<Alike> groups_of(const TrainingSearch& asked, const std::vector<Found>& best) {
   std::vector<Alike> groups;

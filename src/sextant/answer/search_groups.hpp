@@ -6,9 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "sextant/predict/uncertainty.hpp"
 #include "sextant/search/question.hpp"
 
 namespace sextant {
+
+/// Surely faster: as often as an interval holds.
+inline constexpr double surely = Interval::level;
+
+/// Whether what is sought is a time, of which errors are known.
+bool is_time(TrainingObjective objective);
+/// A strategy and its score, of an objective that is a time.
+Contender contender_of(const TrainingSearch& asked, const Found& found);
 
 /// Neighbours of a list of the best.
 struct Alike {

@@ -10,7 +10,6 @@
 #include "sextant/units/format.hpp"
 
 namespace sextant {
-namespace {
 
 std::string name_of_found(const ServingFound& f) {
   std::string text = describe_serving(f.strategy);
@@ -20,6 +19,8 @@ std::string name_of_found(const ServingFound& f) {
   if (f.instances > 1) text += fmt::format(", {} instances", f.instances);
   return text;
 }
+
+namespace {
 
 Records table_of(const std::vector<ServingFound>& found) {
   std::size_t rank = 0;

@@ -18,20 +18,25 @@ struct ScenarioOptions {
   std::vector<std::string> notes;  ///< on what it said
 };
 
-/// Names of presets; `runtime` says what stands for one that is not given, `unless` which option
-/// for those that are required.
+/// Options that may stand for those presets that are required.
+struct Substitutes {
+  std::string_view model = {};
+  std::string_view system = {};
+};
+
+/// Names of presets; `runtime` says what stands for one that is not given.
 template <class V, class Options>
-void describe_presets(V& v, Options& o, std::string_view runtime, std::string_view unless = {}) {
+void describe_presets(V& v, Options& o, std::string_view runtime, const Substitutes& unless = {}) {
   v("model", o.model,
     {.help = "model preset, file or Hugging Face config.json",
      .required = true,
      .preset = PresetKind::model,
-     .unless = unless});
+     .unless = unless.model});
   v("system", o.system,
     {.help = "system preset or file",
      .required = true,
      .preset = PresetKind::system,
-     .unless = unless});
+     .unless = unless.system});
   v("runtime", o.runtime, {.help = runtime, .preset = PresetKind::runtime});
 }
 

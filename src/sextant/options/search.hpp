@@ -14,6 +14,10 @@ namespace sextant {
 struct SearchOptions : ScenarioOptions, SearchWishes {
   bool infer = false;
   std::string plot;
+  // Of several systems, what each can do for as much.
+  std::vector<std::string> systems;
+  std::string budget;
+  std::string tokens;  ///< of the whole run
   // Capacity planning.
   std::string traffic;  ///< arrivals: as `traffic` takes them
   std::optional<double> rate;
@@ -23,8 +27,16 @@ struct SearchOptions : ScenarioOptions, SearchWishes {
 
 template <class V>
 void describe(V& v, SearchOptions& o) {
-  describe_presets(v, o, "software stack; without, megatron-core, or trtllm to serve");
-  v("gpus", o.gpus, {.help = "devices", .required = true, .min = 1, .max = 1e7});
+  describe_presets(v, o, "software stack; without, the one that is usual on the system",
+                   {.system = "systems"});
+  v("systems", o.systems,
+    {.help = "compare the best of each of several systems: dgx-h100,dgx-b200", .commas = true});
+  v("budget", o.budget,
+    {.help = "as many devices as it buys: '2 MW', '300 $/h', '512 gpus', or '5 M$' for --tokens"});
+  v("tokens", o.tokens,
+    {.help = "of --systems or --budget: the whole run of so many, such as 15T", .number = true});
+  v("gpus", o.gpus,
+    {.help = "devices", .required = true, .unless = "budget", .min = 1, .max = 1e7});
   v("max_gpus", o.max_gpus,
     {.help = "twice as many, four times, … up to so many as well", .min = 1, .max = 1e7});
   v("infer", o.infer, {.help = "search ways to serve instead of to train"});
@@ -51,7 +63,10 @@ void describe(V& v, SearchOptions& o) {
   v("plot", o.plot,
     {.help = "write the Pareto front: out.svg or out.html", .placeholder = "FILE", .local = true});
   for (const InputField& field : workload_fields()) describe_input(v, field, o.given);
-  v("price", o.price, {.help = "dollars a device and hour", .min = 0, .max = 1e6});
+  v("price", o.price,
+    {.help = "dollars a device and hour, or a public tier: aws, lambda; of several systems: "
+             "'aws,mi300x-node=1.99'",
+     .number = true});
   v("kv_precision", o.kv_precision, {.help = "of the cache; several: bf16,fp8", .commas = true});
   v("max_ttft", o.max_ttft, {.help = "time to the first token at most, such as '500 ms'"});
   v("max_tpot", o.max_tpot, {.help = "time of a token at most, such as '30 ms'"});

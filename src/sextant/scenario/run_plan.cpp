@@ -6,6 +6,7 @@
 #include "sextant/io/prices.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/scenario/prices.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -64,14 +65,9 @@ void read_run_price(const RunQuestion& q, const std::string& device, RunPlan& pl
     throw_if_any(std::move(problems));
     return;
   }
-  const std::optional<ListPrice> price = list_price(device);
-  if (!price) {
-    plan.assumptions.push_back(fmt::format("no public price of {}: --price gives one", device));
-    return;
-  }
-  plan.dollars_per_hour = price->dollars_per_hour;
-  plan.assumptions.push_back(fmt::format("price {} $ a device and hour: {}, {}",
-                                         price->dollars_per_hour, price->source, price->date));
+  DevicePrice price = public_price(device);
+  plan.dollars_per_hour = price.dollars_per_hour;
+  plan.assumptions.push_back(std::move(price.assumption));
 }
 
 }  // namespace sextant

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sextant/scenario/prices.hpp"
 #include "sextant/search/constraints.hpp"
 #include "sextant/search/parallel.hpp"
 
@@ -19,9 +20,9 @@ class Reader {
     refuse_of_serving();
     load(Task::train);
     TrainingSearch t;
-    t.price = o_.price.value_or(0);
+    t.price = price();
     t.aim.objective = choice("--objective", o_.objective, TrainingObjective::throughput);
-    if (t.aim.objective == TrainingObjective::cost && !o_.price) {
+    if (t.aim.objective == TrainingObjective::cost && o_.price.empty()) {
       flags_.add("--objective", "cost needs what a device costs", "give --price, dollars an hour");
     }
     t.aim.max_memory = flags_.quantity<Bytes>("--max-memory", o_.max_memory);
@@ -71,6 +72,14 @@ class Reader {
     }
   }
 
+  /// Of a device whose system could be read; nothing where none is asked for.
+  double price() {
+    if (o_.price.empty() || scenario_.system.name.empty()) return 0;
+    const System* const system = &scenario_.system;
+    check_price_names(o_.price, {&system, 1}, flags_.problems);
+    return read_device_price(o_.price, *system, flags_.problems).dollars_per_hour.value_or(0);
+  }
+
   int devices() const { return std::max(1, o_.gpus.value_or(1)); }
 
   void finish(int most) {
@@ -101,7 +110,7 @@ class Reader {
   void refuse_of_training() {
     const char* why = "is of training";
     const char* hint = "leave it out, or leave out --infer";
-    refuse("--price", o_.price.has_value(), why, hint);
+    refuse("--price", !o_.price.empty(), why, hint);
     refuse("--exhaustive", o_.exhaustive, why, hint);
     refuse("--time", !o_.time.empty(), why, hint);
     refuse("--loosen", o_.loosen, why, hint);

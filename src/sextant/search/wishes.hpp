@@ -26,8 +26,8 @@ struct SearchWishes {
   bool loosen = false;  ///< say what each axis that is held would buy
   std::string time;     ///< to search at most; empty: to the end
   int top = 10;
-  int threads = 0;  ///< 0: all cores
-  std::optional<double> price;
+  int threads = 0;    ///< 0: all cores
+  std::string price;  ///< dollars a device and hour, or a public tier (scenario/prices.hpp)
   std::string max_ttft;
   std::string max_tpot;
   std::optional<double> min_throughput;

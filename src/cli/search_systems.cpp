@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/search_systems.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "cli/search_training.hpp"
+#include "sextant/answer/search_systems.hpp"
+#include "sextant/options/search_systems.hpp"
+#include "sextant/spec/diagnostic.hpp"
+
+namespace sextant::cli {
+namespace {
+
+using TrainingAsked = SystemAsked<TrainingSearch>;
+
+/// Where more devices are better by what is sought, fewer are looked at beside them: past some
+/// number more may be slower. Otherwise the budget is to be spent, and fewer stand in where the
+/// many find nothing.
+bool more_is_better(TrainingObjective o) {
+  return o == TrainingObjective::throughput || o == TrainingObjective::step_time;
+}
+
+/// Counts to search at once, one list after another until something fits.
+std::vector<std::vector<int>> lists_of(const TrainingAsked& asked, BudgetKind kind) {
+  const auto& [near, fewer] = asked.counts;
+  std::vector<int> all = fewer;
+  all.insert(all.end(), near.begin(), near.end());
+  if (all.empty()) return {};
+  const bool run = kind == BudgetKind::dollars;
+  if (run || more_is_better(asked.search.aim.objective)) return {all};
+  std::vector<std::vector<int>> lists;
+  if (!near.empty()) lists.push_back(near);
+  for (auto n = fewer.rbegin(); n != fewer.rend(); ++n) lists.push_back({*n});
+  return lists;
+}
+
+/// The best of those whose whole run can be paid.
+std::optional<Found> affordable(const TrainingAsked& asked, const SystemsAsked<TrainingSearch>& all,
+                                const SearchResult& r) {
+  std::optional<Found> best;
+  for (const std::vector<Found>* list : {&r.best, &r.pareto}) {
+    for (const Found& f : *list) {
+      const Problem& p = asked.search.variants[static_cast<std::size_t>(f.variant)].problem;
+      const double dollars = run_dollars(all.run, asked.search.scenario.system,
+                                         asked.price.value_or(0), p, f.estimate);
+      if (dollars <= all.budget.amount && (!best || f.score < best->score)) best = f;
+    }
+  }
+  return best;
+}
+
+/// Nothing, and why, where what is fixed leaves nothing on these devices: others may have it.
+std::optional<SearchPlan> plan_of(const TrainingSearch& s, std::string& refused) {
+  try {
+    return lay_out(s.scenario.problem, s.space);
+  } catch (const InputError& e) {
+    refused = e.diagnostics().front().message;
+    return std::nullopt;
+  }
+}
+
+class TrainingSystems {
+ public:
+  TrainingSystems(SystemsAsked<TrainingSearch> asked, SearchProgress& progress)
+      : asked_(std::move(asked)), progress_(progress) {
+    for (TrainingAsked& s : asked_.systems) {
+      SearchAim& aim = s.search.aim;
+      aim.top = 1;
+      aim.sample = 0;
+      // Money of a run is a matter of time and devices: the front has all that may be best.
+      aim.front = asked_.budget.kind == BudgetKind::dollars;
+      lists_.push_back(lists_of(s, asked_.budget.kind));
+    }
+  }
+
+  Answer run(const Announce& announce) {
+    const Stopwatch watch;
+    announce(points());
+    TrainedSystems all{.asked = asked_};
+    for (std::size_t i = 0; i < asked_.systems.size(); ++i) {
+      all.systems.push_back({.asked = asked_.systems[i]});
+      search(i, all.systems.back());
+    }
+    all.seconds = watch.seconds();
+    return answer_of(all);
+  }
+
+ private:
+  /// Of the first lists: others are searched where these hold nothing.
+  double points() {
+    double sum = 0;
+    for (std::size_t i = 0; i < lists_.size(); ++i) {
+      if (lists_[i].empty()) continue;
+      TrainingSearch& s = asked_.systems[i].search;
+      s.space.devices = lists_[i].front();
+      std::string refused;
+      const std::optional<SearchPlan> plan = plan_of(s, refused);
+      if (!plan) continue;
+      check_size(plan->points, s);
+      sum += plan->points * static_cast<double>(s.variants.size());
+    }
+    return sum;
+  }
+
+  void search(std::size_t i, TrainedSystem& found) {
+    TrainingSearch& s = asked_.systems[i].search;
+    // Of the time that there is each has its share.
+    const Seconds time = s.time / static_cast<double>(asked_.systems.size());
+    for (const std::vector<int>& devices : lists_[i]) {
+      s.space.devices = devices;
+      const std::optional<SearchPlan> plan = plan_of(s, found.refused);
+      if (!plan) continue;
+      found.points += plan->points;
+      progress_.best = std::numeric_limits<double>::infinity();
+      progress_.bound = 0;
+      {
+        const Deadline deadline(time, progress_);
+        found.result = search_all(s, *plan, progress_);
+      }
+      // Whoever wants all of it to end says so again.
+      if (time.value > 0) progress_.stop = false;
+      choose(asked_.systems[i], found);
+      if (found.best) return;
+    }
+  }
+
+  void choose(const TrainingAsked& asked, TrainedSystem& found) const {
+    const SearchResult& r = found.result;
+    if (asked_.budget.kind == BudgetKind::dollars) {
+      found.best = affordable(asked, asked_, r);
+    } else if (!r.best.empty()) {
+      found.best = r.best.front();
+    }
+  }
+
+  SystemsAsked<TrainingSearch> asked_;
+  SearchProgress& progress_;
+  std::vector<std::vector<std::vector<int>>> lists_;  ///< a system's
+};
+
+Answer serve(SystemsAsked<ServingSearch> asked, SearchProgress& progress,
+             const Announce& announce) {
+  const Stopwatch watch;
+  double instances = 0;
+  for (SystemAsked<ServingSearch>& s : asked.systems) {
+    s.search.space.devices = s.most;
+    s.search.aim.top = 1;
+    if (s.most < 1) continue;
+    instances += static_cast<double>(count_instances(s.search.scenario.problem, s.search.space));
+  }
+  announce(instances);
+  ServedSystems all{.asked = asked};
+  for (const SystemAsked<ServingSearch>& s : asked.systems) {
+    all.systems.push_back({.asked = s});
+    if (s.most < 1) continue;
+    all.systems.back().result =
+        search_serving(s.search.scenario.problem, s.search.space, s.search.aim, progress);
+  }
+  all.seconds = watch.seconds();
+  return answer_of(all);
+}
+
+}  // namespace
+
+Answer systems_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
+                      const Announce& announce) {
+  if (options.infer) return serve(read_serving_systems(options, common), progress, announce);
+  return TrainingSystems(read_training_systems(options, common), progress).run(announce);
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/answer/search_systems.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/answer/search.hpp"
+#include "sextant/answer/search_groups.hpp"
+#include "sextant/io/errors.hpp"
+#include "sextant/io/write.hpp"
+#include "sextant/predict/energy.hpp"
+#include "sextant/study/difference.hpp"
+#include "sextant/units/format.hpp"
+
+namespace sextant {
+
+double bought_devices(const System& system, double devices) {
+  const double node = std::max(1, system.devices_per_node);
+  return devices < node ? devices : std::ceil(devices / node) * node;
+}
+
+double run_dollars(const RunPlan& run, const System& system, double price, const Problem& problem,
+                   const Estimate& e) {
+  const WholeRun whole = whole_run(work_of(problem, e, run.tokens), run.terms);
+  return price * whole.device_hours * bought_devices(system, e.devices) / e.devices;
+}
+
+namespace {
+
+constexpr double hour = 3600;
+constexpr double day = 86400;
+
+/// One system, trained or served on.
+struct Row {
+  std::string system;
+  std::string device;
+  std::string runtime;
+  int most = 0;      ///< devices that the budget buys
+  bool any = false;  ///< a strategy was found; otherwise:
+  std::string nothing = {};
+  double devices = 0;
+  double bought = 0;
+  double spent = 0;
+  double score = 0;  ///< the smaller the better
+  std::optional<Contender> contender = {};
+  Seconds time;  ///< of a step, of a token
+  Seconds first_token;
+  double tokens_per_second = 0;
+  std::optional<double> price = {};
+  Watts power;
+  double tokens_per_joule = 0;
+  double mfu = 0;
+  Bytes memory;
+  std::string summary = {};
+  Node strategy = {};
+  Scenario scenario = {};
+  std::optional<WholeRun> run = {};
+  double run_cost = 0;
+  bool stopped = false;
+  std::optional<double> gap = {};
+  // Beside the first.
+  std::optional<double> chance = {};  ///< that the first is better
+  std::string why = {};
+
+  bool alike() const { return chance && *chance < surely; }
+};
+
+struct View {
+  Task task = Task::train;
+  const Budget& budget;
+  std::string_view objective;
+  bool prices = false;  ///< some are known
+  bool runs = false;
+};
+
+std::string times(double ratio) { return fmt::format("{:.3g} x", ratio); }
+
+Item spent_item(const Budget& b, double spent) {
+  switch (b.kind) {
+    case BudgetKind::devices:
+      return general(spent, 6);
+    case BudgetKind::power:
+      return Watts(spent);
+    case BudgetKind::dollars_per_hour:
+      return said(spent, fmt::format("{:.4g} $/h", spent));
+    case BudgetKind::dollars:
+      break;
+  }
+  return said(spent, text_of({BudgetKind::dollars, spent}));
+}
+
+void describe(Record& r, const Row& x, const View& v, std::size_t rank) {
+  const bool train = v.task == Task::train;
+  const auto item = [&](Item cell) { return only_if(x.any, std::move(cell)); };
+  const double hourly = x.bought * x.price.value_or(0);
+  r("rank", only_if(x.any, rank), " ");
+  r("system", x.system, "system");
+  r("device", x.device);
+  r("runtime", x.runtime);
+  r("most_gpus", x.most);
+  r("gpus", item(x.devices), "devices");
+  r("spent", item(spent_item(v.budget, x.spent)), "takes");
+  r("budget_share", item(percent(x.spent / v.budget.amount)), "of it");
+  if (train) {
+    r("step_seconds", item(rounded(x.time, 4)), "step");
+  } else {
+    r("ttft_seconds", item(x.first_token), "first token");
+    r("tpot_seconds", item(x.time), "a token");
+  }
+  r("tokens_per_second", item(general(x.tokens_per_second, 4)), "tokens/s");
+  r("tokens_per_second_per_gpu", item(x.any ? x.tokens_per_second / x.devices : 0));
+  r("tokens_per_dollar",
+    only_if(x.any && hourly > 0, general(x.tokens_per_second * hour / hourly, 4)),
+    v.prices ? "tokens/$" : "");
+  r("tokens_per_joule", item(general(x.tokens_per_joule, 3)), "tokens/J");
+  if (train) r("mfu", item(percent(x.mfu)), "MFU");
+  r("memory_bytes", item(binary(x.memory)), "memory");
+  r("watts", item(x.power * x.bought));
+  r("dollars_per_gpu_hour", x.price);
+  r("dollars_per_hour", only_if(x.any && x.price.has_value(), hourly));
+  if (v.runs) {
+    const bool ends = x.run && x.run->ends();
+    r("run_days", only_if(ends, general(ends ? x.run->time.value / day : 0, 4)), "days");
+    r("run_dollars",
+      only_if(ends && x.price.has_value(),
+              said(x.run_cost, text_of({BudgetKind::dollars, x.run_cost}))),
+      v.prices && v.budget.kind != BudgetKind::dollars ? "the run" : "");
+  }
+  r("probability_first_is_better", only_if(x.chance.has_value(), percent(x.chance.value_or(0), 0)),
+    "first better");
+  r("summary", item(x.summary), "strategy");
+}
+
+Records rows_of(const std::vector<Row>& rows, const View& v) {
+  std::size_t rank = 0;
+  return records_of(rows, [&](Record& r, const Row& x) { describe(r, x, v, ++rank); });
+}
+
+/// Objects of JSON: the row, its strategy, and why it is where it is.
+Records objects_of(const std::vector<Row>& rows, const View& v) {
+  std::size_t rank = 0;
+  return records_of(rows, [&](Record& r, const Row& x) {
+    describe(r, x, v, ++rank);
+    if (x.any) r.node("strategy", "Strategy", x.strategy);
+    r("stopped", x.stopped);
+    r("gap", x.gap);
+    r("told_apart", only_if(x.chance.has_value(), !x.alike()));
+    r("why", x.any ? x.why : x.nothing);
+  });
+}
+
+/// "0.61 x the tokens/s: 1.2 x the devices, 0.51 x the tokens/s of each (compute 0.45 x, …)".
+std::string why_of(const Row& first, const Row& x, const View& v) {
+  std::string text = fmt::format(
+      "{} the tokens/s: {} the devices, {} the tokens/s of each",
+      times(x.tokens_per_second / first.tokens_per_second), times(x.devices / first.devices),
+      times(x.tokens_per_second / x.devices / (first.tokens_per_second / first.devices)));
+  if (v.budget.kind != BudgetKind::devices) {
+    text +=
+        fmt::format(", {} the tokens for what is spent",
+                    times(x.tokens_per_second / x.spent / (first.tokens_per_second / first.spent)));
+  }
+  const study::Difference d =
+      study::difference_of(first.scenario, x.scenario, v.task == Task::train);
+  std::string parts;
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(most, d.factors.size()); ++i) {
+    const double speed = std::exp(-d.factors[i].logarithm);
+    if (std::abs(speed - 1) < 0.01) continue;
+    const std::string& name = d.factors[i].name;
+    const std::string_view shown =
+        name == "model, strategy and work" ? "devices and strategy" : std::string_view(name);
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", shown, times(speed));
+  }
+  const char* what = v.task == Task::train ? "a token's speed" : "a request's speed";
+  return parts.empty() ? text : text + fmt::format("; {}: {}", what, parts);
+}
+
+/// Sorted, with what sets each apart from the first.
+void rank(std::vector<Row>& rows, const View& v) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.any != b.any ? a.any : a.any && a.score < b.score;
+  });
+  for (std::size_t i = 1; i < rows.size() && rows[i].any; ++i) {
+    const Row& first = rows.front();
+    if (first.contender && rows[i].contender) {
+      rows[i].chance = chance_faster(measured_errors(), *first.contender, *rows[i].contender);
+    }
+    rows[i].why = why_of(first, rows[i], v);
+  }
+}
+
+const char* counted(BudgetKind kind) {
+  switch (kind) {
+    case BudgetKind::devices:
+      return "devices, in whole nodes where there is more than one";
+    case BudgetKind::power:
+      return "the power limit of devices and the nodes around them; the building (PUE) does not";
+    case BudgetKind::dollars_per_hour:
+      return "the price of a device and hour, in whole nodes";
+    case BudgetKind::dollars:
+      break;
+  }
+  return "the price of a device and hour over the whole run, failures and restarts included";
+}
+
+void say(Answer& a, const std::vector<Row>& rows, const View& v, double seconds) {
+  a.say(fmt::format("what counts: {}; {:.2f} s", counted(v.budget.kind), seconds));
+  const bool stopped =
+      std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.stopped; });
+  if (stopped) a.say("stopped before the end: the best so far");
+  if (!rows.front().any) {
+    a.say("\nnothing fits the budget");
+  } else {
+    a.gap();
+    std::vector<Row> found;
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
+                 [](const Row& r) { return r.any; });
+    a.show(rows_of(found, v));
+  }
+  bool title = false;
+  for (std::size_t i = 1; i < rows.size() && rows[i].any; ++i) {
+    if (!std::exchange(title, true)) a.say("\nwhy the others lose");
+    a.say(fmt::format("  {}: {}", rows[i].system, rows[i].why));
+  }
+  title = false;
+  for (const Row& x : rows) {
+    if (!x.alike()) continue;
+    if (!std::exchange(title, true)) {
+      a.say(
+          "\nwhat cannot be told apart, by the errors of such predictions where someone measured");
+    }
+    a.say(fmt::format("  {} and {}: the first is better with a probability of {}",
+                      rows.front().system, x.system, format_percent(*x.chance, 0)));
+  }
+  title = false;
+  for (const Row& x : rows) {
+    if (x.any) continue;
+    if (!std::exchange(title, true)) a.say("\nnothing found");
+    a.say(fmt::format("  {}: {}", x.system, x.nothing));
+  }
+}
+
+Record budget_record(const Budget& b) {
+  Record r;
+  r("kind", b.kind);
+  r("amount", b.amount);
+  r("text", text_of(b));
+  r("counts", counted(b.kind));
+  return r;
+}
+
+Answer answer_of(std::vector<Row> rows, const View& v, double seconds,
+                 std::vector<std::string> assumptions, const std::string& title) {
+  rank(rows, v);
+  Answer a;
+  a("kind", name_of(v.task));
+  a("objective", v.objective);
+  a.object("budget", "Budget", budget_record(v.budget));
+  a("seconds", Seconds(seconds));
+  a.list("systems", "SystemFound", objects_of(rows, v));
+  a.lines(rows_of(rows, v));
+  a.say(title);
+  say(a, rows, v, seconds);
+  for (const Row& x : rows) {
+    for (const std::string& said : x.scenario.assumptions) {
+      const auto says = [&](const Row& r) {
+        const std::vector<std::string>& list = r.scenario.assumptions;
+        return std::find(list.begin(), list.end(), said) != list.end();
+      };
+      // What does not hold for all is said of whom it is.
+      const bool all = std::all_of(rows.begin(), rows.end(), says);
+      std::string text = all ? said : x.system + ": " + said;
+      if (std::find(assumptions.begin(), assumptions.end(), text) == assumptions.end()) {
+        assumptions.push_back(std::move(text));
+      }
+    }
+  }
+  a.assume(assumptions);
+  return a;
+}
+
+template <class Search>
+Row head_of_row(const SystemAsked<Search>& asked, const Budget& budget) {
+  const Scenario& s = asked.search.scenario;
+  Row x{.system = s.system.name,
+        .device = s.system.device.name,
+        .runtime = s.problem.runtime.name,
+        .most = asked.most,
+        .price = asked.price,
+        .power = power_of_device(s.system),
+        .scenario = s};
+  if (asked.most < 1) {
+    const double node = std::max(1, s.system.devices_per_node);
+    const double takes = node * share_of_device(budget, s.system, asked.price.value_or(0));
+    x.nothing = fmt::format("a node takes {}", text_of({budget.kind, takes}));
+  }
+  return x;
+}
+
+void spend(Row& x, const Budget& budget, double devices) {
+  const System& system = x.scenario.system;
+  x.any = true;
+  x.devices = devices;
+  x.bought = bought_devices(system, devices);
+  x.spent = budget.kind == BudgetKind::dollars
+                ? x.run_cost
+                : x.bought * share_of_device(budget, system, x.price.value_or(0));
+}
+
+/// Why a system has no strategy.
+std::string nothing_on(const TrainedSystem& t) {
+  const SearchResult& r = t.result;
+  if (t.points == 0 && !t.refused.empty()) return t.refused;
+  if (r.stopped) return "not found before the search was stopped";
+  const Rejections why = rejections_of(
+      r.rejected, {{"cannot fit, whatever else", static_cast<std::uint64_t>(r.no_room)},
+                   {"break a rule, whatever else", static_cast<std::uint64_t>(r.barred)}});
+  std::string text = fmt::format("nothing fits on up to {} devices", t.asked.most);
+  if (!why.empty()) text += fmt::format(": most {}", why.front().first);
+  return text;
+}
+
+Row row_of(const TrainedSystem& t, const SystemsAsked<TrainingSearch>& all) {
+  const TrainingSearch& search = t.asked.search;
+  Row x = head_of_row(t.asked, all.budget);
+  x.stopped = t.result.stopped;
+  if (!t.best) {
+    if (x.nothing.empty()) {
+      x.nothing = t.result.best.empty() ? nothing_on(t)
+                                        : "the whole run costs more, on however few devices";
+    }
+    return x;
+  }
+  const Found& f = *t.best;
+  const Estimate& e = f.estimate;
+  const Problem& p = search.variants[static_cast<std::size_t>(f.variant)].problem;
+  x.scenario.problem = p;
+  x.scenario.strategy = f.strategy;
+  x.gap = t.result.gap();
+  if (all.run.tokens > 0) {
+    x.run = whole_run(work_of(p, e, all.run.tokens), all.run.terms);
+    x.run_cost = run_dollars(all.run, search.scenario.system, x.price.value_or(0), p, e);
+  }
+  spend(x, all.budget, e.devices);
+  const bool cost = search.aim.objective == TrainingObjective::cost;
+  const double each = cost ? x.price.value_or(0) * x.bought / x.devices : 1;
+  x.score = each * f.score;
+  if (is_time(search.aim.objective)) {
+    x.contender = contender_of(search, f);
+    x.contender->seconds *= each;
+  }
+  x.time = e.step;
+  x.tokens_per_second = e.tokens / e.step.value;
+  x.tokens_per_joule = e.tokens / (e.energy.total().value * e.devices);
+  x.mfu = e.mfu();
+  x.memory = e.memory.total();
+  x.summary = name_of_found(search, f);
+  x.strategy = write(f.strategy, Quantities::si);
+  return x;
+}
+
+Row row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) {
+  const ServingSearch& search = t.asked.search;
+  Row x = head_of_row(t.asked, all.budget);
+  x.stopped = t.result.stopped;
+  if (t.result.best.empty()) {
+    if (x.nothing.empty()) {
+      x.nothing = fmt::format("nothing meets the limits on up to {} devices", t.asked.most);
+    }
+    return x;
+  }
+  const ServingFound& f = t.result.best.front();
+  const ServingEstimate& e = f.estimate;
+  x.scenario.problem.serving = f.serving;
+  x.scenario.strategy = f.strategy;
+  spend(x, all.budget, f.devices());
+  x.time = e.tpot;
+  x.first_token = e.ttft;
+  x.tokens_per_second = f.tokens_per_second();
+  const double tokens = static_cast<double>(f.serving.batch) * f.serving.output;
+  x.tokens_per_joule =
+      tokens / (request_energy(x.scenario.problem, f.strategy).total().value * e.devices);
+  x.memory = e.memory.total();
+  x.summary = name_of_found(f);
+  x.strategy = write(f.strategy, Quantities::si);
+  const Likeness like = likeness_of(Asked::infer, x.device, x.scenario.problem, f.strategy);
+  switch (search.aim.objective) {
+    case ServingObjective::devices:  // what it takes is sure; that the limits hold is not
+      x.score = x.spent;
+      return x;
+    case ServingObjective::latency:
+      x.score = e.latency.value;
+      break;
+    case ServingObjective::throughput:
+      x.score = 1 / x.tokens_per_second;
+      break;
+  }
+  x.contender = Contender{like, x.score};
+  return x;
+}
+
+template <class Systems>
+Answer answer_of_rows(const Systems& x, Task task, std::string_view objective,
+                      const std::string& title) {
+  std::vector<Row> rows;
+  for (const auto& s : x.systems) rows.push_back(row_of(s, x.asked));
+  std::vector<std::string> assumptions = x.asked.assumptions;
+  const std::vector<std::string>& run = x.asked.run.assumptions;
+  assumptions.insert(assumptions.end(), run.begin(), run.end());
+  const bool prices =
+      std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.price.has_value(); });
+  return answer_of(std::move(rows),
+                   {.task = task,
+                    .budget = x.asked.budget,
+                    .objective = objective,
+                    .prices = prices,
+                    .runs = x.asked.run.tokens > 0},
+                   x.seconds, std::move(assumptions), title);
+}
+
+}  // namespace
+
+Answer answer_of(const TrainedSystems& x) {
+  const TrainingSearch& one = x.asked.systems.front().search;
+  const Problem& p = one.scenario.problem;
+  return answer_of_rows(x, Task::train, name_of(one.aim.objective),
+                        fmt::format("training {} within {}, batch {}, seq {}", p.model.name,
+                                    text_of(x.asked.budget), p.work.batch, p.work.seq));
+}
+
+Answer answer_of(const ServedSystems& x) {
+  const ServingSearch& one = x.asked.systems.front().search;
+  const Problem& p = one.scenario.problem;
+  return answer_of_rows(x, Task::infer, name_of(one.aim.objective),
+                        fmt::format("serving {} within {}, input {}, output {}", p.model.name,
+                                    text_of(x.asked.budget), p.serving.input, p.serving.output));
+}
+
+}  // namespace sextant

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// From options to a search over several systems, under a budget.
+#pragma once
+
+#include "sextant/options/common.hpp"
+#include "sextant/options/search.hpp"
+#include "sextant/search/systems.hpp"
+
+namespace sextant {
+
+/// Whether a search is one over systems: a budget was given, or several systems.
+inline bool asks_systems(const SearchOptions& o) { return !o.budget.empty() || !o.systems.empty(); }
+
+/// Throws InputError where options are missing or of another kind of search.
+void check_asked(const SearchOptions& o);
+
+/// Throw InputError with everything that is wrong: systems, the budget, prices, and what a search
+/// of one system would say.
+SystemsAsked<TrainingSearch> read_training_systems(const SearchOptions& o, const Common& common);
+SystemsAsked<ServingSearch> read_serving_systems(const SearchOptions& o, const Common& common);
+
+}  // namespace sextant
