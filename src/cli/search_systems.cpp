@@ -33,7 +33,8 @@ std::vector<std::vector<int>> lists_of(const TrainingAsked& asked, BudgetKind ki
   if (run || more_is_better(asked.search.aim.objective)) return {all};
   std::vector<std::vector<int>> lists;
   if (!near.empty()) lists.push_back(near);
-  for (auto n = fewer.rbegin(); n != fewer.rend(); ++n) lists.push_back({*n});
+  const std::vector<int> most_first(fewer.rbegin(), fewer.rend());
+  for (const int n : most_first) lists.push_back({n});
   return lists;
 }
 

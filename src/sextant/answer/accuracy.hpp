@@ -15,7 +15,8 @@ namespace sextant {
 /// By group; CSV and JSON have every case. The figure is the scatter of all.
 Answer accuracy_answer(const std::vector<CaseResult>& results);
 
-/// What moved since an earlier version, by group and the furthest cases; CSV and JSON have every one.
+/// What moved since an earlier version, by group and the furthest cases; CSV and JSON have every
+/// one.
 Answer against_answer(const MovedCases& cases);
 
 /// How well runs are put in order.

@@ -15,8 +15,8 @@
 
 namespace sextant::study {
 
-/// Names of presets; an empty link or memory is what devices of the node usually have, and a core of
-/// "own" theirs; without, it is one for all nodes.
+/// Names of presets; an empty link or memory is what devices of the node usually have, and a core
+/// of "own" theirs; without, it is one for all nodes.
 struct TechnologyNames {
   std::string node;
   std::string dram;
