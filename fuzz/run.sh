@@ -1,17 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the fuzz targets and runs each for some seconds: fuzz/run.sh [SECONDS] [BUILD_FOLDER]
+# FUZZ names others: FUZZ=api fuzz/run.sh 600 goes from requests to answers, which builds the commands and the server, too.
 set -eu
 seconds=${1:-10}
+names=${FUZZ:-toml json csv cases units plan kineto import}
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${2:-$root/build-fuzz}
 
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_CXX_COMPILER=clang++ -DSEXTANT_FUZZ=ON -DSEXTANT_TESTS=OFF -DSEXTANT_BENCH=OFF >/dev/null
-cmake --build "$build" --target fuzz_toml fuzz_json fuzz_csv fuzz_cases fuzz_units fuzz_plan fuzz_kineto fuzz_import \
-  fuzz_api
+# shellcheck disable=SC2046,SC2086  # a list of words
+cmake --build "$build" --target $(printf 'fuzz_%s ' $names)
 
-for name in toml json csv cases units plan kineto import api; do
+for name in $names; do
   echo "== $name, $seconds s"
   # New inputs go to the build folder; the seeds in the repository stay small and readable.
   found=$build/corpus/$name
