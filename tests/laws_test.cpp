@@ -163,95 +163,89 @@ void expect_sane(const Question& q, const ServingEstimate& e) {
 
 constexpr unsigned questions = 3000;
 
-TEST(Laws, TrainingIsFiniteAndBelowItsPeaks) {
+/// Asks what is drawn from so many seeds; how many questions there were.
+template <class Draw, class Ask>
+int ask(unsigned seeds, const Draw& draw, const Ask& ask_one) {
   int asked = 0;
-  for (unsigned seed = 0; seed < questions; ++seed) {
-    const std::optional<Question> q = training(seed);
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    std::optional<Question> q = draw(seed);
     if (!q) continue;
     ++asked;
-    expect_sane(*q, evaluate(q->problem, q->strategy));
+    ask_one(*q);
   }
+  return asked;
+}
+
+/// No resource made better makes it slower.
+template <class TimeOf>
+void expect_no_slower(const Question& q, const TimeOf& time_of) {
+  const Seconds before = time_of(q.problem);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(Knob::count); ++k) {
+    const auto knob = static_cast<Knob>(k);
+    const Seconds after = time_of(turned(q.problem, knob));
+    EXPECT_LE(after.value, before.value * (1 + clock_slack)) << name_of(knob) << ": " << q.text;
+  }
+}
+
+TEST(Laws, TrainingIsFiniteAndBelowItsPeaks) {
+  const int asked = ask(questions, training,
+                        [](const Question& q) { expect_sane(q, evaluate(q.problem, q.strategy)); });
   EXPECT_GT(asked, 300);
 }
 
 TEST(Laws, ServingIsFinite) {
-  int asked = 0;
-  for (unsigned seed = 0; seed < questions; ++seed) {
-    const std::optional<Question> q = serving(seed);
-    if (!q) continue;
-    ++asked;
-    expect_sane(*q, serve(q->problem, q->strategy));
-  }
+  const int asked = ask(questions, serving,
+                        [](const Question& q) { expect_sane(q, serve(q.problem, q.strategy)); });
   EXPECT_GT(asked, 500);
 }
 
 // Every number that explain() lists sums to what evaluate() says of the same kind.
 TEST(Laws, OperatorsSumToTheStep) {
-  for (unsigned seed = 0; seed < questions / 3; ++seed) {
-    const std::optional<Question> q = training(seed);
-    if (!q) continue;
-    const Explained x = explain(q->problem, q->strategy);
+  ask(questions / 3, training, [](const Question& q) {
+    const Explained x = explain(q.problem, q.strategy);
     for (const Time t : {Time::forward, Time::backward, Time::recompute}) {
       double sum = 0;
       for (const Operator& o : x.operators) {
         if (o.kind == t) sum += o.count * o.exposed.value;
       }
       const double said_of_it = x.estimate.time[t].exposed.value;
-      EXPECT_NEAR(sum, said_of_it, 1e-9 * x.estimate.step.value) << q->text;
+      EXPECT_NEAR(sum, said_of_it, 1e-9 * x.estimate.step.value) << q.text;
     }
-  }
+  });
 }
 
 TEST(Laws, NothingBetterMakesAStepSlower) {
-  for (unsigned seed = 0; seed < questions; ++seed) {
-    const std::optional<Question> q = training(seed);
-    if (!q) continue;
-    const Seconds before = evaluate(q->problem, q->strategy).step;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(Knob::count); ++k) {
-      const auto knob = static_cast<Knob>(k);
-      const Seconds after = evaluate(turned(q->problem, knob), q->strategy).step;
-      EXPECT_LE(after.value, before.value * (1 + clock_slack)) << name_of(knob) << ": " << q->text;
-    }
-  }
+  ask(questions, training, [](const Question& q) {
+    expect_no_slower(q, [&](const Problem& p) { return evaluate(p, q.strategy).step; });
+  });
 }
 
 TEST(Laws, NothingBetterMakesARequestSlower) {
-  for (unsigned seed = 0; seed < questions / 3; ++seed) {
-    const std::optional<Question> q = serving(seed);
-    if (!q) continue;
-    const Seconds before = serve(q->problem, q->strategy).latency;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(Knob::count); ++k) {
-      const auto knob = static_cast<Knob>(k);
-      const Seconds after = serve(turned(q->problem, knob), q->strategy).latency;
-      EXPECT_LE(after.value, before.value * (1 + clock_slack)) << name_of(knob) << ": " << q->text;
-    }
-  }
+  ask(questions / 3, serving, [](const Question& q) {
+    expect_no_slower(q, [&](const Problem& p) { return serve(p, q.strategy).latency; });
+  });
 }
 
 TEST(Laws, ALargerBatchIsNeverSoonerDone) {
-  for (unsigned seed = 0; seed < questions; ++seed) {
-    std::optional<Question> q = training(seed);
-    if (!q) continue;
-    const Estimate one = evaluate(q->problem, q->strategy);
-    q->problem.work.batch *= 2;
-    if (legal(q->problem, q->strategy) != Verdict::fits) continue;
-    const Estimate two = evaluate(q->problem, q->strategy);
-    EXPECT_GE(two.step.value, one.step.value * (1 - slack)) << q->text;
-  }
+  ask(questions, training, [](Question& q) {
+    const Estimate one = evaluate(q.problem, q.strategy);
+    q.problem.work.batch *= 2;
+    if (legal(q.problem, q.strategy) != Verdict::fits) return;
+    const Estimate two = evaluate(q.problem, q.strategy);
+    EXPECT_GE(two.step.value, one.step.value * (1 - slack)) << q.text;
+  });
 }
 
 TEST(Laws, MoreReplicasNeverTakeMoreMemoryEach) {
-  for (unsigned seed = 0; seed < questions; ++seed) {
-    std::optional<Question> q = training(seed);
-    if (!q) continue;
-    if (q->strategy.dp == 1) continue;  // which needs no room for what replicas send
-    const Estimate one = evaluate(q->problem, q->strategy);
-    q->problem.work.batch *= 2;
-    q->strategy.dp *= 2;
-    if (legal(q->problem, q->strategy) != Verdict::fits) continue;
-    const Estimate two = evaluate(q->problem, q->strategy);
-    EXPECT_LE(two.memory.total().value, one.memory.total().value * (1 + slack)) << q->text;
-  }
+  ask(questions, training, [](Question& q) {
+    if (q.strategy.dp == 1) return;  // which needs no room for what replicas send
+    const Estimate one = evaluate(q.problem, q.strategy);
+    q.problem.work.batch *= 2;
+    q.strategy.dp *= 2;
+    if (legal(q.problem, q.strategy) != Verdict::fits) return;
+    const Estimate two = evaluate(q.problem, q.strategy);
+    EXPECT_LE(two.memory.total().value, one.memory.total().value * (1 + slack)) << q.text;
+  });
 }
 
 }  // namespace

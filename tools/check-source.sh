@@ -24,7 +24,7 @@ declare -A may_include=(
   [validate]="units spec graph cost io predict scenario serving"
   [sweep]="units spec graph cost predict serving tech io scenario search"
   [study]="units spec graph cost predict run scenario tech io report validate"
-  [design]="units spec graph cost predict scenario tech io report study search"
+  [design]="units spec graph cost predict scenario tech io report validate study search"
   [answer]="units spec graph cost predict serving run profile tech io report validate search sweep study design scenario import"
   [options]="units spec graph cost predict serving run profile tech io report validate search sweep study design scenario import answer"
 )

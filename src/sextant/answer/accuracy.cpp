@@ -180,8 +180,9 @@ Answer against_answer(const MovedCases& cases) {
   const Records groups =
       records_of(moved_groups(cases), say, [](const MovedGroup& x) { return x.name == "all"; });
   a.list("groups", "MovedGroup", groups);
-  a.list("rows", "MovedCase", moved_records(cases.moved));
-  a.lines(moved_records(cases.moved));
+  const Records rows = moved_records(cases.moved);
+  a.list("rows", "MovedCase", rows);
+  a.lines(rows);
   if (cases.moved.empty()) {
     a.say("no case is in both");
   } else {

@@ -89,7 +89,7 @@ class Builder {
   void evaluate(Design& d, const Place& p) const {
     const Technology& t = technologies_[d.technology];
     std::optional<Blueprint> made = try_generate(t, d.budget);
-    if (!made || made->device.l2.capacity < made->device.cores * least_l2) return;
+    if (!made || has_small_cache(made->device)) return;
     if (free_.power) {
       d.budget.power = power_share(p) * made->natural_power;
       made = try_generate(t, d.budget);

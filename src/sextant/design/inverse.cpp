@@ -2,11 +2,11 @@
 #include "sextant/design/inverse.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/settings.hpp"
 #include "sextant/spec/flags.hpp"
 
@@ -20,17 +20,6 @@ constexpr double half_octave = 1.4142135623730951;
 constexpr int most_steps = 20;  // half octaves: a thousand times more or less
 constexpr int halvings = 30;
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == text.npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 constexpr const char* example = "such as 'share.dram<0.5', 'time<80 ms' or 'power<700 W'";
 
 /// "dram" of "share.dram"; names of resources are written as people like.
@@ -38,7 +27,7 @@ Limit limit_named(const std::string& name) {
   std::vector<std::string> names;
   std::string all;
   for (std::size_t i = 0; i < Limits::size; ++i) {
-    names.push_back(lower(std::string(study::names_of(Limit{})[i])));
+    names.push_back(lower(study::names_of(Limit{})[i]));
     if (names.back() == lower(name)) return static_cast<Limit>(i);
     all += (all.empty() ? "" : ", ") + names.back();
   }
@@ -50,8 +39,8 @@ Limit limit_named(const std::string& name) {
 double bound_of(const std::string& text, Dimension unit) {
   if (unit == Dimension{}) {
     const bool is_percent = text.ends_with('%');
-    const std::optional<double> number =
-        parse_number(is_percent ? trimmed(text.substr(0, text.size() - 1)) : text);
+    const std::optional<double> number = parse_number(
+        is_percent ? trimmed(std::string_view(text).substr(0, text.size() - 1)) : text);
     if (number && std::isfinite(*number)) return is_percent ? *number / 100 : *number;
     throw InputError("--until: expected a number, got '" + text + "'", example);
   }
@@ -85,7 +74,7 @@ class Number {
     // What was derived is a number from now on, so that moving one leaves the others.
     const Blueprint d = generate(machine_.technology, machine_.budget);
     natural_power_ = machine_.budget.power.value <= 0;
-    trusts_small_cache_ = small_cache(d);  // whoever asks for one has it
+    trusts_small_cache_ = has_small_cache(d.device);  // whoever asks for one has it
     Trial as_is{.machine = machine_, .network = w.around.network, .blueprint = d};
     resolve(as_is.machine.budget, d);
     const Slot slot = find(as_is);
@@ -135,7 +124,7 @@ class Number {
         return t;
       }
     }
-    if (!trusts_small_cache_ && small_cache(t.blueprint)) {
+    if (!trusts_small_cache_ && has_small_cache(t.blueprint.device)) {
       t.reason = "l2: less than " + format_binary_bytes(least_l2.value) +
                  " a core, the least of any device whose kernels were measured";
       return t;
@@ -157,10 +146,6 @@ class Number {
     Budget b = t.machine.budget;
     b.power = t.blueprint.device.power.limit;
     return check(t.machine.technology, b);
-  }
-
-  static bool small_cache(const Blueprint& d) {
-    return d.device.l2.capacity < d.device.cores * least_l2;
   }
 
   static void resolve(Budget& b, const Blueprint& d) {
@@ -384,7 +369,7 @@ Condition read_condition(const std::string& text) {
   Condition c;
   c.text = text;
   c.below = text[sign] == '<';
-  const std::string name = trimmed(text.substr(0, sign));
+  const std::string name(trimmed(std::string_view(text).substr(0, sign)));
   const std::size_t dot = name.find('.');
   Flags flags;
   c.measure = flags.choice<Measure>("--until", name.substr(0, dot));
@@ -393,8 +378,9 @@ Condition read_condition(const std::string& text) {
     throw InputError("--until: '" + name + "' is no measure", example);
   }
   if (c.measure == Measure::share) c.limit = limit_named(name.substr(dot + 1));
-  const std::string bound = text.substr(sign + 1);
-  c.bound = bound_of(trimmed(bound.starts_with('=') ? bound.substr(1) : bound), c.unit());
+  const std::string_view bound = std::string_view(text).substr(sign + 1);
+  c.bound =
+      bound_of(std::string(trimmed(bound.starts_with('=') ? bound.substr(1) : bound)), c.unit());
   return c;
 }
 

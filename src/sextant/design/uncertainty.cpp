@@ -9,6 +9,7 @@
 
 #include "sextant/search/parallel.hpp"
 #include "sextant/tech/spread.hpp"
+#include "sextant/validate/ranking.hpp"
 
 namespace sextant::design {
 namespace {
@@ -79,35 +80,6 @@ Quantiles quantiles_of(const std::vector<Sample>& samples, const Sample& nominal
           .p90 = quantile(values, 0.9)};
 }
 
-/// Places in order, from 0; ties get the mean of theirs.
-std::vector<double> ranks(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> out(values.size());
-  for (std::size_t i = 0; i < order.size();) {
-    std::size_t end = i;
-    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
-    for (std::size_t k = i; k < end; ++k) out[order[k]] = 0.5 * static_cast<double>(i + end - 1);
-    i = end;
-  }
-  return out;
-}
-
-double correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const double middle = 0.5 * (static_cast<double>(a.size()) - 1);
-  double both = 0;
-  double aa = 0;
-  double bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    both += (a[i] - middle) * (b[i] - middle);
-    aa += (a[i] - middle) * (a[i] - middle);
-    bb += (b[i] - middle) * (b[i] - middle);
-  }
-  return aa > 0 && bb > 0 ? both / std::sqrt(aa * bb) : 0;
-}
-
 std::vector<Doubt> doubts_of(const std::vector<std::string>& causes,
                              const std::vector<std::vector<double>>& points,
                              const std::vector<Sample>& samples) {
@@ -115,7 +87,6 @@ std::vector<Doubt> doubts_of(const std::vector<std::string>& causes,
   for (const Sample& s : samples) {
     if (s.runs) times.push_back(s.time);
   }
-  const std::vector<double> time_ranks = ranks(times);
   std::vector<Doubt> doubts;
   double sum = 0;
   for (std::size_t c = 0; c < causes.size(); ++c) {
@@ -123,7 +94,7 @@ std::vector<Doubt> doubts_of(const std::vector<std::string>& causes,
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (samples[i].runs) shares.push_back(points[i][c]);
     }
-    const double r = correlation(ranks(shares), time_ranks);
+    const double r = rank_correlation(shares, times);
     doubts.push_back({.what = causes[c], .correlation = r, .share = r * r});
     sum += r * r;
   }

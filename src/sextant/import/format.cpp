@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sextant/io/embedded.hpp"
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
@@ -168,12 +169,6 @@ bool holds(const std::vector<std::string>& names, std::string_view name) {
 std::string above(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string::npos ? "" : name.substr(0, dot);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
 }
 
 const Node& checkpoint_table() {

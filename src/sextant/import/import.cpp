@@ -8,6 +8,7 @@
 
 #include "sextant/import/facts.hpp"
 #include "sextant/import/shell.hpp"
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/units/format.hpp"
@@ -18,12 +19,6 @@ namespace {
 /// Fields of `traffic` that a scenario may have beside those of `infer`.
 constexpr std::array<std::string_view, 6> engine_fields = {
     "replicas", "token_budget", "max_requests", "block", "memory_fraction", "prefix_cache"};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 bool is_null(std::string_view text) {
   const std::string t = lower(text);

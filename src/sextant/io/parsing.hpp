@@ -38,4 +38,7 @@ void append_utf8(std::string& to, std::uint32_t code);
 /// Without the blanks around it.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r");
 
+/// With small letters for those of ASCII.
+std::string lower(std::string_view text);
+
 }  // namespace sextant

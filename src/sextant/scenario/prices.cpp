@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <string_view>
 
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/prices.hpp"
 #include "sextant/io/text.hpp"
 
@@ -17,24 +18,15 @@ struct Part {
   std::string price;
 };
 
-std::string trimmed(std::string text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.back())) text.pop_back();
-  text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), blank));
-  return text;
-}
-
 std::vector<Part> parts_of(const std::string& text) {
   std::vector<Part> parts;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t to = std::min(text.find(',', from), text.size());
-    const std::string one = text.substr(from, to - from);
+    const std::string_view one = std::string_view(text).substr(from, to - from);
     const std::size_t equals = one.find('=');
-    if (equals == std::string::npos) {
-      parts.push_back({"", trimmed(one)});
-    } else {
-      parts.push_back({trimmed(one.substr(0, equals)), trimmed(one.substr(equals + 1))});
-    }
+    const bool named = equals != one.npos;
+    parts.push_back({std::string(named ? trimmed(one.substr(0, equals)) : ""),
+                     std::string(trimmed(named ? one.substr(equals + 1) : one))});
     from = to + 1;
   }
   std::erase_if(parts, [](const Part& p) { return p.name.empty() && p.price.empty(); });

@@ -135,23 +135,16 @@ class Reader {
     constrain(s, {o_.fix, o_.limit}, flags_);
   }
 
-  /// What the runtime has; a schedule that is fixed is wanted, whoever has it.
+  /// What the runtime has; --fix says what it wants after this, whoever has it.
   void keep_schedules(SearchSpace& s) {
     const Schedules& has = scenario_.problem.runtime.schedules;
-    const auto named = [&](std::string_view axis) {
-      return std::any_of(o_.fix.begin(), o_.fix.end(), [&](const std::string& f) {
-        return f.size() > axis.size() && f.starts_with(axis) && f[axis.size()] == '=';
-      });
-    };
-    if (!named("schedule")) {
-      std::erase_if(s.schedule, [&](Schedule x) {
-        return (x == Schedule::gpipe && !has.gpipe) ||
-               (x == Schedule::zero_bubble && !has.zero_bubble) ||
-               (x == Schedule::zero_bubble_v && !has.zero_bubble_v) ||
-               (x == Schedule::dual_pipe && !has.dual_pipe);
-      });
-    }
-    if (!has.interleaved && !named("interleave")) s.interleave.only = {1};
+    std::erase_if(s.schedule, [&](Schedule x) {
+      return (x == Schedule::gpipe && !has.gpipe) ||
+             (x == Schedule::zero_bubble && !has.zero_bubble) ||
+             (x == Schedule::zero_bubble_v && !has.zero_bubble_v) ||
+             (x == Schedule::dual_pipe && !has.dual_pipe);
+    });
+    if (!has.interleaved) s.interleave.only = {1};
   }
 
   void read_space(ServingSearch& t) {

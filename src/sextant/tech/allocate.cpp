@@ -57,7 +57,7 @@ class Search {
     const auto [found, is_new] = known_.try_emplace(c, infinite);
     if (!is_new) return found->second;
     const std::optional<Blueprint> made = try_generate(t_, budget_of(c));
-    if (!made || made->device.l2.capacity < made->device.cores * least_l2) return infinite;
+    if (!made || has_small_cache(made->device)) return infinite;
     const double v = objective_(*made);
     if (std::isfinite(v)) found->second = v;
     return found->second;

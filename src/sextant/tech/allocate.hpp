@@ -23,6 +23,7 @@ Objective over_core_counts(Objective objective, int points = 5, double reach = 0
 /// Of a core. V100 has 77 KiB of cache a core, the least of all devices whose kernels were
 /// measured; below, the kernel model is not to be believed.
 inline constexpr Bytes least_l2{75 * 1024.0};
+inline bool has_small_cache(const Device& d) { return d.l2.capacity < d.cores * least_l2; }
 
 struct AllocationSpace {
   bool l2 = true;
