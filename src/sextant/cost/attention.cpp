@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/cost/roofline.hpp"
+
 namespace sextant {
 namespace {
 
@@ -27,6 +29,9 @@ struct PromptWork {
 };
 
 KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w, Hertz clock) {
+  if (chip.roofline > 0) {
+    return on_roofline(chip, Flops(w.useful_flops), Bytes(w.bytes), w.type);
+  }
   const double hz = clock.value;
   const double issue = w.flops_a_score / (chip.per_clock[w.type].value * k.efficiency);
   const double special = k.softmax / chip.special_per_clock;
@@ -110,6 +115,9 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
 
 // A cache is split when that fills the device and pays for joining the pieces.
 KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, Hertz clock) {
+  if (chip.roofline > 0) {
+    return on_roofline(chip, Flops(w.useful_flops), Bytes(w.cache + w.other), w.type);
+  }
   const KernelCost whole = cache_in_pieces(chip, k, w, 1, clock);
   const double slots = chip.cores * k.resident;
   const double pieces = std::min(std::floor(slots / w.blocks), std::floor(w.tokens / k.chunk));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sextant/cost/power.hpp"
 
@@ -83,6 +84,15 @@ Chip lower(const Device& d) {
   c.mechanism.drain_cycles *= width;
   c.power_limit = d.power.limit;
   derive_power(d, c);
+  return c;
+}
+
+Chip lower_to_roofline(const Device& device, double share) {
+  Chip c = lower(device);
+  c.roofline = share;
+  c.clock = device.clock;
+  c.light_clock = device.clock;
+  c.power_limit = Watts(std::numeric_limits<double>::max());
   return c;
 }
 

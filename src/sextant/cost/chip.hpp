@@ -32,11 +32,16 @@ struct Chip {
   Table<JoulesPerFlop, Precision> matrix_energy;  ///< a FLOP at `clock`, in the type that runs
   JoulesPerByte memory_energy;  ///< a byte of device memory, the way to the cores included
   Watts vector_power;           ///< ordinary units at full issue
+  double roofline = 0;          ///< share of peak that is assumed of every kernel; 0: none is
 
   bool on_vector(Precision running) const { return vector_fp32 && running == Precision::fp32; }
 };
 
 Chip lower(const Device& device);
+
+/// A device on which every kernel is assumed to reach that share of the peak, at the rated clock
+/// whatever it draws.
+Chip lower_to_roofline(const Device& device, double share);
 
 /// The type a multiply of `p` really runs in: the next wider one the device has.
 Precision runs_as(const Device& device, Precision p);

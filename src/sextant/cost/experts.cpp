@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/cost/roofline.hpp"
+
 namespace sextant {
 namespace {
 
@@ -90,6 +92,9 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   const double feed_rate = k.feed * chip.per_clock_16bit.value;
   const double l2_rate = (chip.mechanism.asynchronous ? 4 : 1) * chip.l2_per_clock.value * hz;
   const double bytes = loads.active * n * inner * weight + loads.tokens * (inner * element + n * 2);
+  if (chip.roofline > 0) {
+    return on_roofline(chip, Flops(2 * loads.tokens * n * inner), Bytes(bytes), l.type);
+  }
   const double rate =
       std::min(k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz);
   const double memory = bytes / rate;
@@ -139,6 +144,7 @@ KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& l
 // what the way forward read, and what came out of it.
 KernelCost streamed(const Chip& chip, const ExpertKernel& k, const ExpertLayer& l,
                     const ExpertLoads& loads, bool backward, Hertz clock) {
+  if (chip.roofline > 0) return on_roofline(chip);
   const double ffn = l.ffn / l.tp;
   const double halves = l.gated ? 2 : 1;
   const double own = l.own > 0 ? l.own : l.tokens;

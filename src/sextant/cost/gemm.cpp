@@ -7,6 +7,8 @@
 #include <cmath>
 #include <span>
 
+#include "sextant/cost/roofline.hpp"
+
 namespace sextant {
 namespace {
 
@@ -294,6 +296,13 @@ std::span<const TileShape> tiles_of(const Chip& chip, Precision type) {
 }  // namespace
 
 KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
+  if (chip.roofline > 0) {
+    const double element = element_bytes(chip.runs[g.type]);
+    const double weight = g.weight_bits > 0 ? g.weight_bits / 8 : element_bytes(g.type);
+    const double bytes = g.batch * (g.m * g.k * element + g.n * g.k * std::min(element, weight) +
+                                    g.m * g.n * g.result_bytes);
+    return on_roofline(chip, Flops(2 * g.batch * g.m * g.n * g.k), Bytes(bytes), g.type);
+  }
   const Problem p = make_problem(chip, g, clock);
   Candidate best;
   if (g.provider == GemmLibrary::scaled && p.rows <= 64) {

@@ -74,6 +74,7 @@ Joules memory_draw(const Chip& chip, const KernelCost& cost) {
 }
 
 Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type) {
+  if (cost.time.value <= 0) return chip.idle;
   const double voltage = std::pow(cost.clock / chip.clock, energy_exponent);
   const Joules matrix = chip.matrix_energy[type] * cost.flops * (voltage * switching(cost));
   const Watts vector =

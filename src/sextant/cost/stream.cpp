@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sextant/cost/roofline.hpp"
+
 namespace sextant {
 namespace {
 
@@ -43,6 +45,7 @@ Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type) {
 }
 
 KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s, Hertz clock) {
+  if (chip.roofline > 0) return on_roofline(chip);
   const double hz = clock.value;
   const double rate = std::min(kernel.memory_efficiency * chip.bandwidth.value,
                                chip.l2_per_clock.value * hz);  // all of it crosses L2
@@ -66,6 +69,7 @@ KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s,
 
 KernelCost quantize_rows(const Chip& chip, const Kernels& kernels, Precision type, double rows,
                          double cols) {
+  if (chip.roofline > 0) return on_roofline(chip);
   const bool four_bits = element_bytes(type) < 1;
   const QuantizeKernel& kernel = four_bits ? kernels.quantize_4bit : kernels.quantize;
   const double hz = chip.clock.value;

@@ -37,7 +37,7 @@ void describe_presets(V& v, Options& o, std::string_view runtime, const Substitu
      .required = true,
      .preset = PresetKind::system,
      .unless = unless.system});
-  v("runtime", o.runtime, {.help = runtime, .preset = PresetKind::runtime});
+  v("runtime", o.runtime, {.help = runtime, .alias = "assumptions", .preset = PresetKind::runtime});
 }
 
 /// What a file says stands for the options that are not given.

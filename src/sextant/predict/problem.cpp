@@ -17,7 +17,8 @@ constexpr double hot_node = 1.6;
 Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,
                 const Model& model, const Training& work) {
   Problem p;
-  p.chip = lower(system.device);
+  const double roofline = libraries.kernels.roofline;
+  p.chip = roofline > 0 ? lower_to_roofline(system.device, roofline) : lower(system.device);
   if (system.devices_per_node > 1) p.chip.idle *= hot_node;
   p.network = lower(system);
   p.kernels = libraries.kernels;

@@ -42,7 +42,8 @@ Likeness likeness_of(Asked question, std::string device, const Problem& p, const
           .experts = p.model.experts.count > 0,
           .narrow = element_bytes(s.precision) < 2,
           .many_nodes = devices_of(s) > p.network.devices_per_node,
-          .model = p.model.name};
+          .model = p.model.name,
+          .assumed = p.chip.roofline > 0};
 }
 
 Interval interval_of(const Errors& errors, const Likeness& asked) {
@@ -69,10 +70,10 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
     i.basis +=
         ", runtime " + asked.runtime + (wanted.runtime_measured ? " measured" : " never measured");
   }
-  if (nearest == nullptr) {
+  if (nearest == nullptr || asked.assumed) {
     i.low = std::exp(-nothing_near);
     i.high = std::exp(nothing_near);
-    i.basis += "; no measurement of this kind";
+    i.basis += asked.assumed ? "; kernels are assumed" : "; no measurement of this kind";
     return i;
   }
   // About the middle of the group, so that a bias is neither hidden nor multiplied.

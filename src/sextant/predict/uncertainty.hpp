@@ -21,6 +21,7 @@ struct Likeness {
   bool narrow = false;
   bool many_nodes = false;
   std::string model = {};
+  bool assumed = false;  ///< a roofline stands for kernels
 };
 
 Likeness likeness_of(Asked question, std::string device, const Problem& problem,

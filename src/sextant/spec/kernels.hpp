@@ -168,6 +168,9 @@ struct Kernels {
   bool whole_module =
       false;          ///< attention rotates queries and keys and appends to the cache itself
   bool sinks = true;  ///< attention takes learned sinks
+  /// In place of all kernels a roofline, as studies assume it: this share of a type's peak, the
+  /// whole of the bandwidth, no power limit, and nothing for operators that only move bytes.
+  double roofline = 0;
   PrefillKernel prefill;
   PrefillKernel prefill_8bit;
   PrefillKernel backward;
@@ -196,6 +199,8 @@ void describe(V& v, Kernels& k) {
   v("notes", k.notes, {.help = "remarks", .inert = "a remark"});
   v("whole_module", k.whole_module, {.help = "attention rotates and appends to the cache itself"});
   v("sinks", k.sinks, {.help = "attention takes learned sinks"});
+  v("roofline", k.roofline,
+    {.help = "share of peak of a roofline in place of all kernels; 0: they count", .max = 1});
   v("prefill", k.prefill, {.help = "attention over a prompt"});
   v("prefill_8bit", k.prefill_8bit, {.help = "the same with an 8-bit cache"});
   v("backward", k.backward, {.help = "its gradient"});
