@@ -14,7 +14,7 @@ fresh() {
   put src/sextant/units/a.hpp "$spdx" '#pragma once'
   put src/sextant/cost/a.hpp "$spdx" '#pragma once' '#include "sextant/spec/a.hpp"' '#include <cmath>'
   put src/sextant/io/toml.cpp "$spdx" '#include <toml++/toml.h>'
-  put src/sextant/validate/calibrate.cpp "$spdx" '#include <nlopt.hpp>' '#include "sextant/io/a.hpp"'
+  put src/sextant/validate/fit.cpp "$spdx" '#include <nlopt.hpp>' '#include "sextant/io/a.hpp"'
   put src/sextant/cost/a_test.cpp "$spdx" '#include "sextant/io/a.hpp"'
   put src/sextant/sweep/parallel.hpp "$spdx" '#pragma once' '#include <thread>'
   put src/cli/main.cpp "$spdx" '#include <CLI/CLI.hpp>' '#include <iostream>'
@@ -57,8 +57,8 @@ edge src/sextant/sweep/b.hpp '<thread>' "no input, output or threads in the core
 edge src/sextant/io/b.cpp '<sqlite3.h>' "this header belongs to src/sextant/io/store.cpp alone"
 edge src/cli/b.cpp '<mpi.h>' "this header belongs to src/mpi/* alone"
 edge src/sextant/spec/b.cpp '<toml++/toml.h>' "this header belongs to src/sextant/io/toml.cpp alone"
-edge src/sextant/io/node.cpp '<nlopt.hpp>' "this header belongs to src/sextant/validate/calibrate.cpp alone"
-edge src/cli/fit.cpp '<nlopt.hpp>' "this header belongs to src/sextant/validate/calibrate.cpp alone"
+edge src/sextant/io/node.cpp '<nlopt.hpp>' "this header belongs to src/sextant/validate/fit.cpp alone"
+edge src/cli/fit.cpp '<nlopt.hpp>' "this header belongs to src/sextant/validate/fit.cpp alone"
 edge src/sextant/io/b.cpp '<CLI/CLI.hpp>' "this header belongs to src/cli/* alone"
 
 fresh; put src/sextant/new/a.cpp "$spdx"; expect "module 'new' is not in the table"

@@ -35,7 +35,7 @@ with_threads="src/sextant/search/parallel.hpp src/sextant/sweep/parallel.hpp"
 # Each third-party header and the one place that may include it.
 third_party=(
   'toml\+\+/|<toml\.hpp     src/sextant/io/toml.cpp'
-  '<nlopt                   src/sextant/validate/calibrate.cpp'
+  '<nlopt                   src/sextant/validate/fit.cpp'
   '<sqlite3                 src/sextant/io/store.cpp'
   '<mpi                     src/mpi/*'
   '<CLI/                    src/cli/*'

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refits the presets that ship and writes the constants into them.
 
-usage: tools/refit.py PROGRAM CASES-FOLDER [device NAME | kernels NAME | collectives NAME]...
+usage: tools/refit.py PROGRAM CASES-FOLDER [device NAME | kernels NAME | collectives NAME | runtime NAME]...
 
 Runs `sextant calibrate` and replaces the fitted tables of presets/devices/NAME.toml or
 presets/kernels/NAME.toml; everything else in those files, comments included, stays. With a communication library
-go the latency and efficiency of the fabrics that it was measured on, in every presets/systems/*.toml that has them.
+go the latency and efficiency of the fabrics that it was measured on, in every presets/systems/*.toml that has them. Of
+a runtime's fields those change that the steps and requests of the case files determine.
 """
 import glob
 import json
+import math
 import re
 import subprocess
 import sys
@@ -104,14 +106,70 @@ def refit_collectives(program, cases, name):
             path.write_text(text)
 
 
+def same(a, b):
+    """Of two values as they are written, whatever their unit."""
+    scale = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+    numbers = []
+    for value in (a, b):
+        number, _, unit = str(value).partition(" ")
+        numbers.append(float(number) * scale.get(unit, 1))
+    return math.isclose(*numbers, rel_tol=1e-3)
+
+
+def set_field(text, name, value):
+    """Puts one field into a file, by dotted name, in place of the line that has it; what it is stays said."""
+    *tables, field = name.split(".")
+    parts = re.split(r"(?m)^(?=\[)", text)
+    header = f"[{'.'.join(tables)}]\n"
+    at = next((i for i, p in enumerate(parts) if tables and p.startswith(header)), None if tables else 0)
+    old = re.search(rf"(?m)^{field} = [^#\n]*(?:# (.*))?\n", parts[at]) if at is not None else None
+    said = [s for s in re.split("; ", old[1] or "") if not re.search("prior|fitted", s)] if old else []
+    line = f"{field} = {value}  # {'; '.join([*filter(None, said), 'fitted'])}\n"
+    if at is None:
+        return text.rstrip("\n") + f"\n\n{header}{line}"
+    block = parts[at]
+    parts[at] = block.replace(old[0], line) if old else block.rstrip("\n") + "\n" + line + ("\n" if at + 1 < len(parts) else "")
+    return "".join(parts)
+
+
+def refit_runtime(program, cases, name):
+    out = Path("/tmp") / f"sextant-refit-{name}.toml"
+    command = [program, "calibrate", "--cases", *cases, "--runtime", name, "-o", str(out)]
+    subprocess.run(command, check=True)
+    write_runtime(name, out)
+
+
+def write_runtime(name, out):
+    path = ROOT / "presets/runtimes" / f"{name}.toml"
+    text, now = path.read_text(), tomllib.loads(path.read_text())
+    fitted = tomllib.loads(out.read_text())
+    provenance = fitted.pop("provenance")
+    fields = {k: v for k, v in fitted.items() if not isinstance(v, dict) and k not in ("name", "extends")}
+    for table, values in leaves(fitted).items():
+        fields.update({f"{table}.{k}": v for k, v in values.items()})
+    for field, value in fields.items():
+        *tables, key = field.split(".")
+        table = now
+        for t in tables:
+            table = table.get(t, {})
+        if not same(value, table.get(key, 0)):
+            text = set_field(text, field, rounded(value))
+    path.write_text(text)
+    replace(path, {"provenance": provenance})
+
+
 def main():
     program, cases = sys.argv[1], sorted(glob.glob(sys.argv[2] + "/*.csv"))
+    steps = [c for c in cases if Path(c).name.startswith(("train-", "infer-"))]
     collectives = [c for c in cases if Path(c).name.startswith("collective-")]
     kinds = ("gemm-", "attention-", "experts-", "stream-")
     cases = [c for c in cases if Path(c).name.startswith(kinds)]
     for what, name in zip(sys.argv[3::2], sys.argv[4::2]):
         if what == "collectives":
             refit_collectives(program, collectives, name)
+            continue
+        if what == "runtime":
+            refit_runtime(program, steps, name)
             continue
         out = Path("/tmp") / f"sextant-refit-{name}.toml"
         subprocess.run([program, "calibrate", "--cases", *cases, f"--{what}", name, "-o", str(out)], check=True)

@@ -13,7 +13,6 @@
 #include "sextant/io/write.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/units/format.hpp"
-#include "sextant/validate/engine_fit.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -47,6 +46,28 @@ Node fitted_tables(const std::string& base, const Kernels& kernels,
   return node;
 }
 
+// The same of single fields: "launch.host".
+Node fitted_fields(const std::string& base, const Runtime& runtime, const Calibration& fit) {
+  const Node all = write(runtime);
+  Node node = Node::table();
+  node.set("name", Node::of(runtime.name));
+  node.set("extends", Node::of(base));
+  for (const FittedConstant& k : fit.constants) {
+    const std::size_t dot = k.name.find('.');
+    if (dot == std::string::npos) {
+      node.set(k.name, *all.find(k.name));
+      continue;
+    }
+    const std::string outer = k.name.substr(0, dot);
+    const std::string inner = k.name.substr(dot + 1);
+    Node table = node.find(outer) != nullptr ? *node.find(outer) : Node::table();
+    table.set(inner, *all.find(outer)->find(inner));
+    node.set(outer, std::move(table));
+  }
+  node.set("provenance", write(fit.provenance));
+  return node;
+}
+
 }  // namespace
 
 Answer run_validate(const ValidateOptions& options, const Common& common) {
@@ -77,42 +98,6 @@ Answer run_validate(const ValidateOptions& options, const Common& common) {
   return with_figure(accuracy_answer(results), options.plot);
 }
 
-namespace {
-
-/// The [engine] of a runtime, fitted to what clients saw.
-Answer calibrate_runtime(const CalibrateOptions& options, const Common& common) {
-  Runtime runtime = load_runtime(options.runtime, settings_of(common, {"runtime"}));
-  const std::vector<Case> cases = load_cases(options.cases);
-  Catalogue catalogue;
-  EngineFitResult fit;
-  {
-    Progress bar("fitting", 1000);
-    fit = fit_engine_host(cases, runtime, catalogue, progress_of(bar));
-  }
-  if (fit.cases == 0) {
-    throw InputError("calibrate: no case of kind serving is of the runtime " + runtime.name);
-  }
-  Node root = Node::table();
-  root.set("name", Node::of(runtime.name));
-  root.set("extends", Node::of(options.runtime));
-  Node& engine = root.set("engine", Node::table());
-  for (const auto& [name, value] : fit.fitted) engine.set(name, Node::of(format(value, 4)));
-  if (common.format == Format::json) {
-    root.set("cases", Node::of(fit.cases));
-    root.set("error_before", Node::of(fit.before));
-    root.set("error_after", Node::of(fit.after));
-    return Answer::verbatim(to_json(root) + "\n");
-  }
-  const std::string report =
-      fmt::format("{} cases: mean error {} before, {} after\n\n", fit.cases,
-                  format_percent(std::expm1(fit.before)), format_percent(std::expm1(fit.after)));
-  if (common.output.empty()) return Answer::verbatim(report + to_toml(root));
-  std::fputs(report.c_str(), stderr);
-  return Answer::verbatim(to_toml(root));
-}
-
-}  // namespace
-
 Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
   const int chosen = (options.runtime.empty() ? 0 : 1) + (options.device.empty() ? 0 : 1) +
                      (options.kernels.empty() ? 0 : 1) + (options.collectives.empty() ? 0 : 1) +
@@ -122,8 +107,8 @@ Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
                      "one of --device NAME, --kernels NAME, --collectives NAME, --runtime NAME or "
                      "--defaults");
   }
-  if (!options.runtime.empty()) return calibrate_runtime(options, common);
-  const std::vector<Setting> settings = settings_of(common, {"device", "kernel", "collective"});
+  const std::vector<Setting> settings =
+      settings_of(common, {"device", "kernel", "collective", "runtime"});
   const std::vector<Case> cases = load_cases(options.cases);
   Catalogue catalogue;
   std::vector<Calibration> fits;
@@ -153,6 +138,10 @@ Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
       std::vector<Fabric> fabrics;
       fits.push_back(calibrate_collectives(cases, library, fabrics, catalogue, fitting));
       preset = to_toml(write(library));
+    } else if (!options.runtime.empty()) {
+      Runtime runtime = load_runtime(options.runtime, settings);
+      fits.push_back(calibrate_runtime(cases, runtime, catalogue, fitting));
+      preset = to_toml(fitted_fields(options.runtime, runtime, fits.front()));
     } else {
       Kernels kernels = load_kernels(options.kernels, settings);
       fits = calibrate_kernels(cases, kernels, catalogue, fitting, &refused);

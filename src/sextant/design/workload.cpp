@@ -53,7 +53,7 @@ Outcome run_on(const Workload& w, const Technology& t, const Blueprint& d, bool 
 }  // namespace
 
 Problem problem_on(const Workload& w, const Technology& t, const Blueprint& d) {
-  Problem p = study::problem_of(system_of(d, t, w.around), w.trains ? "megatron-core" : "trtllm",
+  Problem p = study::problem_of(system_of(d, t, w.around), w.trains ? "megatron-graph" : "trtllm",
                                 w.model, w.training);
   p.serving = w.serving;
   return p;

@@ -64,7 +64,7 @@ void describe(V& v, CalibrateOptions& o) {
     {.help = "fit this communication library, and the fabrics inside nodes",
      .preset = PresetKind::collective});
   v("runtime", o.runtime,
-    {.help = "fit this engine's host costs to cases of kind serving",
+    {.help = "fit this stack's host costs and spread to steps, requests or runs under load",
      .preset = PresetKind::runtime});
   v("defaults", o.defaults, {.help = "fit one mechanism to all devices at once"});
   v("folds", o.folds, {.help = "parts of which one at a time is left out", .min = 2, .max = 100});

@@ -357,11 +357,12 @@ class Composer {
       quantise("expert up", l_.expert_tokens, r.width, r.halves * ffn, l_.local_experts, false);
       quantise("expert down", l_.expert_tokens, ffn, r.width, l_.local_experts, false);
     }
-    forward(op.name, expert_layer(p_.chip, k, layer, clock_), 6 + 2 * l_.local_experts);
+    const double launches = p_.runtime.fusion.routing_launches + 2 * l_.local_experts;
+    forward(op.name, expert_layer(p_.chip, k, layer, clock_), launches);
     const bool fused = p_.runtime.fusion.gradient_accumulation;
     const ExpertGradients g =
         expert_gradients(p_.chip, k, layer, fused ? 2 * gradient_bytes() : 2, clock_);
-    backward(op.name, gradient(g.inputs, layer.type), 6 + 2 * l_.local_experts, "input gradient");
+    backward(op.name, gradient(g.inputs, layer.type), launches, "input gradient");
     if (trained(op)) {
       backward(op.name, gradient(g.weights, layer.type), 2 * l_.local_experts, "weight gradient",
                true);

@@ -37,6 +37,7 @@ class Catalogue {
   std::optional<Libraries> libraries(const System& system, const Runtime& runtime,
                                      std::string& reason);
   bool has_model(const std::string& name) { return known(PresetKind::model, name); }
+  void put(const Runtime& runtime) { runtimes_[runtime.name] = runtime; }
   void put(const Device& device) { devices_[device.name] = device; }
   void put(const Kernels& kernels) { kernels_[kernels.name] = kernels; }
   void put(const CollectiveLibrary& library) { collectives_[library.name] = library; }

@@ -36,6 +36,7 @@ struct Fusion {
   bool allreduce_norm = false;  ///< all-reduce, residual add and norm in one kernel
   bool quantize = true;         ///< quantisation of activations inside the previous kernel
   bool experts = true;          ///< routing, permuting and combining are kernels made for it
+  double routing_launches = 6;  ///< of an expert layer in one pass, beside its multiplies
   double loss_bytes = 12;  ///< moved for each logit, forward and backward; 12: one kernel each way
   bool gradient_accumulation = true;  ///< weight gradients added in the GEMM's epilogue
   /// Bytes moved for each element of q, k and v to join their gradients; 0: attention works on the
@@ -55,6 +56,9 @@ void describe(V& v, Fusion& f) {
   v("allreduce_norm", f.allreduce_norm, {.help = "all-reduce, add and norm are one kernel"});
   v("quantize", f.quantize, {.help = "activations are quantised by the kernel before"});
   v("experts", f.experts, {.help = "experts are routed and combined by kernels made for it"});
+  v("routing_launches", f.routing_launches,
+    {.help = "kernels of an expert layer in one pass of training, beside its multiplies",
+     .max = 1e4});
   v("loss_bytes", f.loss_bytes,
     {.help = "bytes moved a logit by the loss and its gradient", .max = 1e4});
   v("gradient_accumulation", f.gradient_accumulation,
@@ -229,6 +233,7 @@ struct Runtime {
   WeightFormat weights;
   Footprint footprint;
   Engine engine;  ///< how requests are scheduled, of a stack that serves
+  Provenance provenance;
 };
 template <class V>
 void describe(V& v, Runtime& r) {
@@ -264,6 +269,8 @@ void describe(V& v, Runtime& r) {
   v("footprint", r.footprint, {.help = "memory beyond the model's tensors"});
   v("engine", r.engine,
     {.help = "how requests are scheduled", .inert = "of requests over time: serving/ tests it"});
+  v("provenance", r.provenance,
+    {.help = "where the constants come from", .inert = "says where constants come from"});
 }
 
 /// Bits a weight takes where the stack stores it.

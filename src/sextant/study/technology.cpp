@@ -60,9 +60,10 @@ const std::vector<Model>& models() {
   return all;
 }
 
+/// On hosts that keep up with devices of any node.
 Problem problem_on(const Technology& t, const Blueprint& d, const LinkPart& network,
                    const Model& model) {
-  return problem_of(system_of(d, t, {.network = network}), "megatron-core", model,
+  return problem_of(system_of(d, t, {.network = network}), "megatron-graph", model,
                     {.batch = 512, .seq = 2048});
 }
 

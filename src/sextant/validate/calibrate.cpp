@@ -2,23 +2,14 @@
 #include "sextant/validate/calibrate.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
-#include <nlopt.hpp>
 #include <set>
 
 #include "sextant/io/presets.hpp"
-#include "sextant/units/format.hpp"
+#include "sextant/validate/fit.hpp"
 
 namespace sextant {
 namespace {
-
-struct Parameter {
-  std::string name;
-  double* value;
-  double low;
-  double high;
-};
 
 // Which types the multiplies of a fit have.
 struct Widths {
@@ -26,217 +17,6 @@ struct Widths {
   bool four = false;
   bool vector = false;
 };
-
-// What a fit needs to know: the constants, how they become predictions, and the cases.
-struct FitProblem {
-  std::vector<Parameter> parameters;
-  std::function<void()> apply;  // after the constants changed
-  std::function<KernelCost(const Case&)> predict;
-  std::function<BytesPerSecond(const Case&)> bandwidth;  // peak of the case's device
-};
-
-using CaseList = std::vector<const Case*>;
-
-double relative_error(const FitProblem& p, const CaseList& cases) {
-  // Every source weighs by the root of its size, so that a small careful set is heard.
-  std::map<std::string, std::pair<double, int>> sums;
-  for (const Case* c : cases) {
-    auto& [sum, count] = sums[c->group];
-    sum += std::abs(std::log(p.predict(*c).time.value / c->measured));
-    ++count;
-  }
-  double total = 0;
-  double weight = 0;
-  for (const auto& [group, s] : sums) {
-    const double w = std::sqrt(static_cast<double>(s.second));
-    total += w * s.first / s.second;
-    weight += w;
-  }
-  return total / weight;
-}
-
-// A run that moved its bytes faster than the memory can did not move them (shared pages, aliased
-// operands): nothing can be learned from it. It still counts in every error that is stated.
-CaseList possible(const FitProblem& p, const CaseList& cases) {
-  CaseList list;
-  for (const Case* c : cases) {
-    const Seconds least = p.predict(*c).dram / p.bandwidth(*c);
-    const bool from_cache = c->protocol.weights == Weights::hot;
-    if (from_cache || least.value <= c->measured) list.push_back(c);
-  }
-  return list;
-}
-
-CaseList thin(const CaseList& cases, int most) {
-  if (static_cast<int>(cases.size()) <= most) return cases;
-  CaseList few;
-  const double step = static_cast<double>(cases.size()) / most;
-  for (int i = 0; i < most; ++i) few.push_back(cases[static_cast<std::size_t>(i * step)]);
-  return few;
-}
-
-std::vector<double> values_of(const FitProblem& p) {
-  std::vector<double> values;
-  for (const Parameter& q : p.parameters) values.push_back(*q.value);
-  return values;
-}
-
-void restore(const FitProblem& p, const std::vector<double>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) *p.parameters[i].value = values[i];
-  p.apply();
-}
-
-// A constant that the cases do not determine goes wherever the search left it, and harms where it
-// matters. So what gives as small an error with its old value keeps that.
-void keep_undetermined(const FitProblem& p, const CaseList& cases,
-                       const std::vector<double>& before) {
-  constexpr double as_small = 1.003;
-  p.apply();
-  double error = relative_error(p, cases);
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const Parameter& q = p.parameters[i];
-    if (before[i] < q.low || before[i] > q.high) continue;
-    const double fitted = std::exchange(*q.value, before[i]);
-    p.apply();
-    const double kept = relative_error(p, cases);
-    if (kept <= as_small * error) {
-      error = std::min(error, kept);
-    } else {
-      *q.value = fitted;
-    }
-  }
-  p.apply();
-}
-
-// Minimises the mean of |log(predicted / measured)| over the logarithms of the constants (Subplex:
-// no derivatives, robust to the kinks that tiles and waves make).
-void fit(const FitProblem& p, const CaseList& all, const CalibrationOptions& options,
-         const Progress& progress) {
-  const CaseList cases = thin(possible(p, all), options.most_cases);
-  if (cases.empty()) return;
-  struct Context {
-    const FitProblem& problem;
-    const CaseList& cases;
-    const Progress& progress;
-    int evaluations;
-    int budget;
-  } context{p, cases, progress, 0, options.evaluations};
-  const std::vector<double> before = values_of(p);
-  std::vector<double> x;
-  std::vector<double> low;
-  std::vector<double> high;
-  for (const Parameter& q : p.parameters) {
-    low.push_back(std::log(q.low));
-    high.push_back(std::log(q.high));
-    // A start on a bound has nowhere to go.
-    const double margin = 0.05 * (high.back() - low.back());
-    x.push_back(
-        std::clamp(std::log(std::max(*q.value, q.low)), low.back() + margin, high.back() - margin));
-  }
-  auto objective = [](const std::vector<double>& v, std::vector<double>&, void* data) {
-    auto& c = *static_cast<Context*>(data);
-    for (std::size_t i = 0; i < v.size(); ++i) *c.problem.parameters[i].value = std::exp(v[i]);
-    c.problem.apply();
-    if (c.progress && ++c.evaluations % 16 == 0) {
-      c.progress(std::min(1.0, static_cast<double>(c.evaluations) / c.budget));
-    }
-    return relative_error(c.problem, c.cases);
-  };
-  nlopt::opt search(nlopt::LN_SBPLX, static_cast<unsigned>(x.size()));
-  search.set_lower_bounds(low);
-  search.set_upper_bounds(high);
-  search.set_min_objective(objective, &context);
-  search.set_maxeval(options.evaluations);
-  search.set_ftol_rel(1e-6);
-  double best = 0;
-  try {
-    search.optimize(x, best);
-  } catch (const nlopt::roundoff_limited&) {
-    // The best point so far stands.
-  }
-  for (std::size_t i = 0; i < x.size(); ++i) *p.parameters[i].value = std::exp(x[i]);
-  keep_undetermined(p, cases, before);
-}
-
-// Which fold each family is left out in: families in alphabetical order, dealt out in turn.
-std::map<std::string, int> deal(const CaseList& cases, int folds) {
-  std::map<std::string, int> fold_of;
-  for (const Case* c : cases) fold_of[c->family] = 0;
-  int next = 0;
-  for (auto& [family, fold] : fold_of) fold = next++ % folds;
-  return fold_of;
-}
-
-// Enough cases, enough families, and shapes that differ enough to tell the constants apart. Returns
-// how many families there are.
-int require_enough(const std::string& what, const FitProblem& p, const CaseList& cases) {
-  const std::size_t least = 2 * p.parameters.size() + 3;
-  if (cases.size() < least) {
-    throw InputError(what + ": " + std::to_string(cases.size()) + " cases cannot determine " +
-                         std::to_string(p.parameters.size()) + " constants",
-                     "give at least " + std::to_string(least) + " cases of different shapes");
-  }
-  std::set<std::string> families;
-  double shortest = 1e300;
-  double longest = 0;
-  for (const Case* c : cases) {
-    families.insert(c->family);
-    shortest = std::min(shortest, c->measured);
-    longest = std::max(longest, c->measured);
-  }
-  if (families.size() < 2) {
-    throw InputError(what +
-                         ": all cases are of one family of shapes, so nothing can be left out to "
-                         "check the fit",
-                     "measure several (for GEMMs: pairs of n and k)");
-  }
-  if (longest < 10 * shortest) {
-    throw InputError(what + ": all cases take about as long (" + format(Seconds(shortest)) +
-                         " to " + format(Seconds(longest)) +
-                         "), so start-up cannot be told from throughput",
-                     "measure small and large shapes, a factor of ten apart or more");
-  }
-  return static_cast<int>(families.size());
-}
-
-Calibration calibrate(std::string what, const FitProblem& p, const CaseList& cases,
-                      const CalibrationOptions& options) {
-  const int folds = std::min(options.folds, require_enough(what, p, cases));
-  const std::map<std::string, int> fold_of = deal(cases, folds);
-  const std::vector<double> start = values_of(p);
-  const double fits = folds + 1;
-  Calibration result;
-  result.name = std::move(what);
-  std::vector<CaseResult> held;
-  for (int fold = 0; fold < folds; ++fold) {
-    CaseList in;
-    CaseList out;
-    for (const Case* c : cases) {
-      (fold_of.at(c->family) == fold ? out : in).push_back(c);
-    }
-    if (in.empty() || out.empty()) continue;
-    restore(p, start);
-    fit(p, in, options, [&](double share) {
-      if (options.progress) options.progress((fold + share) / fits);
-    });
-    for (const Case* c : out) held.push_back(result_of(*c, p.predict(*c)));
-  }
-  restore(p, start);
-  fit(p, cases, options, [&](double share) {
-    if (options.progress) options.progress((folds + share) / fits);
-  });
-  std::vector<CaseResult> seen;
-  for (const Case* c : cases) seen.push_back(result_of(*c, p.predict(*c)));
-  result.fit = summarize("fit", seen);
-  result.left_out = summarize("left out", held);
-  result.left_out_results = std::move(held);
-  for (std::size_t i = 0; i < p.parameters.size(); ++i) {
-    const Parameter& q = p.parameters[i];
-    const bool at_bound = *q.value <= q.low * 1.001 || *q.value >= q.high * 0.999;
-    result.constants.push_back({q.name, start[i], *q.value, at_bound});
-  }
-  return result;
-}
 
 std::vector<Parameter> parameters_of(Mechanism& m, const Widths& widths) {
   std::vector<Parameter> p = {
@@ -437,14 +217,40 @@ Kernels gemm_library(const std::vector<Device>& devices, Catalogue& catalogue) {
   return library != nullptr ? *library : Kernels{};
 }
 
+using CostOf = std::function<KernelCost(const Case&)>;
+
+// Of cases that are one kernel each.
+FitProblem kernel_problem(std::vector<Parameter> parameters, CostOf cost) {
+  FitProblem p;
+  p.parameters = std::move(parameters);
+  p.apply = [] {};
+  p.predict = [cost](const Case& c) { return cost(c).time.value; };
+  p.result = [cost](const Case& c) { return result_of(c, cost(c)); };
+  // Start-up must differ from throughput.
+  p.least_range = 10;
+  return p;
+}
+
+// A run that moved its bytes faster than the memory can did not move them (shared pages, aliased
+// operands): nothing can be learned from it. It still counts in every error that is stated.
+std::function<bool(const Case&)> moves_its_bytes(CostOf cost,
+                                                 std::function<BytesPerSecond(const Case&)> peak) {
+  return [cost = std::move(cost), peak = std::move(peak)](const Case& c) {
+    const Seconds least = cost(c).dram / peak(c);
+    return c.protocol.weights == Weights::hot || least.value <= c.measured;
+  };
+}
+
 // One mechanism for all devices; everything given must outlive the problem.
 FitProblem gemm_problem(SharedMechanism& shared, const Kernels& kernels, Mechanism& mechanism,
                         const CaseList& cases) {
-  FitProblem p;
-  p.parameters = parameters_of(mechanism, widths_of(cases));
+  const CostOf cost = [&](const Case& c) {
+    return evaluate_case(c, shared.chip(c.device), kernels);
+  };
+  FitProblem p = kernel_problem(parameters_of(mechanism, widths_of(cases)), cost);
   p.apply = [&] { shared.apply(); };
-  p.predict = [&](const Case& c) { return evaluate_case(c, shared.chip(c.device), kernels); };
-  p.bandwidth = [&](const Case& c) { return shared.chip(c.device).bandwidth; };
+  p.possible =
+      moves_its_bytes(cost, [&](const Case& c) { return shared.chip(c.device).bandwidth; });
   return p;
 }
 
@@ -469,13 +275,8 @@ Calibration calibrate_mechanism(const std::vector<Case>& cases, Mechanism& mecha
 Calibration calibrate_device(const std::vector<Case>& cases, Device& device, Catalogue& catalogue,
                              const CalibrationOptions& options) {
   std::vector<Case> own;
-  std::string sources;
   for (const Case& c : cases) {
-    if (c.device != device.name || !std::holds_alternative<GemmCase>(c.kernel)) continue;
-    if (sources.find(c.group) == std::string::npos) {
-      sources += (sources.empty() ? "" : ", ") + c.group;
-    }
-    own.push_back(c);
+    if (c.device == device.name && std::holds_alternative<GemmCase>(c.kernel)) own.push_back(c);
   }
   if (own.empty()) {
     throw InputError("no GEMM case is of device '" + device.name + "'",
@@ -484,13 +285,9 @@ Calibration calibrate_device(const std::vector<Case>& cases, Device& device, Cat
   catalogue.put(device);
   std::vector<Device> devices;
   const CaseList list = gemm_cases(own, catalogue, devices);
-  const Calibration result =
+  Calibration result =
       calibrate_shared(device.name, list, devices, device.mechanism, catalogue, options);
-  device.provenance = {.method = "sextant calibrate: mean |log error|, k-fold by shape family",
-                       .data = sources,
-                       .cases = result.fit.cases,
-                       .fit_error = result.fit.mape,
-                       .left_out_error = result.left_out.mape};
+  device.provenance = result.provenance;
   return result;
 }
 
@@ -499,7 +296,7 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
                                            std::vector<Diagnostic>* refused) {
   std::map<std::string, Chip> chips;
   std::map<std::string, CaseList> slots;
-  std::string sources;
+  CaseList used;
   for (const Case& c : cases) {
     std::string reason;
     if (!c.unsupported.empty()) continue;
@@ -511,9 +308,7 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
       continue;
     chips.try_emplace(c.device, lower(*d));
     slots[slot].push_back(&c);
-    if (sources.find(c.group) == std::string::npos) {
-      sources += (sources.empty() ? "" : ", ") + c.group;
-    }
+    used.push_back(&c);
   }
   if (slots.empty()) {
     throw InputError("no case uses a kernel of library '" + kernels.name + "'",
@@ -530,12 +325,12 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
     own.progress = [&](double share) {
       if (options.progress) options.progress((done + share) / static_cast<double>(slots.size()));
     };
-    FitProblem p;
+    const CostOf cost = [&](const Case& c) {
+      return evaluate_case(c, chips.at(c.device), kernels);
+    };
     std::string name;
-    p.parameters = kernel_of(*list.front(), kernels, name);
-    p.apply = [] {};
-    p.predict = [&](const Case& c) { return evaluate_case(c, chips.at(c.device), kernels); };
-    p.bandwidth = [&](const Case& c) { return chips.at(c.device).bandwidth; };
+    FitProblem p = kernel_problem(kernel_of(*list.front(), kernels, name), cost);
+    p.possible = moves_its_bytes(cost, [&](const Case& c) { return chips.at(c.device).bandwidth; });
     ++done;
     try {
       results.push_back(calibrate(slot, p, list, own));
@@ -549,8 +344,8 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
   }
   if (results.empty()) throw InputError(std::move(problems));
   if (refused != nullptr) *refused = std::move(problems);
-  kernels.provenance.method = "sextant calibrate: mean |log error|, k-fold by shape family";
-  kernels.provenance.data = sources;
+  kernels.provenance.method = results.front().provenance.method;
+  kernels.provenance.data = sources_of(used);
   kernels.provenance.cases = 0;
   for (const Calibration& r : results) kernels.provenance.cases += r.fit.cases;
   kernels.provenance.fit_error = total / kernels.provenance.cases;
@@ -637,7 +432,6 @@ Calibration calibrate_collectives(const std::vector<Case>& cases, CollectiveLibr
                                   const CalibrationOptions& options) {
   SharedFabrics shared(fabrics);
   CaseList list;
-  std::string sources;
   std::map<std::string, int> count;  // of cases, by their system's first fabric
   for (const Case& c : cases) {
     std::string reason;
@@ -649,14 +443,12 @@ Calibration calibrate_collectives(const std::vector<Case>& cases, CollectiveLibr
     shared.add(*s);
     list.push_back(&c);
     if (!s->fabrics.empty()) ++count[s->fabrics.front().name];
-    if (sources.find(c.group) == std::string::npos) {
-      sources += (sources.empty() ? "" : ", ") + c.group;
-    }
   }
   const auto most = std::max_element(
       count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  FitProblem p;
-  p.parameters = parameters_of(library);
+  FitProblem p = kernel_problem(parameters_of(library), [&](const Case& c) {
+    return evaluate_case(c, shared.network(c.system), library);
+  });
   if (!library.peer_reads) {
     for (Fabric& f : fabrics) {
       p.parameters.push_back({"fabric/" + f.name + "/efficiency", &f.efficiency, 0.1, 0.98});
@@ -665,16 +457,9 @@ Calibration calibrate_collectives(const std::vector<Case>& cases, CollectiveLibr
     }
   }
   p.apply = [&] { shared.apply(); };
-  p.predict = [&](const Case& c) { return evaluate_case(c, shared.network(c.system), library); };
-  p.bandwidth = [](const Case&) { return BytesPerSecond(1); };
+  p.families = "system, collective and ranks";
   Calibration result = calibrate(library.name, p, list, options);
-  library.provenance.method =
-      "sextant calibrate: mean |log error|, k-fold by system, collective and ranks";
-  library.provenance.data = sources;
-  library.provenance.cases = result.fit.cases;
-  library.provenance.fit_error = result.fit.mape;
-  library.provenance.left_out_error = result.left_out.mape;
-  result.provenance = library.provenance;
+  library.provenance = result.provenance;
   return result;
 }
 
@@ -682,10 +467,12 @@ namespace {
 
 // Why a case that can be predicted has no prediction by a fit without it.
 std::string not_refitted(const Case& c) {
-  if (std::holds_alternative<TrainCase>(c.kernel) || std::holds_alternative<InferCase>(c.kernel)) {
-    return "constants of runtimes are not refitted";
+  if (std::holds_alternative<ServingCase>(c.kernel)) return "engines are not refitted";
+  if (const auto* t = std::get_if<TrainCase>(&c.kernel);
+      t != nullptr && t->metric >= TrainMetric::activation_bytes_after_forward) {
+    return "memory has no fitted constants";
   }
-  return "too few cases of its kernel, or no preset of its device";
+  return "too few cases of its kernel or of its runtime, or no preset of its device";
 }
 
 }  // namespace
@@ -696,8 +483,11 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
   std::set<std::string> devices;
   std::set<std::string> libraries;
   std::set<std::string> collectives;
+  std::set<std::string> runtimes;
   for (const Case& c : cases) {
     std::string reason;
+    if (const auto* t = std::get_if<TrainCase>(&c.kernel)) runtimes.insert(t->runtime);
+    if (const auto* i = std::get_if<InferCase>(&c.kernel)) runtimes.insert(i->runtime);
     if (std::holds_alternative<CollectiveCase>(c.kernel) && c.unsupported.empty() &&
         catalogue.collectives(c.provider, reason) != nullptr) {
       collectives.insert(c.provider);
@@ -710,8 +500,14 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
       libraries.insert(k->name);
     }
   }
+  std::vector<Case> steps;  // without loads: a fit of those simulates hours
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(steps), [](const Case& c) {
+    return std::holds_alternative<TrainCase>(c.kernel) ||
+           std::holds_alternative<InferCase>(c.kernel);
+  });
   std::vector<CaseResult> results;
-  const double parts = static_cast<double>(devices.size() + libraries.size() + collectives.size());
+  const double parts =
+      static_cast<double>(devices.size() + libraries.size() + collectives.size() + runtimes.size());
   double done = 0;
   CalibrationOptions part = options;
   part.progress = [&](double share) {
@@ -739,6 +535,18 @@ std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catal
     CollectiveLibrary library = *catalogue.collectives(name, reason);
     std::vector<Fabric> fabrics;
     take(calibrate_collectives(cases, library, fabrics, catalogue, part));
+    ++done;
+  }
+  for (const std::string& name : runtimes) {
+    std::string reason;
+    const Runtime* preset = catalogue.runtime(name, reason);
+    if (preset != nullptr) {
+      Runtime runtime = *preset;
+      try {
+        take(calibrate_runtime(steps, runtime, catalogue, part));
+      } catch (const InputError&) {  // too few cases, which are counted below
+      }
+    }
     ++done;
   }
   // What could not be left out is counted with the reason, as everywhere.
@@ -772,7 +580,7 @@ std::vector<CaseResult> leave_devices_out(const std::vector<Case>& cases, Catalo
       if (options.progress) options.progress((done + share) / static_cast<double>(devices.size()));
     });
     for (const Case* c : out) {
-      results.push_back(result_of(*c, p.predict(*c)));
+      results.push_back(p.result(*c));
       results.back().group = left.name + " left out";
     }
     ++done;

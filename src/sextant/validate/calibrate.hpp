@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fitting the few constants of a device's mechanisms, or of a kernel library, to measurements;
-// judged by families of shapes that the fit did not see.
+// Fitting the few constants of a device's mechanisms, of a kernel or communication library, or of a
+// software stack, to measurements; judged by families of cases that the fit did not see.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ struct Calibration {
   Accuracy left_out;  ///< on each fold, fitted without it
   std::vector<CaseResult> left_out_results;
   std::vector<FittedConstant> constants;
-  Provenance provenance;  ///< of the preset that was fitted, where the fit is all of it
+  Provenance provenance;  ///< of a preset of which the fit is all
 };
 
 /// Fits the mechanism of one device to its GEMM cases, and records where it comes from. Throws
@@ -58,8 +58,14 @@ Calibration calibrate_collectives(const std::vector<Case>& cases, CollectiveLibr
                                   std::vector<Fabric>& fabrics, Catalogue& catalogue,
                                   const CalibrationOptions& options = {});
 
+/// Fits a software stack's host costs, its ranks' spread and an engine's to whatever of it the
+/// cases are: steps, requests, serving under load (ten minutes of it on one's own cluster are
+/// enough).
+Calibration calibrate_runtime(const std::vector<Case>& cases, Runtime& runtime,
+                              Catalogue& catalogue, const CalibrationOptions& options = {});
+
 /// Every case predicted by constants fitted without its family of shapes: devices to their GEMMs,
-/// libraries to the rest.
+/// libraries to other kernels, runtimes to whole steps and requests.
 std::vector<CaseResult> leave_families_out(const std::vector<Case>& cases, Catalogue& catalogue,
                                            const CalibrationOptions& options = {});
 
