@@ -6,6 +6,7 @@
 #include "sextant/answer/accuracy.hpp"
 #include "sextant/answer/measured.hpp"
 #include "sextant/answer/presets.hpp"
+#include "sextant/answer/search.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -100,6 +101,7 @@ const AnswerTypes& answer_types() {
                                            {"model": "llama2-13b", "system": "dgx-a100"}]})";
     types.add("CompareAnswer", compare(parse_json(pair, "sample"), Asker::network));
     types.add("ValidateAnswer", accuracy_answer({}));
+    types.add("BestSoFar", best_so_far({}, 0));
     types.add("Presets", presets_record());
     types.add("MeasuredCases", measured_record());
     return types;

@@ -2,7 +2,6 @@
 #include "cli/search_systems.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -115,8 +114,7 @@ class TrainingSystems {
       const std::optional<SearchPlan> plan = plan_of(s, found.refused);
       if (!plan) continue;
       found.points += plan->points;
-      progress_.best = std::numeric_limits<double>::infinity();
-      progress_.bound = 0;
+      progress_.start_again();
       {
         const Deadline deadline(time, progress_);
         found.result = search_all(s, *plan, progress_);

@@ -157,6 +157,8 @@ AnswerTypes server_types() {
   types.add("JobStarted", started);
   Record progress;
   for (const char* field : {"done", "total", "rate", "seconds_left"}) progress(field, 0.0);
+  types.add("JobProgress", progress);
+  progress.node("best", "BestSoFar", Node::table());  // which is known
   Record job;
   job("id", "");
   job("state", "");

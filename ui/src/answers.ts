@@ -20,6 +20,16 @@ export type AllocationFacts = {
   evaluations: number;
 };
 
+export type BestSoFar = {
+  summary: string;
+  gap: number;
+  gpus: number;
+  step_seconds: number;
+  tokens_per_second: number;
+  mfu: number;
+  memory_bytes: number;
+};
+
 export type ChosenTogether = {
   strategy: Strategy;
   summary: string;
