@@ -285,7 +285,8 @@ Answer answer_of(const PlanFound& plan) {
   a.list("jobs", "PlanJob", records_of(plan.jobs, [](Record& r, const JobFound& job) {
            r("name", job.name);
            r("days", only_if(job.days > 0, job.days));
-           r.object("answer", "SystemsAnswer", job.found.answer);
+           const Record& values = job.found.answer;  // what people alone read is below
+           r.object("answer", "SystemsAnswer", values);
          }));
   a.lines(std::move(rows));
   say(a, plan, lines);
