@@ -6,6 +6,7 @@
 #include "sextant/answer/accuracy.hpp"
 #include "sextant/answer/measured.hpp"
 #include "sextant/answer/presets.hpp"
+#include "sextant/answer/search.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -39,6 +40,25 @@ constexpr Sample samples[] = {
          "fix": ["tp=2", "recompute=selective"]})"},
     {"SearchAnswer", "search",
      R"({"model": "llama2-13b", "system": "dgx-h100", "gpus": 1, "threads": 1, "infer": true})"},
+    {"SystemsAnswer", "search",
+     R"({"model": "gpt3-6.7b", "systems": ["dgx-a100", "mi300x-node"], "budget": "4 gpus",
+         "batch": 8, "threads": 1, "tokens": "1T", "fix": ["tp=2", "recompute=selective"]})"},
+    {"SystemsAnswer", "search",
+     R"({"model": "llama2-13b", "systems": ["dgx-h100"], "budget": "10 W", "batch": 8,
+         "threads": 1, "infer": true})"},
+    {"SystemsAnswer", "search",
+     R"({"model": "llama2-13b", "systems": ["dgx-h100"], "gpus": 1, "threads": 1, "infer": true})"},
+    {"SystemsAnswer", "search",
+     R"({"model": "llama3.1-8b", "systems": ["dgx-h100"], "gpus": 1, "threads": 1,
+         "traffic": "poisson", "rate": 1})"},
+    {"PlanAnswer", "search",
+     R"({"threads": 1, "plan": "model = 'gpt3-6.7b'\nsystem = 'dgx-a100'\n)"
+     R"([train]\ngpus = 4\nbatch = 8\nfix = ['tp=2', 'recompute=selective']\ntokens = '1T'\n)"
+     R"([[serve]]\ngpus = 2\ninput = 200\noutput = 20\ndays = 30\n"})"},
+    {"PlanAnswer", "search",
+     R"({"threads": 1, "plan": "model = 'gpt3-6.7b'\nsystem = 'mi300x-node'\nbudget = '4 gpus'\n)"
+     R"([train]\nbatch = 8\nfix = ['tp=2', 'recompute=selective']\n)"
+     R"([[serve]]\nobjective = 'gpus'\ninput = 200\noutput = 20\n"})"},
     {"OpsAnswer", "ops infer", R"({"model": "llama2-13b", "system": "dgx-h100"})"},
     {"OpsAnswer", "ops train", R"({"model": "gpt3-6.7b", "system": "dgx-a100"})"},
     {"KernelAnswer", "ops gemm", R"({"device": "h100-sxm"})"},
@@ -100,6 +120,7 @@ const AnswerTypes& answer_types() {
                                            {"model": "llama2-13b", "system": "dgx-a100"}]})";
     types.add("CompareAnswer", compare(parse_json(pair, "sample"), Asker::network));
     types.add("ValidateAnswer", accuracy_answer({}));
+    types.add("BestSoFar", best_so_far({}, 0));
     types.add("Presets", presets_record());
     types.add("MeasuredCases", measured_record());
     return types;

@@ -109,7 +109,7 @@ struct OptionDescription {
   bool number = false;            ///< in a request a number may stand for the text
   std::optional<double> maximum;  ///< that a request over a network may give
   bool required = false;
-  std::string unless;  ///< the option that may stand for a required one
+  std::string unless;  ///< options that may stand for a required one: "a,b"
   bool positional = false;
   bool commas = false;
   bool local = false;

@@ -56,11 +56,7 @@ Question read_question(const Document& document) {
 InputError numbered(const InputError& e, std::size_t i) {
   std::vector<Diagnostic> problems = e.diagnostics();
   for (Diagnostic& d : problems) {
-    std::string field = d.field;
-    if (d.file.starts_with("--")) {
-      field = d.file.substr(2);
-      std::replace(field.begin(), field.end(), '-', '_');
-    }
+    const std::string field = d.file.starts_with("--") ? field_of_flag(d.file) : d.field;
     d.file = "request";
     d.field = "scenarios[" + std::to_string(i) + "]" + (field.empty() ? "" : "." + field);
   }
@@ -126,9 +122,11 @@ Answer run_compare(const CompareOptions& options, const Common& common) {
   std::vector<Diagnostic> problems;
   std::optional<bool> training;
   for (const std::string& path : options.files) {
+    Document document{.file = path, .text = {}, .root = {}};
     try {
       const Imported imported = read_scenario_file(path);
-      const Document document{.file = path, .text = read_file(path), .root = imported.scenario};
+      document.text = read_file(path);
+      document.root = imported.scenario;
       const bool one = imported.task == Task::train;
       if (training.value_or(one) != one) {
         throw InputError({problem_at(document, {}, "task", "training and serving do not compare")});
@@ -137,14 +135,9 @@ Answer run_compare(const CompareOptions& options, const Common& common) {
       all.push_back(compared(document, document.root, one, common, {}));
       all.back().name = path;
     } catch (const InputError& e) {
-      for (Diagnostic d : e.diagnostics()) {
-        // What is wrong with a value is known by its flag; here it is a field of a file.
-        if (d.file.starts_with("--")) {
-          d.field = d.file.substr(2);
-          std::replace(d.field.begin(), d.field.end(), '-', '_');
-          d.file = path;
-        }
-        problems.push_back(std::move(d));
+      // What is wrong with a value is known by its flag; here it is a field of a file.
+      for (const Diagnostic& d : e.diagnostics()) {
+        problems.push_back(as_field(d, document, document.root, ""));
       }
     }
   }

@@ -12,6 +12,7 @@
 #include "cli/figure.hpp"
 #include "cli/interruption.hpp"
 #include "cli/search_capacity.hpp"
+#include "cli/search_plan.hpp"
 #include "cli/search_systems.hpp"
 #include "cli/search_training.hpp"
 #include "cli/terminal.hpp"
@@ -113,8 +114,9 @@ class Watcher {
 
 Answer search_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                      const Announce& announce) {
+  if (!options.plan.empty()) return plan_answer(options, common, progress, announce);
   check_asked(options);
-  if (asks_systems(options)) return systems_answer(options, common, progress, announce);
+  if (asks_systems(options)) return systems_found(options, common, progress, announce).answer;
   if (!options.traffic.empty()) return capacity_answer(options, common, progress, announce);
   return options.infer ? serve_answer(options, common, progress, announce)
                        : train_answer(options, common, progress, announce);

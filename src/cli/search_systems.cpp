@@ -2,7 +2,6 @@
 #include "cli/search_systems.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -77,7 +76,7 @@ class TrainingSystems {
     }
   }
 
-  Answer run(const Announce& announce) {
+  SystemsFound run(const Announce& announce) {
     const Stopwatch watch;
     announce(points());
     TrainedSystems all{.asked = asked_};
@@ -86,7 +85,7 @@ class TrainingSystems {
       search(i, all.systems.back());
     }
     all.seconds = watch.seconds();
-    return answer_of(all);
+    return found_of(all);
   }
 
  private:
@@ -115,8 +114,7 @@ class TrainingSystems {
       const std::optional<SearchPlan> plan = plan_of(s, found.refused);
       if (!plan) continue;
       found.points += plan->points;
-      progress_.best = std::numeric_limits<double>::infinity();
-      progress_.bound = 0;
+      progress_.start_again();
       {
         const Deadline deadline(time, progress_);
         found.result = search_all(s, *plan, progress_);
@@ -142,8 +140,8 @@ class TrainingSystems {
   std::vector<std::vector<std::vector<int>>> lists_;  ///< a system's
 };
 
-Answer serve(SystemsAsked<ServingSearch> asked, SearchProgress& progress,
-             const Announce& announce) {
+SystemsFound serve(SystemsAsked<ServingSearch> asked, SearchProgress& progress,
+                   const Announce& announce) {
   const Stopwatch watch;
   double instances = 0;
   for (SystemAsked<ServingSearch>& s : asked.systems) {
@@ -161,13 +159,33 @@ Answer serve(SystemsAsked<ServingSearch> asked, SearchProgress& progress,
         search_serving(s.search.scenario.problem, s.search.space, s.search.aim, progress);
   }
   all.seconds = watch.seconds();
-  return answer_of(all);
+  return found_of(all);
+}
+
+SystemsFound plan(SystemsAsked<CapacitySearch> asked, SearchProgress& progress,
+                  const Announce& announce) {
+  const Stopwatch watch;
+  announce(0);
+  PlannedSystems all{.asked = asked};
+  for (SystemAsked<CapacitySearch>& s : asked.systems) {
+    s.search.space.devices = s.most;
+    s.search.aim.top = 1;
+    all.systems.push_back({.asked = s});
+    if (s.most < 1) continue;
+    all.systems.back().result =
+        plan_capacity(s.search.scenario.problem, s.search.space, s.search.aim, progress);
+  }
+  all.seconds = watch.seconds();
+  return found_of(all);
 }
 
 }  // namespace
 
-Answer systems_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
-                      const Announce& announce) {
+SystemsFound systems_found(const SearchOptions& options, const Common& common,
+                           SearchProgress& progress, const Announce& announce) {
+  if (!options.traffic.empty()) {
+    return plan(read_capacity_systems(options, common), progress, announce);
+  }
   if (options.infer) return serve(read_serving_systems(options, common), progress, announce);
   return TrainingSystems(read_training_systems(options, common), progress).run(announce);
 }

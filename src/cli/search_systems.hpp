@@ -3,10 +3,11 @@
 #pragma once
 
 #include "cli/search.hpp"
+#include "sextant/answer/search_systems.hpp"
 
 namespace sextant::cli {
 
-Answer systems_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
-                      const Announce& announce);
+SystemsFound systems_found(const SearchOptions& options, const Common& common,
+                           SearchProgress& progress, const Announce& announce);
 
 }  // namespace sextant::cli

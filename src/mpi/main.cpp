@@ -6,11 +6,17 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <deque>
+#include <mutex>
 #include <system_error>
+#include <thread>
 
 #include "cli/sweep.hpp"
 #include "sextant/io/files.hpp"
@@ -30,7 +36,8 @@ constexpr const char* usage =
 class Session {
  public:
   Session(int& argc, char**& argv) {
-    MPI_Init(&argc, &argv);
+    // Two threads of rank 0 call MPI, one after another: see Attendant.
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &threads_);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
@@ -41,10 +48,12 @@ class Session {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool writes() const { return rank_ == 0; }
+  bool may_attend() const { return threads_ >= MPI_THREAD_SERIALIZED && size_ > 1; }
 
  private:
   int rank_ = 0;
   int size_ = 1;
+  int threads_ = MPI_THREAD_SINGLE;
 };
 
 /// The next chunk, on rank 0, advanced by everyone without its help.
@@ -69,7 +78,7 @@ class Counter {
     const std::uint64_t one = 1;
     std::uint64_t before = 0;
     MPI_Fetch_and_op(&one, &before, MPI_UINT64_T, 0, 0, MPI_SUM, window_);
-    MPI_Win_flush(0, window_);
+    MPI_Win_flush_local(0, window_);  // what was there before has come back
     return before;
   }
 
@@ -161,11 +170,33 @@ class Outbox {
   std::deque<Letter> letters_;  ///< which never moves what it holds
 };
 
-void labour(const sweep::Plan& plan, const sweep::Worklist& worklist, Counter& counter) {
-  sweep::Evaluator evaluator(plan, sweep::inner_search());
+/// Answers chunks, and knows how long that took: by the clock, and of a processor, which ranks on
+/// the same one share.
+class Worker {
+ public:
+  Worker(const sweep::Plan& plan, const sweep::Worklist& worklist)
+      : worklist_(worklist), evaluator_(plan, sweep::inner_search()) {}
+
+  sweep::Chunk answer(std::uint64_t chunk) {
+    const auto start = Clock::now();
+    const std::clock_t computed = std::clock();
+    sweep::Chunk answered = sweep::answer_chunk(evaluator_, worklist_, chunk);
+    effort_[0] += std::chrono::duration<double>(Clock::now() - start).count();
+    effort_[1] += static_cast<double>(std::clock() - computed) / CLOCKS_PER_SEC;
+    return answered;
+  }
+  const std::array<double, 2>& effort() const { return effort_; }
+
+ private:
+  const sweep::Worklist& worklist_;
+  sweep::Evaluator evaluator_;
+  std::array<double, 2> effort_ = {};
+};
+
+void labour(Worker& worker, const sweep::Worklist& worklist, Counter& counter) {
   Outbox outbox;
   for (std::uint64_t c = counter.next(); c < worklist.chunks(); c = counter.next()) {
-    outbox.send(sweep::answer_chunk(evaluator, worklist, c));
+    outbox.send(worker.answer(c));
   }
 }
 
@@ -188,10 +219,34 @@ bool receive(sweep::Chunk& chunk, bool wait) {
   return true;
 }
 
-// Results that wait are written first: the others must never wait for the writer's own work.
-void write_all(const sweep::Plan& plan, const sweep::Worklist& worklist, Counter& counter,
-               sweep::Results& results) {
-  sweep::Evaluator evaluator(plan, sweep::inner_search());
+/// Where the network cannot advance rank 0's counter by itself (TCP), it moves only while rank 0 is
+/// in MPI. While rank 0 works on a chunk, and calls nothing else of MPI, this looks in now and
+/// then.
+class Attendant {
+ public:
+  explicit Attendant(bool may) {
+    if (may) thread_ = std::jthread([this](const std::stop_token& end) { attend(end); });
+  }
+
+ private:
+  void attend(const std::stop_token& end) {
+    constexpr std::chrono::microseconds often{200};  // a search takes a hundred times as long
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, end, often, [&] { return end.stop_requested(); })) {
+      int there = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, result_tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::jthread thread_;  // the last: it ends before what it uses
+};
+
+// Results that wait are written first, and the counter is attended to: the others must never wait
+// for the writer's own work.
+void write_all(const Session& session, Worker& worker, const sweep::Worklist& worklist,
+               Counter& counter, sweep::Results& results) {
   sweep::Chunk chunk;
   bool chunks_left = true;
   for (std::uint64_t done = 0; done < worklist.chunks(); ++done) {
@@ -199,7 +254,8 @@ void write_all(const sweep::Plan& plan, const sweep::Worklist& worklist, Counter
       const std::uint64_t own = counter.next();
       chunks_left = own < worklist.chunks();
       if (!chunks_left) continue;
-      chunk = sweep::answer_chunk(evaluator, worklist, own);
+      const Attendant attendant(session.may_attend());
+      chunk = worker.answer(own);
       break;
     }
     results.take(worklist, chunk);
@@ -262,23 +318,48 @@ Task prepare_task(const Session& session, int argc, char** argv) {
   return task;
 }
 
+/// Every rank's effort, on rank 0.
+std::vector<double> gathered(const Session& session, const Worker& worker) {
+  const int each = static_cast<int>(worker.effort().size());
+  std::vector<double> all(static_cast<std::size_t>(session.size() * each));
+  MPI_Gather(worker.effort().data(), each, MPI_DOUBLE, all.data(), each, MPI_DOUBLE, 0,
+             MPI_COMM_WORLD);
+  return all;
+}
+
+/// "busy 97 to 99 % of the time, 12.3 s of processors".
+std::string effort_text(const std::vector<double>& efforts, double seconds) {
+  double least = seconds;
+  double most = 0;
+  double processor = 0;
+  for (std::size_t i = 0; i + 1 < efforts.size(); i += 2) {
+    least = std::min(least, efforts[i]);
+    most = std::max(most, efforts[i]);
+    processor += efforts[i + 1];
+  }
+  return fmt::format("busy {:.0f} to {:.0f} % of the time, {:.3g} s of processors",
+                     100 * least / seconds, 100 * most / seconds, processor);
+}
+
 void sweep_together(const Session& session, Task task) {
   // Only rank 0 reads the plan's file; presets that it names must be found by all.
   task.text = broadcast(std::move(task.text));
   task.worklist = broadcast(task.worklist);
   if (!task.plan) task.plan = std::make_unique<sweep::Plan>(sweep::read_plan(task.text, "plan"));
   const auto start = Clock::now();
+  Worker worker(*task.plan, task.worklist);
   {
     Counter counter(session.writes());
     if (task.results) {
-      write_all(*task.plan, task.worklist, counter, *task.results);
+      write_all(session, worker, task.worklist, counter, *task.results);
     } else {
-      labour(*task.plan, task.worklist, counter);
+      labour(worker, task.worklist, counter);
     }
   }
-  if (!task.results) return;
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  fmt::print("{} ranks\n{}", session.size(),
+  const std::vector<double> efforts = gathered(session, worker);
+  if (!task.results) return;
+  fmt::print("{} ranks, {}\n{}", session.size(), effort_text(efforts, seconds),
              summary_text({*task.plan, task.options, *task.results, seconds}));
 }
 

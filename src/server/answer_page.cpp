@@ -22,7 +22,7 @@ const std::vector<View>& views() {
   static const std::vector<View> all = {
       {"train", "predict", {"sensitivity", "choices", "nearest"}},
       {"infer", "predict", {"sensitivity", "choices", "nearest"}},
-      {"search", "search", {}, {"traffic", "systems", "budget"}},
+      {"search", "search", {}, {"traffic", "systems", "budget", "plan"}},
       {"validate", "accuracy", {}},
   };
   return all;

@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/errors.hpp"
 
-#include <algorithm>
-
 #include "sextant/io/node.hpp"
+#include "sextant/options/request.hpp"
 
 namespace sextant::server {
 namespace {
-
-// "--kv-precision" to "kv_precision".
-std::string field_of(std::string_view flag) {
-  flag.remove_prefix(std::min(flag.find_first_not_of('-'), flag.size()));
-  std::string name(flag);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-// The name of a flag that starts here, with its dashes; nothing where none does.
-std::string_view flag_at(std::string_view text) {
-  const auto in_name = [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; };
-  if (!text.starts_with("--") || text.size() < 3 || text[2] == '-' || !in_name(text[2])) return {};
-  const auto end = std::find_if_not(text.begin(), text.end(), in_name);
-  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
-}
 
 // What is said to people at a terminal, as a request knows it: "--max-tpot" is max_tpot, and the
 // lists of presets are not a command's.
@@ -32,13 +15,7 @@ std::string without_flags(std::string_view text) {
     if (command == 0) return "/api/v1/presets lists all";
     text = text.substr(0, text.find_last_not_of(" (", command - 1) + 1);
   }
-  std::string out;
-  while (!text.empty()) {
-    const std::string_view flag = flag_at(text);
-    out += flag.empty() ? std::string(1, text.front()) : field_of(flag);
-    text.remove_prefix(std::max<std::size_t>(1, flag.size()));
-  }
-  return out;
+  return flags_as_fields(text);
 }
 
 struct Error {
@@ -49,12 +26,12 @@ struct Error {
 // Commands speak of flags, readers of files and fields in them; a request knows only its fields.
 Error translated(const Diagnostic& d) {
   if (d.file.starts_with("-")) {
-    return {field_of(d.file), d.field.empty() ? d.message : d.field + ": " + d.message};
+    return {field_of_flag(d.file), d.field.empty() ? d.message : d.field + ": " + d.message};
   }
   if (d.message.starts_with("--")) {
     const std::size_t colon = d.message.find(": ");
     if (colon != d.message.npos && d.message.find(' ') > colon) {
-      return {field_of(d.message.substr(0, colon)), d.message.substr(colon + 2)};
+      return {field_of_flag(d.message.substr(0, colon)), d.message.substr(colon + 2)};
     }
   }
   if (d.file.empty() || d.file == "request" || d.field.empty()) return {d.field, d.message};

@@ -96,8 +96,12 @@ struct Jobs::Entry {
     const double left = going && rate > 0 && total > done ? (total - done) / rate : 0;
     std::string text = fmt::format(
         R"({{"id": "{}", "state": "{}", "progress": {{"done": {:.0f}, "total": {:.0f}, )"
-        R"("rate": {:.6g}, "seconds_left": {:.3f}}})",
+        R"("rate": {:.6g}, "seconds_left": {:.3f})",
         id, state, done, total, rate, left);
+    if (const std::string best = progress.best(); going && !best.empty()) {
+      text += ", \"best\": " + best;
+    }
+    text += "}";
     if (!result.empty()) text += ", \"result\": " + result;
     if (!errors.empty()) text += ", \"errors\": " + errors;
     return text + "}\n";
@@ -195,6 +199,7 @@ std::optional<EventSource> Jobs::events(const std::string& id) const {
 
     Entry& watched;
     double last = -1;
+    int better = 0;
     bool ended = false;
     Clock::time_point spoke = Clock::now();
   };
@@ -205,8 +210,10 @@ std::optional<EventSource> Jobs::events(const std::string& id) const {
       return event("done", entry->json());
     }
     const double now = entry->progress.done();
-    if (now != watch->last) {
+    const int better = entry->progress.better();
+    if (now != watch->last || better != watch->better) {
       watch->last = now;
+      watch->better = better;
       watch->spoke = Clock::now();
       return event("progress", entry->json());
     }

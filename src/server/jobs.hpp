@@ -29,6 +29,19 @@ class Progress {
     total_ = total;
     done_ = done;
   }
+  /// The best so far as JSON, where there is one.
+  void report_best(std::string json) {
+    const std::scoped_lock lock(mutex_);
+    if (json == best_) return;
+    best_ = std::move(json);
+    ++better_;
+  }
+  std::string best() const {
+    const std::scoped_lock lock(mutex_);
+    return best_;
+  }
+  /// How often that changed.
+  int better() const { return better_; }
   bool cancelled() const { return cancelled_; }
   const std::atomic<bool>& cancelling() const { return cancelled_; }
 
@@ -40,6 +53,9 @@ class Progress {
   std::atomic<double> done_ = 0;
   std::atomic<double> total_ = 0;
   std::atomic<bool> cancelled_ = false;
+  std::atomic<int> better_ = 0;
+  mutable std::mutex mutex_;
+  std::string best_;
 };
 
 using Job = std::function<std::string(const Node& request, Progress&)>;

@@ -125,5 +125,25 @@ TEST(Jobs, TellWatchersWhatChangesAndThatItIsOver) {
   EXPECT_FALSE(jobs.events("no such"));
 }
 
+TEST(Jobs, TellWatchersTheBestSoFarWhileItRuns) {
+  Jobs jobs;
+  const Job job = [](const Node&, Progress& progress) -> std::string {
+    progress.report(1, 2);
+    progress.report_best(R"({"gap": 0.5})");
+    while (!progress.cancelled()) std::this_thread::sleep_for(1ms);
+    return "{}";
+  };
+  const std::string id = jobs.start(job, {}).value();
+  const EventSource source = jobs.events(id).value();
+  std::string last;
+  while (last.find("\"best\": {\"gap\": 0.5}}") == std::string::npos) {
+    last = source().value();
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_TRUE(last.starts_with("event: progress\ndata: {"));
+  jobs.cancel(id);
+  EXPECT_THAT(wait(jobs, id), testing::Not(HasSubstr("\"best\"")));
+}
+
 }  // namespace
 }  // namespace sextant::server

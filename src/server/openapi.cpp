@@ -73,7 +73,7 @@ Node schema_of(const CommandDescription& command) {
   for (const OptionDescription& o : command.options) {
     if (o.local) continue;  // for the machine the server runs on
     properties.set(o.name, property(o));
-    if (o.required) required.push_back(o.name);
+    if (o.required && o.unless.empty()) required.push_back(o.name);
   }
   schema.set("properties", std::move(properties));
   if (!required.empty()) schema.set("required", list(required));
@@ -157,6 +157,8 @@ AnswerTypes server_types() {
   types.add("JobStarted", started);
   Record progress;
   for (const char* field : {"done", "total", "rate", "seconds_left"}) progress(field, 0.0);
+  types.add("JobProgress", progress);
+  progress.node("best", "BestSoFar", Node::table());  // which is known
   Record job;
   job("id", "");
   job("state", "");
@@ -186,6 +188,9 @@ Node compare_schema() {
   return schema;
 }
 
+/// Of one system, of several, of a plan.
+const std::vector<std::string> search_answers = {"SearchAnswer", "SystemsAnswer", "PlanAnswer"};
+
 /// "train" to "TrainAnswer".
 std::string type_of(std::string command) {
   command.front() = static_cast<char>(command.front() - 'a' + 'A');
@@ -211,7 +216,7 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
   all.set("/compare", post("scenarios side by side, and what makes the difference",
                            reference("compare"), {"CompareAnswer"}));
   all.set("/best", post("a search that is answered within seconds, with the best so far",
-                        reference("search"), {"SearchAnswer"}));
+                        reference("search"), search_answers));
   all.set("/presets", object({{"get", get("what comes with the program", "Presets")}}));
   all.set("/cases", object({{"get", get("what was measured, and the request that predicts it",
                                         "MeasuredCases")}}));
@@ -233,6 +238,11 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
 std::string openapi(const std::vector<std::string>& jobs) {
   const std::vector<CommandDescription> commands = cli::describe_commands();
   Node schemas = server_types().open_api();
+  Node job = *schemas.find("Job");
+  Node fields = *job.find("properties");
+  fields.set("result", answer_schema(search_answers));
+  job.set("properties", std::move(fields));
+  schemas.set("Job", std::move(job));
   schemas.set("compare", compare_schema());
   for (const CommandDescription& c : commands) {
     std::string name = c.name;

@@ -6,12 +6,23 @@
 
 #include "cli/search.hpp"
 #include "server/search_request.hpp"
+#include "sextant/answer/search.hpp"
 
 namespace sextant::server {
 namespace {
 
 /// Nobody who waits for an answer waits longer.
 constexpr std::chrono::milliseconds most_at_once{2000};
+
+/// How far the search is, and the best so far with its gap: of searches of training, which prove
+/// theirs.
+void report(Progress& progress, SearchProgress& search, double points) {
+  progress.report(static_cast<double>(search.done), points);
+  std::optional<Found> found;
+  search.found.with([&](const std::optional<Found>& f) { found = f; });
+  if (!found) return;
+  progress.report_best(to_json(to_node(best_so_far(*found, search.bound)), 0));
+}
 
 std::string run(const Node& request, Progress& progress) {
   const SearchAsked asked = read_search({.file = "request", .text = {}, .root = {}}, request);
@@ -21,10 +32,10 @@ std::string run(const Node& request, Progress& progress) {
   const std::jthread watcher([&](const std::stop_token& end) {
     while (!end.stop_requested()) {
       if (progress.cancelled()) search.stop = true;
-      progress.report(static_cast<double>(search.done), points);
+      report(progress, search, points);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    progress.report(static_cast<double>(search.done), points);
+    report(progress, search, points);
   });
   return cli::search_answer(asked.options, asked.common, search,
                             [&](double total) { points = total; })

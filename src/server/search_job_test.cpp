@@ -33,6 +33,21 @@ TEST(SearchJob, GivesWhatTheCommandGives) {
   EXPECT_EQ(progress.done(), progress.total());
 }
 
+TEST(SearchJob, SaysTheBestSoFarAndItsGap) {
+  const Document asked = request(small);
+  Progress progress;
+  const Node answer = parse_json(search_job().run(asked.root, progress), "answer").root;
+  EXPECT_GT(progress.better(), 0);
+  const Node best = parse_json(progress.best(), "best").root;
+  // At the end it is the best there is.
+  const Node& found = *answer.find("best")->items.front().find("prediction");
+  EXPECT_EQ(best.find("step_seconds")->number, found.find("step_seconds")->number);
+  EXPECT_EQ(best.find("gpus")->number, 8);
+  EXPECT_FALSE(best.find("summary")->string.empty());
+  EXPECT_GE(best.find("gap")->number, 0);
+  EXPECT_LT(best.find("gap")->number, 1);
+}
+
 TEST(SearchJob, EndsWhenCancelledWithTheBestSoFar) {
   // Half a billion points: minutes, were it not stopped.
   const Document asked = request(

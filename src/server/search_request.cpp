@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "sextant/options/request.hpp"
+#include "sextant/options/search_plan.hpp"
 #include "sextant/options/search_space.hpp"
 #include "sextant/options/search_systems.hpp"
 
@@ -30,10 +31,13 @@ void check_search(const Document& document) {
   const SearchAsked asked = read_search(document, document.root);
   // Only what is read: laying the space out may take long, and is the job's. Plans of capacity are
   // read with their requests, at once.
+  if (!asked.options.plan.empty()) {
+    read_jobs(asked.options, asked.common);
+    return;
+  }
   check_asked(asked.options);
   if (asks_systems(asked.options)) {
-    asked.options.infer ? static_cast<void>(read_serving_systems(asked.options, asked.common))
-                        : static_cast<void>(read_training_systems(asked.options, asked.common));
+    check_systems(asked.options, asked.common);
     return;
   }
   if (!asked.options.traffic.empty()) return;

@@ -17,6 +17,11 @@ table reference.db >reference.txt
 mpirun -n 2 "$mpi_program" sweep plan.toml -o two.db >/dev/null
 same two.db "two ranks"
 
+# Without shared memory the writer has to attend to the counter.
+OMPI_MCA_btl=self,tcp OMPI_MCA_osc=^sm mpirun -n 2 "$mpi_program" sweep plan.toml -o tcp.db >said
+same tcp.db "two ranks over TCP"
+grep -qE '^2 ranks, busy [0-9]+ to [0-9]+ % of the time, [0-9.]+ s of processors$' said
+
 rank_of() { # PROCESS
   tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null | sed -n 's/^OMPI_COMM_WORLD_RANK=//p'
 }

@@ -309,3 +309,15 @@ test('a schedule’s frame stays inside the step', async () => {
   assert.deepEqual(zoomed({ from: 0, to: 10 }, 0.5, 5, 10), { from: 2.5, to: 7.5 });
   assert.equal(plain(tickText(0.25, 0.5)), '250 ms');
 });
+
+test('a running search says its best and how much better any other may be', async () => {
+  const { bestSoFar } = await load('search.ts');
+  const best = { summary: 'tp 8, pp 4', gap: 0.034, step_seconds: 12.345 };
+  assert.deepEqual(Object.values(bestSoFar(best)).map(plain), [
+    '12.35 s a step',
+    'tp 8, pp 4',
+    'none is more than 3.4 % better',
+  ]);
+  assert.match(bestSoFar({ ...best, gap: 1 }).gap, /not known yet/);
+  assert.equal(bestSoFar({ ...best, gap: 0 }).gap, 'none is better');
+});

@@ -499,6 +499,23 @@ describe('work with it', together, () => {
       await page.locator(ready).waitFor();
     });
   });
+
+  check('search: the stream says the best so far and its gap', () =>
+    visit('#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=16&seq=2048', async (page) => {
+      // The server's proof may be quicker than the eye: this job runs for ever.
+      const best = { summary: 'tp 2, pp 4', gap: 0.034, gpus: 8, step_seconds: 1.2345 };
+      const progress = { done: 10, total: 100, rate: 5, seconds_left: 18, best };
+      const job = JSON.stringify({ id: 'a', state: 'running', progress });
+      await page.route('**/api/v1/search', (route) => route.fulfill({ status: 202, json: { id: 'a' } }));
+      await page.route('**/api/v1/jobs/a', (route) => route.fulfill({ contentType: 'application/json', body: job }));
+      await page.route('**/api/v1/jobs/a/events', (route) =>
+        route.fulfill({ contentType: 'text/event-stream', body: `event: progress\ndata: ${job}\n\n` }),
+      );
+      await page.getByRole('button', { name: 'Search', exact: true }).click();
+      const said = await page.locator('.progress .best-so-far').innerText();
+      assert.match(said, /Best so far: 1\.23\d.s a step \(tp 2, pp 4\); none is more than 3\.4.% better/);
+    }),
+  );
 });
 
 describe('speed', () => {

@@ -20,6 +20,41 @@ export type AllocationFacts = {
   evaluations: number;
 };
 
+export type Arrangement = {
+  order: string;
+  one_system: boolean;
+  fits: boolean;
+  training_budget?: number;
+  training_days?: number;
+  training_tokens_per_second: number;
+  gpus: number;
+  watts: number;
+  dollars_per_hour?: number;
+  spent?: number;
+  budget_share?: number;
+  dollars?: number;
+  megawatt_hours?: number;
+  why: string;
+  jobs: JobPlaced[];
+};
+
+export type BestSoFar = {
+  summary: string;
+  gap: number;
+  gpus: number;
+  step_seconds: number;
+  tokens_per_second: number;
+  mfu: number;
+  memory_bytes: number;
+};
+
+export type Budget = {
+  kind: string;
+  amount: number;
+  text: string;
+  counts: string;
+};
+
 export type ChosenTogether = {
   strategy: Strategy;
   summary: string;
@@ -333,6 +368,21 @@ export type InferFit = {
   total_bytes: number;
 };
 
+export type JobPlaced = {
+  name: string;
+  system: string;
+  gpus: number;
+  bought_gpus: number;
+  spent?: number;
+  tokens_per_second: number;
+  watts: number;
+  dollars_per_hour?: number;
+  dollars?: number;
+  megawatt_hours?: number;
+  summary: string;
+  strategy: Strategy;
+};
+
 export type KernelAnswer = {
   device: string;
   seconds: number;
@@ -566,6 +616,21 @@ export type Percentiles = {
   p90: number;
   p95: number;
   p99: number;
+};
+
+export type PlanAnswer = {
+  kind: string;
+  model: string;
+  seconds: number;
+  arrangements: Arrangement[];
+  jobs: PlanJob[];
+  budget?: Budget;
+};
+
+export type PlanJob = {
+  name: string;
+  days?: number;
+  answer: SystemsAnswer;
 };
 
 export type Presets = {
@@ -905,12 +970,57 @@ export type StrategyModules = {
   latent: boolean;
 };
 
+export type SystemFound = {
+  rank?: number;
+  system: string;
+  device: string;
+  runtime: string;
+  most_gpus: number;
+  gpus?: number;
+  spent?: number;
+  budget_share?: number;
+  step_seconds?: number;
+  tokens_per_second?: number;
+  tokens_per_second_per_gpu?: number;
+  tokens_per_dollar?: number;
+  tokens_per_joule?: number;
+  mfu?: number;
+  memory_bytes?: number;
+  watts?: number;
+  dollars_per_gpu_hour?: number;
+  dollars_per_hour?: number;
+  run_days?: number;
+  run_dollars?: number;
+  probability_first_is_better?: number;
+  summary?: string;
+  strategy?: Strategy;
+  stopped: boolean;
+  gap?: number;
+  told_apart?: boolean;
+  why: string;
+  ttft_seconds?: number;
+  tpot_seconds?: number;
+  ttft_p99_seconds?: number;
+  tpot_p99_seconds?: number;
+  most_requests_per_second?: number;
+  headroom?: number;
+};
+
 export type SystemPreset = {
   name: string;
   device: string;
   devices_per_node: number;
   max_devices: number;
   fabrics: FabricFacts[];
+};
+
+export type SystemsAnswer = {
+  kind: string;
+  objective: string;
+  budget: Budget;
+  seconds: number;
+  systems: SystemFound[];
+  assumptions: string[];
 };
 
 export type TechAnswer = {

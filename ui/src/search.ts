@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search asks, and how its answers open in Predict.
+import { percent, seconds } from './format';
 import { requestOf } from './state';
 import type { Params } from './state';
-import type { Fields, Found, Json } from './types';
+import type { BestSoFar, Fields, Found, Json } from './types';
 
 /** What a search leaves open; the rest of the scenario is its frame. */
 const trainAxes = [
@@ -52,6 +53,18 @@ export function searchRequest(values: Params): Fields | null {
     for (const name of ['max_ttft', 'max_tpot']) if (values[name]) fields[name] = `${values[name]} ms`;
   }
   return fields;
+}
+
+/** The best that a running search has, and how much better any other may be: its sentence, in parts. */
+export function bestSoFar(best: BestSoFar): { time: string; strategy: string; gap: string } {
+  // A bound of nothing: the search has only begun to rule others out.
+  const known = best.gap < 1;
+  const gap = best.gap <= 0 ? 'none is better' : `none is more than ${percent(best.gap)} better`;
+  return {
+    time: `${seconds(best.step_seconds, 4)} a step`,
+    strategy: best.summary,
+    gap: known ? gap : 'how much better another may be is not known yet',
+  };
 }
 
 /** What needs no place in a link: every scenario has it unless it says otherwise. */

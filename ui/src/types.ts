@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the API answers (answers.ts, written by the program), and what the page makes of it. SI base units throughout.
-import type { CompareAnswer as Compared, DeviceFacts, InferAnswer, SearchAnswer, TrainAnswer } from './answers';
+import type {
+  BestSoFar,
+  CompareAnswer as Compared,
+  DeviceFacts,
+  InferAnswer,
+  SearchAnswer,
+  TrainAnswer,
+} from './answers';
 
 export type * from './answers';
 
@@ -36,7 +43,7 @@ export interface SystemFacts {
 export interface Job {
   id: string;
   state: 'running' | 'done' | 'cancelled' | 'failed';
-  progress: { done: number; total: number; rate: number; seconds_left: number };
+  progress: { done: number; total: number; rate: number; seconds_left: number; best?: BestSoFar };
   result?: SearchAnswer;
   errors?: Problem[];
 }

@@ -31,6 +31,10 @@ class Answer : public Record {
   void show(TextTable table, TableStyle style = {});
   void show(const Records& records, TableStyle style = {}) { show(to_table(records), style); }
   void show(Breakdown tree) { blocks_.emplace_back(std::move(tree)); }
+  /// What another says to people.
+  void append(const Answer& other) {
+    blocks_.insert(blocks_.end(), other.blocks_.begin(), other.blocks_.end());
+  }
   /// Rows without titles: "name  value  note".
   void facts(const std::vector<std::vector<std::string>>& rows, int indent = 0);
   /// "assumptions", and the list under "assumed:".

@@ -69,8 +69,7 @@ std::string capacity_text(const CapacityResult& r, const Scenario& x, double rat
   TextTable t;
   t.columns = {{"an engine"}};
   for (const CapacityFound& f : r.best) {
-    std::vector<std::string> row = {describe_serving(f.strategy)};
-    if (narrow(f.cache)) row.front() += ", cache " + std::string(name_of(f.cache));
+    std::vector<std::string> row = {name_of_engine(f)};
     for (const Row& c : rows_of(f, rate, price)) {
       if (t.rows.empty()) t.columns.push_back({c.title, Align::right});
       row.push_back(fmt::format("{:.4g}", c.value));
@@ -88,6 +87,12 @@ std::string capacity_text(const CapacityResult& r, const Scenario& x, double rat
 }
 
 }  // namespace
+
+std::string name_of_engine(const CapacityFound& f) {
+  std::string text = describe_serving(f.strategy);
+  if (narrow(f.cache)) text += ", cache " + std::string(name_of(f.cache));
+  return text;
+}
 
 Answer answer_of(const CapacityAnswer& a, bool json) {
   if (!json) {

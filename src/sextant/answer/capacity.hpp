@@ -8,6 +8,9 @@
 
 namespace sextant {
 
+/// How one engine is laid out: "tp 4, fp8, cache fp8".
+std::string name_of_engine(const CapacityFound& found);
+
 struct CapacityAnswer {
   const Scenario& scenario;
   const CapacityResult& result;

@@ -381,4 +381,17 @@ Answer answer_of(const TrainingSearchResult& x) {
   return a;
 }
 
+Record best_so_far(const Found& f, double bound) {
+  const Estimate& e = f.estimate;
+  Record r;
+  r("summary", describe_strategy(f.strategy));
+  r("gap", gap_of(f.score, bound));
+  r("gpus", e.devices);
+  r("step_seconds", e.step);
+  r("tokens_per_second", e.tokens / e.step.value);
+  r("mfu", e.mfu());
+  r("memory_bytes", e.memory.total());
+  return r;
+}
+
 }  // namespace sextant

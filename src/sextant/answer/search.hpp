@@ -29,6 +29,9 @@ struct TrainingSearchResult {
 };
 /// "tp 8, pp 8, overlap tensor".
 std::string name_of_found(const TrainingSearch& asked, const Found& found);
+/// While a search runs: the best so far, and by how much of it the best of all may be better, where
+/// nothing that is still to be looked at scores below `bound`.
+Record best_so_far(const Found& found, double bound);
 /// The figure: step time and memory of a sample of what fits, and the front.
 Answer answer_of(const TrainingSearchResult& result);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/answer/capacity.hpp"
 #include "sextant/answer/search.hpp"
 #include "sextant/answer/search_groups.hpp"
 #include "sextant/io/errors.hpp"
@@ -29,35 +30,58 @@ double run_dollars(const RunPlan& run, const System& system, double price, const
 
 namespace {
 
+const char* counted(BudgetKind kind) {
+  switch (kind) {
+    case BudgetKind::devices:
+      return "devices, in whole nodes where there is more than one";
+    case BudgetKind::power:
+      return "the power limit of devices and the nodes around them; the building (PUE) does not";
+    case BudgetKind::dollars_per_hour:
+      return "the price of a device and hour, in whole nodes";
+    case BudgetKind::dollars:
+      break;
+  }
+  return "the price of a device and hour over the whole run, failures and restarts included";
+}
+
+}  // namespace
+
+Record record_of(const Budget& b) {
+  Record r;
+  r("kind", b.kind);
+  r("amount", b.amount);
+  r("text", text_of(b));
+  r("counts", counted(b.kind));
+  return r;
+}
+
+std::string times(double ratio) { return fmt::format("{:.3g} x", ratio); }
+
+Item dollars_item(double dollars) { return said(dollars, text_of({BudgetKind::dollars, dollars})); }
+
+std::optional<double> SystemTaken::dollars_per_hour() const {
+  return price ? std::optional(bought * *price) : std::nullopt;
+}
+
+namespace {
+
 constexpr double hour = 3600;
 constexpr double day = 86400;
 
 /// One system, trained or served on.
-struct Row {
-  std::string system;
+struct Row : SystemTaken {
   std::string device;
   std::string runtime;
   int most = 0;      ///< devices that the budget buys
-  bool any = false;  ///< a strategy was found; otherwise:
-  std::string nothing = {};
-  double devices = 0;
-  double bought = 0;
-  double spent = 0;
   double score = 0;  ///< the smaller the better
   std::optional<Contender> contender = {};
-  Seconds time;  ///< of a step, of a token
+  Seconds time;  ///< of a step, of a token; of 99 in 100 requests over time
   Seconds first_token;
-  double tokens_per_second = 0;
-  std::optional<double> price = {};
-  Watts power;
-  double tokens_per_joule = 0;
+  double requests_per_second = 0;  ///< over time, that it holds at most
+  double headroom = 0;
   double mfu = 0;
   Bytes memory;
-  std::string summary = {};
-  Node strategy = {};
   Scenario scenario = {};
-  std::optional<WholeRun> run = {};
-  double run_cost = 0;
   bool stopped = false;
   std::optional<double> gap = {};
   // Beside the first.
@@ -69,13 +93,12 @@ struct Row {
 
 struct View {
   Task task = Task::train;
+  bool traffic = false;  ///< serving requests over time
   const Budget& budget;
   std::string_view objective;
   bool prices = false;  ///< some are known
   bool runs = false;
 };
-
-std::string times(double ratio) { return fmt::format("{:.3g} x", ratio); }
 
 Item spent_item(const Budget& b, double spent) {
   switch (b.kind) {
@@ -88,13 +111,13 @@ Item spent_item(const Budget& b, double spent) {
     case BudgetKind::dollars:
       break;
   }
-  return said(spent, text_of({BudgetKind::dollars, spent}));
+  return dollars_item(spent);
 }
 
 void describe(Record& r, const Row& x, const View& v, std::size_t rank) {
   const bool train = v.task == Task::train;
   const auto item = [&](Item cell) { return only_if(x.any, std::move(cell)); };
-  const double hourly = x.bought * x.price.value_or(0);
+  const double hourly = x.dollars_per_hour().value_or(0);
   r("rank", only_if(x.any, rank), " ");
   r("system", x.system, "system");
   r("device", x.device);
@@ -105,6 +128,11 @@ void describe(Record& r, const Row& x, const View& v, std::size_t rank) {
   r("budget_share", item(percent(x.spent / v.budget.amount)), "of it");
   if (train) {
     r("step_seconds", item(rounded(x.time, 4)), "step");
+  } else if (v.traffic) {
+    r("ttft_p99_seconds", item(x.first_token), "TTFT p99");
+    r("tpot_p99_seconds", item(x.time), "TPOT p99");
+    r("most_requests_per_second", item(general(x.requests_per_second, 4)), "most/s");
+    r("headroom", item(percent(x.headroom, 0)), "headroom");
   } else {
     r("ttft_seconds", item(x.first_token), "first token");
     r("tpot_seconds", item(x.time), "a token");
@@ -116,16 +144,14 @@ void describe(Record& r, const Row& x, const View& v, std::size_t rank) {
     v.prices ? "tokens/$" : "");
   r("tokens_per_joule", item(general(x.tokens_per_joule, 3)), "tokens/J");
   if (train) r("mfu", item(percent(x.mfu)), "MFU");
-  r("memory_bytes", item(binary(x.memory)), "memory");
+  if (!v.traffic) r("memory_bytes", item(binary(x.memory)), "memory");
   r("watts", item(x.power * x.bought));
   r("dollars_per_gpu_hour", x.price);
   r("dollars_per_hour", only_if(x.any && x.price.has_value(), hourly));
   if (v.runs) {
     const bool ends = x.run && x.run->ends();
     r("run_days", only_if(ends, general(ends ? x.run->time.value / day : 0, 4)), "days");
-    r("run_dollars",
-      only_if(ends && x.price.has_value(),
-              said(x.run_cost, text_of({BudgetKind::dollars, x.run_cost}))),
+    r("run_dollars", only_if(ends && x.price.has_value(), dollars_item(x.run_cost)),
       v.prices && v.budget.kind != BudgetKind::dollars ? "the run" : "");
   }
   r("probability_first_is_better", only_if(x.chance.has_value(), percent(x.chance.value_or(0), 0)),
@@ -153,6 +179,12 @@ Records objects_of(const std::vector<Row>& rows, const View& v) {
 
 /// "0.61 x the tokens/s: 1.2 x the devices, 0.51 x the tokens/s of each (compute 0.45 x, …)".
 std::string why_of(const Row& first, const Row& x, const View& v) {
+  if (v.traffic) {
+    return fmt::format(
+        "{} what is taken: {} the devices, {} the requests/s that each holds",
+        times(x.spent / first.spent), times(x.devices / first.devices),
+        times(x.requests_per_second / x.devices / (first.requests_per_second / first.devices)));
+  }
   std::string text = fmt::format(
       "{} the tokens/s: {} the devices, {} the tokens/s of each",
       times(x.tokens_per_second / first.tokens_per_second), times(x.devices / first.devices),
@@ -192,20 +224,6 @@ void rank(std::vector<Row>& rows, const View& v) {
   }
 }
 
-const char* counted(BudgetKind kind) {
-  switch (kind) {
-    case BudgetKind::devices:
-      return "devices, in whole nodes where there is more than one";
-    case BudgetKind::power:
-      return "the power limit of devices and the nodes around them; the building (PUE) does not";
-    case BudgetKind::dollars_per_hour:
-      return "the price of a device and hour, in whole nodes";
-    case BudgetKind::dollars:
-      break;
-  }
-  return "the price of a device and hour over the whole run, failures and restarts included";
-}
-
 void say(Answer& a, const std::vector<Row>& rows, const View& v, double seconds) {
   a.say(fmt::format("what counts: {}; {:.2f} s", counted(v.budget.kind), seconds));
   const bool stopped =
@@ -243,22 +261,15 @@ void say(Answer& a, const std::vector<Row>& rows, const View& v, double seconds)
   }
 }
 
-Record budget_record(const Budget& b) {
-  Record r;
-  r("kind", b.kind);
-  r("amount", b.amount);
-  r("text", text_of(b));
-  r("counts", counted(b.kind));
-  return r;
-}
-
-Answer answer_of(std::vector<Row> rows, const View& v, double seconds,
-                 std::vector<std::string> assumptions, const std::string& title) {
+SystemsFound found_of(std::vector<Row> rows, const View& v, double seconds,
+                      std::vector<std::string> assumptions, const std::string& title) {
   rank(rows, v);
-  Answer a;
+  SystemsFound found{.answer = {}, .budget = v.budget, .systems = {}};
+  for (const SystemTaken& t : rows) found.systems.push_back(t);
+  Answer& a = found.answer;
   a("kind", name_of(v.task));
   a("objective", v.objective);
-  a.object("budget", "Budget", budget_record(v.budget));
+  a.object("budget", "Budget", record_of(v.budget));
   a("seconds", Seconds(seconds));
   a.list("systems", "SystemFound", objects_of(rows, v));
   a.lines(rows_of(rows, v));
@@ -279,19 +290,21 @@ Answer answer_of(std::vector<Row> rows, const View& v, double seconds,
     }
   }
   a.assume(assumptions);
-  return a;
+  return found;
 }
 
 template <class Search>
 Row head_of_row(const SystemAsked<Search>& asked, const Budget& budget) {
   const Scenario& s = asked.search.scenario;
-  Row x{.system = s.system.name,
-        .device = s.system.device.name,
-        .runtime = s.problem.runtime.name,
-        .most = asked.most,
-        .price = asked.price,
-        .power = power_of_device(s.system),
-        .scenario = s};
+  Row x;
+  x.given = asked.name;
+  x.system = s.system.name;
+  x.device = s.system.device.name;
+  x.runtime = s.problem.runtime.name;
+  x.most = asked.most;
+  x.price = asked.price;
+  x.power = power_of_device(s.system);
+  x.scenario = s;
   if (asked.most < 1) {
     const double node = std::max(1, s.system.devices_per_node);
     const double takes = node * share_of_device(budget, s.system, asked.price.value_or(0));
@@ -402,9 +415,49 @@ Row row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) {
   return x;
 }
 
+/// Why most layouts do not serve.
+std::string nothing_on(const PlannedSystem& t) {
+  const auto& counts = t.result.rejected.values;
+  const auto most = std::max_element(std::begin(counts), std::end(counts));
+  std::string text = fmt::format("nothing holds the limits on up to {} devices", t.asked.most);
+  if (*most == 0) return text;
+  const auto at = static_cast<std::size_t>(most - std::begin(counts));
+  return text + fmt::format(": of most layouts, {}", names_of(Shortfall{})[at]);
+}
+
+Row row_of(const PlannedSystem& t, const SystemsAsked<CapacitySearch>& all) {
+  Row x = head_of_row(t.asked, all.budget);
+  x.stopped = t.result.stopped;
+  if (t.result.best.empty()) {
+    if (x.nothing.empty()) x.nothing = nothing_on(t);
+    return x;
+  }
+  const CapacityFound& f = t.result.best.front();
+  const double rate = t.asked.search.aim.traffic.rate;
+  const TrafficResult& r = f.result;
+  x.scenario.strategy = f.strategy;
+  spend(x, all.budget, f.devices);
+  x.score = x.spent;  // what it takes is sure; that the limits hold is not
+  x.first_token = Seconds(r.ttft.p99);
+  x.time = Seconds(r.tpot.p99);
+  x.requests_per_second = f.most;
+  x.headroom = f.most / rate - 1;
+  x.tokens_per_second = r.completed > 0 ? rate * r.output_tokens / r.completed : 0;
+  x.tokens_per_joule = r.joules > 0 ? r.output_tokens / r.joules : 0;
+  x.summary = fmt::format("{} x {}", f.replicas, name_of_engine(f));
+  if (f.decode_replicas > 0) x.summary += fmt::format(" and {} for tokens", f.decode_replicas);
+  x.strategy = write(f.strategy, Quantities::si);
+  return x;
+}
+
+struct Said {
+  Task task = Task::train;
+  bool traffic = false;
+  std::string_view objective;
+  std::string title;
+};
 template <class Systems>
-Answer answer_of_rows(const Systems& x, Task task, std::string_view objective,
-                      const std::string& title) {
+SystemsFound found_of_rows(const Systems& x, const Said& what) {
   std::vector<Row> rows;
   for (const auto& s : x.systems) rows.push_back(row_of(s, x.asked));
   std::vector<std::string> assumptions = x.asked.assumptions;
@@ -412,31 +465,46 @@ Answer answer_of_rows(const Systems& x, Task task, std::string_view objective,
   assumptions.insert(assumptions.end(), run.begin(), run.end());
   const bool prices =
       std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.price.has_value(); });
-  return answer_of(std::move(rows),
-                   {.task = task,
-                    .budget = x.asked.budget,
-                    .objective = objective,
-                    .prices = prices,
-                    .runs = x.asked.run.tokens > 0},
-                   x.seconds, std::move(assumptions), title);
+  return found_of(std::move(rows),
+                  {.task = what.task,
+                   .traffic = what.traffic,
+                   .budget = x.asked.budget,
+                   .objective = what.objective,
+                   .prices = prices,
+                   .runs = x.asked.run.tokens > 0},
+                  x.seconds, std::move(assumptions), what.title);
 }
 
 }  // namespace
 
-Answer answer_of(const TrainedSystems& x) {
+SystemsFound found_of(const TrainedSystems& x) {
   const TrainingSearch& one = x.asked.systems.front().search;
   const Problem& p = one.scenario.problem;
-  return answer_of_rows(x, Task::train, name_of(one.aim.objective),
-                        fmt::format("training {} within {}, batch {}, seq {}", p.model.name,
-                                    text_of(x.asked.budget), p.work.batch, p.work.seq));
+  return found_of_rows(
+      x, {.task = Task::train,
+          .objective = name_of(one.aim.objective),
+          .title = fmt::format("training {} within {}, batch {}, seq {}", p.model.name,
+                               text_of(x.asked.budget), p.work.batch, p.work.seq)});
 }
 
-Answer answer_of(const ServedSystems& x) {
+SystemsFound found_of(const ServedSystems& x) {
   const ServingSearch& one = x.asked.systems.front().search;
   const Problem& p = one.scenario.problem;
-  return answer_of_rows(x, Task::infer, name_of(one.aim.objective),
-                        fmt::format("serving {} within {}, input {}, output {}", p.model.name,
-                                    text_of(x.asked.budget), p.serving.input, p.serving.output));
+  return found_of_rows(
+      x, {.task = Task::infer,
+          .objective = name_of(one.aim.objective),
+          .title = fmt::format("serving {} within {}, input {}, output {}", p.model.name,
+                               text_of(x.asked.budget), p.serving.input, p.serving.output)});
+}
+
+SystemsFound found_of(const PlannedSystems& x) {
+  const CapacitySearch& one = x.asked.systems.front().search;
+  return found_of_rows(x, {.task = Task::infer,
+                           .traffic = true,
+                           .objective = name_of(ServingObjective::devices),
+                           .title = fmt::format("serving {} within {}, {:.6g} requests a second",
+                                                one.scenario.problem.model.name,
+                                                text_of(x.asked.budget), one.aim.traffic.rate)});
 }
 
 }  // namespace sextant

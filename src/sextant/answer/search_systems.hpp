@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sextant/answer/answer.hpp"
+#include "sextant/search/capacity.hpp"
 #include "sextant/search/systems.hpp"
 
 namespace sextant {
@@ -25,7 +26,6 @@ struct TrainedSystems {
   std::vector<TrainedSystem> systems = {};
   double seconds = 0;
 };
-Answer answer_of(const TrainedSystems& result);
 
 struct ServedSystem {
   const SystemAsked<ServingSearch>& asked;
@@ -36,7 +36,57 @@ struct ServedSystems {
   std::vector<ServedSystem> systems = {};
   double seconds = 0;
 };
-Answer answer_of(const ServedSystems& result);
+
+/// Under requests over time.
+struct PlannedSystem {
+  const SystemAsked<CapacitySearch>& asked;
+  CapacityResult result = {};
+};
+struct PlannedSystems {
+  const SystemsAsked<CapacitySearch>& asked;
+  std::vector<PlannedSystem> systems = {};
+  double seconds = 0;
+};
+
+/// What a job takes on one system, for whoever adds several jobs up.
+struct SystemTaken {
+  std::string given = {};  ///< as it was named
+  std::string system = {};
+  bool any = false;  ///< a strategy was found; otherwise:
+  std::string nothing = {};
+  double devices = 0;
+  double bought = 0;  ///< in whole nodes
+  double spent = 0;   ///< of the budget
+  double tokens_per_second = 0;
+  double tokens_per_joule = 0;
+  std::optional<double> price = {};  ///< dollars a device and hour
+  Watts power;                       ///< of a device and its share of a node, at most
+  std::string summary = {};
+  Node strategy = {};
+  std::optional<WholeRun> run = {};
+  double run_cost = 0;
+
+  std::optional<double> dollars_per_hour() const;
+};
+
+/// All systems, the best first.
+struct SystemsFound {
+  Answer answer;
+  Budget budget;
+  std::vector<SystemTaken> systems;
+};
+SystemsFound found_of(const TrainedSystems& result);
+SystemsFound found_of(const ServedSystems& result);
+SystemsFound found_of(const PlannedSystems& result);
+
+/// {kind, amount, text, counts}.
+Record record_of(const Budget& budget);
+
+/// "0.612 x".
+std::string times(double ratio);
+
+/// Dollars of money that was spent, for people: "2.5 M$".
+Item dollars_item(double dollars);
 
 /// Devices of the whole nodes that a job takes; a part of one node is not more than it is.
 double bought_devices(const System& system, double devices);

@@ -41,7 +41,7 @@ struct OptionInfo {
   bool number = false;                              ///< of a text: a number may stand for it
   bool local = false;            ///< a file of this machine, or its terminal: never from a network
   bool reads = false;            ///< of such a file: it is read, not written
-  std::string_view unless = {};  ///< the option that may stand for a required one
+  std::string_view unless = {};  ///< options that may stand for a required one: "a,b"
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   /// The most that a network may ask for, where work grows with it.

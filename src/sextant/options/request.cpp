@@ -179,14 +179,24 @@ class RequestReader {
     for (const Option& o : options_) {
       if (!o.info.required) continue;
       const Node* given = table.find(o.name);
-      const bool stands_in = !o.info.unless.empty() && table.find(o.info.unless) != nullptr;
-      if (!stands_in && (given == nullptr || given->kind == Node::Kind::null)) {
+      if (!stands_in(table, o.info.unless) &&
+          (given == nullptr || given->kind == Node::Kind::null)) {
         add({}, std::string(o.name), "missing (" + std::string(o.info.help) + ")");
       }
     }
   }
 
  private:
+  /// Whether one of these names, separated by commas, is given.
+  static bool stands_in(const Node& table, std::string_view names) {
+    while (!names.empty()) {
+      const std::size_t comma = std::min(names.find(','), names.size());
+      if (table.find(names.substr(0, comma)) != nullptr) return true;
+      names.remove_prefix(std::min(comma + 1, names.size()));
+    }
+    return false;
+  }
+
   void field(const Node::Member& member) {
     const auto option = std::find_if(options_.begin(), options_.end(), [&](const Option& o) {
       return o.name == member.key || (!o.info.alias.empty() && o.info.alias == member.key);
@@ -245,7 +255,44 @@ struct ValueWriter {
   }
 };
 
+/// The name of a flag that starts here, with its dashes; nothing where none does.
+std::string_view flag_at(std::string_view text) {
+  const auto in_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (!text.starts_with("--") || text.size() < 3 || text[2] == '-' || !in_name(text[2])) return {};
+  const auto end = std::find_if_not(text.begin(), text.end(), in_name);
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
 }  // namespace
+
+std::string field_of_flag(std::string_view flag) {
+  flag.remove_prefix(std::min(flag.find_first_not_of('-'), flag.size()));
+  std::string name(flag);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+std::string flags_as_fields(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view flag = flag_at(text);
+    out += flag.empty() ? std::string(1, text.front()) : field_of_flag(flag);
+    text.remove_prefix(std::max<std::size_t>(1, flag.size()));
+  }
+  return out;
+}
+
+Diagnostic as_field(Diagnostic d, const Document& document, const Node& table,
+                    const std::string& path) {
+  if (!d.file.starts_with("--")) return d;
+  const std::string name = field_of_flag(d.file);
+  const Node* value = table.find(name);
+  return problem_at(document, value == nullptr ? Place{} : value->place,
+                    join_path(path, join_path(name, d.field)), flags_as_fields(d.message),
+                    flags_as_fields(d.hint));
+}
 
 Node write_request(const std::vector<Option>& options, const std::vector<Option>& defaults) {
   Node request = Node::table();

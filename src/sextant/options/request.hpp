@@ -2,6 +2,7 @@
 // A command's options from JSON: the names of its flags with '_' for '-'.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,16 @@ struct RequestRules {
 /// values of another type and what is required but missing become problems, all at once.
 void read_request(const Document& document, const Node& table, const std::vector<Option>& options,
                   std::vector<Diagnostic>& problems, const RequestRules& rules = {});
+
+/// "--kv-precision" to "kv_precision".
+std::string field_of_flag(std::string_view flag);
+/// A message about flags as a request or a file knows them: "--max-tpot" is max_tpot.
+std::string flags_as_fields(std::string_view text);
+
+/// A problem that was said of a flag, as one of the member of `table` of that name: its place, and
+/// the member's name after `path`. Any other problem stays what it is.
+Diagnostic as_field(Diagnostic problem, const Document& document, const Node& table,
+                    const std::string& path);
 
 /// The request that would give these values: what differs from `defaults`, the same options as new.
 Node write_request(const std::vector<Option>& options, const std::vector<Option>& defaults);

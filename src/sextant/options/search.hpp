@@ -12,6 +12,7 @@ namespace sextant {
 /// The best strategies, for training or for serving. What is done is given as `train` and `infer`
 /// have it; the axes are left open.
 struct SearchOptions : ScenarioOptions, SearchWishes {
+  std::string plan;  ///< of several jobs: a file, or its text
   bool infer = false;
   std::string plot;
   // Of several systems, what each can do for as much.
@@ -27,8 +28,13 @@ struct SearchOptions : ScenarioOptions, SearchWishes {
 
 template <class V>
 void describe(V& v, SearchOptions& o) {
+  v("plan", o.plan,
+    {.help =
+         "train here, serve there: jobs of one model together, plan.toml; in a request its text",
+     .positional = true,
+     .placeholder = "PLAN"});
   describe_presets(v, o, "software stack; without, the one that is usual on the system",
-                   {.system = "systems"});
+                   {.model = "plan", .system = "systems,plan"});
   v("systems", o.systems,
     {.help = "compare the best of each of several systems: dgx-h100,dgx-b200", .commas = true});
   v("budget", o.budget,
@@ -36,7 +42,7 @@ void describe(V& v, SearchOptions& o) {
   v("tokens", o.tokens,
     {.help = "of --systems or --budget: the whole run of so many, such as 15T", .number = true});
   v("gpus", o.gpus,
-    {.help = "devices", .required = true, .unless = "budget", .min = 1, .max = 1e7});
+    {.help = "devices", .required = true, .unless = "budget,plan", .min = 1, .max = 1e7});
   v("max_gpus", o.max_gpus,
     {.help = "twice as many, four times, … up to so many as well", .min = 1, .max = 1e7});
   v("infer", o.infer, {.help = "search ways to serve instead of to train"});

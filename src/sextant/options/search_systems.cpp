@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "sextant/io/text.hpp"
+#include "sextant/options/search_capacity.hpp"
 #include "sextant/options/search_space.hpp"
 #include "sextant/scenario/prices.hpp"
 
@@ -85,7 +86,7 @@ class Reader {
   }
 
   void check_run(const SystemsAsked<Search>& all) {
-    const bool serves = std::is_same_v<Search, ServingSearch>;
+    const bool serves = !std::is_same_v<Search, TrainingSearch>;
     if (serves && !o_.tokens.empty()) {
       flags_.add("--tokens", "is of training", "leave it out, or leave out --infer");
     }
@@ -152,18 +153,40 @@ class Reader {
   Flags flags_;
 };
 
+/// What requests over time leave no room for, and what is of them alone.
+void check_traffic(const SearchOptions& o, Flags& flags) {
+  const char* leave = "leave it out, or --traffic";
+  if (o.traffic.empty()) {
+    const char* give = "give --traffic as well, such as poisson";
+    if (o.rate) flags.add("--rate", "is of --traffic", give);
+    if (!o.max_ttft_p99.empty()) flags.add("--max-ttft-p99", "is of --traffic", give);
+    if (!o.max_tpot_p99.empty()) flags.add("--max-tpot-p99", "is of --traffic", give);
+    return;
+  }
+  if (!o.max_ttft.empty()) {
+    flags.add("--max-ttft", "is of requests alone", "say --max-ttft-p99");
+  }
+  if (!o.max_tpot.empty()) {
+    flags.add("--max-tpot", "is of requests alone", "say --max-tpot-p99");
+  }
+  if (o.min_throughput) flags.add("--min-throughput", "--rate says what must be served", leave);
+  if (!o.fix.empty()) flags.add("--fix", "engines for --traffic are laid out freely", leave);
+  if (!o.limit.empty()) flags.add("--limit", "engines for --traffic are laid out freely", leave);
+  if (!o.objective.empty() && o.objective != name_of(ServingObjective::devices)) {
+    flags.add("--objective", "for --traffic it is the fewest devices", leave);
+  }
+}
+
 }  // namespace
 
-void check_asked(const SearchOptions& o) {
+void check_asked(const SearchOptions& o, bool systems) {
   Flags flags;
   const auto required = [&](const char* flag, const char* hint) {
     flags.problems.push_back({.message = std::string(flag) + " is required", .hint = hint});
   };
-  if (asks_systems(o)) {
-    if (!o.traffic.empty()) {
-      flags.add("--traffic", "is of one system", "leave it out, or --systems and --budget");
-    }
-  } else {
+  check_traffic(o, flags);
+  if (o.model.empty()) required("--model", "a preset, a file or a Hugging Face config.json");
+  if (!systems) {
     if (o.system.empty()) required("--system", "a preset or a file, or several --systems");
     if (!o.gpus) required("--gpus", "devices, or a --budget such as '2 MW'");
     if (!o.tokens.empty()) flags.add("--tokens", "there is neither a --budget nor --systems");
@@ -179,6 +202,21 @@ SystemsAsked<TrainingSearch> read_training_systems(const SearchOptions& o, const
 SystemsAsked<ServingSearch> read_serving_systems(const SearchOptions& o, const Common& common) {
   return Reader<ServingSearch>(o, common).read(
       [](const SearchOptions& one, const Common& c) { return read_serving_search(one, c); });
+}
+
+SystemsAsked<CapacitySearch> read_capacity_systems(const SearchOptions& o, const Common& common) {
+  return Reader<CapacitySearch>(o, common).read(
+      [](const SearchOptions& one, const Common& c) { return read_capacity_search(one, c); });
+}
+
+void check_systems(const SearchOptions& o, const Common& common) {
+  if (!o.traffic.empty()) {
+    read_capacity_systems(o, common);
+  } else if (o.infer) {
+    read_serving_systems(o, common);
+  } else {
+    read_training_systems(o, common);
+  }
 }
 
 }  // namespace sextant

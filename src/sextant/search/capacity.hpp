@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sextant/scenario/scenario.hpp"
 #include "sextant/search/search.hpp"
 #include "sextant/serving/traffic.hpp"
 
@@ -28,6 +29,13 @@ struct CapacityAim {
   double price = 0;  ///< dollars a device and hour
   int top = 10;
   int threads = 1;
+};
+
+/// What is asked.
+struct CapacitySearch {
+  Scenario scenario = {};
+  CapacitySpace space = {};
+  CapacityAim aim = {};
 };
 
 /// Why a layout does not serve.

@@ -67,6 +67,21 @@ double gap_of(double best, double bound) {
   return best > 0 && best < std::numeric_limits<double>::infinity() ? 1 - bound / best : 1;
 }
 
+void SearchProgress::start_again() {
+  best = std::numeric_limits<double>::infinity();
+  bound = 0;
+  found.with([](std::optional<Found>& f) { f.reset(); });
+}
+
+void SearchProgress::offer(const Found& better) {
+  if (!(better.score < best)) return;
+  found.with([&](std::optional<Found>& f) {
+    if (f && f->score <= better.score) return;
+    f = better;
+    best = better.score;
+  });
+}
+
 double SearchResult::gap() const {
   const double found = best.empty() ? std::numeric_limits<double>::infinity() : best.front().score;
   return gap_of(found, bound);

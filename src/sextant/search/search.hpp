@@ -7,10 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "sextant/predict/train.hpp"
+#include "sextant/search/parallel.hpp"
 #include "sextant/search/space.hpp"
 
 namespace sextant {
@@ -40,6 +42,14 @@ struct SearchAim {
   bool exhaustive = false;    ///< evaluate every point, also those that cannot matter
 };
 
+struct Found {
+  Strategy strategy;
+  Estimate estimate;
+  double score = 0;         ///< the smaller the better
+  std::uint64_t order = 0;  ///< place in the space, which settles ties
+  int variant = 0;          ///< of whoever searches several problems
+};
+
 /// Shared with whoever watches, or wants it to stop.
 struct SearchProgress {
   std::atomic<std::uint64_t> done{0};  ///< points, legal or not
@@ -48,19 +58,18 @@ struct SearchProgress {
   /// searches of training.
   std::atomic<double> best{std::numeric_limits<double>::infinity()};
   std::atomic<double> bound{0};
+  /// The strategy of that score.
+  Guarded<std::optional<Found>> found = {};
+
+  /// Before another search: what was found so far is no answer to it.
+  void start_again();
+  /// Takes it where it is better than the best so far.
+  void offer(const Found& better);
 };
 
 /// By how much of it the best found may be worse than the best there is, where nothing that was not
 /// looked at scores below `bound`.
 double gap_of(double best, double bound);
-
-struct Found {
-  Strategy strategy;
-  Estimate estimate;
-  double score = 0;         ///< the smaller the better
-  std::uint64_t order = 0;  ///< place in the space, which settles ties
-  int variant = 0;          ///< of whoever searches several problems
-};
 
 struct SearchResult {
   std::uint64_t evaluated = 0;             ///< whose time and memory were computed

@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-/// One of the systems. `Search` is TrainingSearch or ServingSearch.
+/// One of the systems. `Search` is TrainingSearch, ServingSearch or CapacitySearch.
 template <class Search>
 struct SystemAsked {
   std::string name;                  ///< as it was given

@@ -14,10 +14,10 @@ import { Scatter, nameOf } from '../parts/scatter';
 import { Scenario, modelTitle } from '../parts/scenario';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
-import { objectives, scenarioOf, searchRequest } from '../search';
+import { bestSoFar, objectives, scenarioOf, searchRequest } from '../search';
 import { address, change, kind, params } from '../state';
 import type { Params } from '../state';
-import type { Found, Job, Problem, SearchAnswer } from '../types';
+import type { BestSoFar, Found, Job, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
 import { Headline, split } from './predict';
 
@@ -185,8 +185,18 @@ function SearchResult({ outcome, standing }: { outcome: Outcome; standing: Stand
   );
 }
 
+/** The best of those that were looked at, while others are. */
+function SoFar({ best }: { best: BestSoFar }): JSX.Element {
+  const { time, strategy, gap } = bestSoFar(best);
+  return (
+    <p class="best-so-far">
+      Best so far: <strong>{time}</strong> ({strategy}); {gap}.
+    </p>
+  );
+}
+
 function Progress({ job }: { job: Job }): JSX.Element {
-  const { done, total, rate, seconds_left: left } = job.progress;
+  const { done, total, rate, seconds_left: left, best } = job.progress;
   const sentences: Record<Job['state'], string> = {
     running: `${grouped(done)} of ${grouped(total)} points, ${grouped(rate)} a second${Number.isFinite(left) ? `, ${seconds(Math.max(0, left), 2)} left` : ''}`,
     cancelled: `Cancelled after ${grouped(done)} points; the best so far is below.`,
@@ -201,6 +211,7 @@ function Progress({ job }: { job: Job }): JSX.Element {
         aria-label="progress of the search"
       />
       <p class="note">{sentences[job.state]}</p>
+      {job.state === 'running' && best && <SoFar best={best} />}
     </div>
   );
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/options/search_capacity.hpp"
+
+#include "sextant/options/traffic_scenario.hpp"
+#include "sextant/scenario/prices.hpp"
+#include "sextant/search/parallel.hpp"
+#include "sextant/spec/flags.hpp"
+#include "sextant/units/parse.hpp"
+
+namespace sextant {
+namespace {
+
+TrafficOptions traffic_options(const SearchOptions& o) {
+  TrafficOptions t;
+  t.model = o.model;
+  t.system = o.system;
+  t.runtime = o.runtime;
+  t.arrivals = o.traffic;
+  t.rate = o.rate;
+  const auto count = [&](const char* name) -> std::optional<int> {
+    const Node* given = o.given.find(name);
+    if (given == nullptr) return std::nullopt;
+    // A flag's text is read where it is used.
+    const std::optional<double> text = parse_number(given->string);
+    return static_cast<int>(text.value_or(given->number));
+  };
+  t.input = count("input");
+  t.output = count("output");
+  t.max_ttft_p99 = o.max_ttft_p99;
+  t.max_tpot_p99 = o.max_tpot_p99;
+  return t;
+}
+
+CapacitySpace read_space(const SearchOptions& o, Flags& flags) {
+  CapacitySpace s;
+  s.devices = o.gpus.value_or(8);
+  if (s.devices < 1) flags.add("--gpus", "expected 1 or more");
+  const auto precisions = [&](const char* flag, const std::vector<std::string>& given,
+                              std::vector<Precision>& list) {
+    if (!given.empty()) list.clear();
+    for (const std::string& g : given) list.push_back(flags.choice<Precision>(flag, g));
+  };
+  precisions("--precision", o.precision, s.precision);
+  precisions("--kv-precision", o.kv_precision, s.cache);
+  return s;
+}
+
+}  // namespace
+
+CapacitySearch read_capacity_search(const SearchOptions& o, const Common& common) {
+  Flags flags;
+  if (!o.rate) flags.add("--rate", "how many requests a second must be served?");
+  CapacitySearch search;
+  search.space = read_space(o, flags);
+  try {
+    TrafficScenario x = read_traffic(traffic_options(o), common);
+    search.aim.traffic = std::move(x.traffic);
+    search.aim.limits = x.limits;
+    search.scenario = std::move(x.scenario);
+    // How an engine is laid out, and so its cache, is what is sought.
+    std::erase_if(search.scenario.assumptions, [](const std::string& said) {
+      return said == "tp 1" || said.starts_with("cache of ");
+    });
+    if (!o.price.empty()) {
+      search.aim.price = read_device_price(o.price, search.scenario.system, flags.problems)
+                             .dollars_per_hour.value_or(0);
+    }
+  } catch (const InputError& e) {
+    flags.add(e);
+  }
+  throw_if_any(std::move(flags.problems));
+  search.aim.top = o.top;
+  search.aim.threads = threads_or_all(o.threads);
+  return search;
+}
+
+}  // namespace sextant
