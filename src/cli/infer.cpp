@@ -23,9 +23,9 @@ namespace {
 OperatorList pass_operators(const Scenario& x, InferPhase phase, double context) {
   const Serving& w = x.problem.serving;
   const bool prefill = phase == InferPhase::prefill;
-  const PassShape shape{static_cast<double>(w.batch),
-                        prefill ? static_cast<double>(w.input) : 1.0 + w.speculation.tokens,
-                        context};
+  PassShape shape = prompt_pass(x.problem);
+  if (!prefill) shape = {.batch = shape.batch, .queries = 1.0 + w.speculation.tokens};
+  shape.context = context;
   ExplainedPass pass = explain_pass(x.problem, x.strategy, shape);
   if (pass.cost.parts[Work::host].value > 0) {
     Operator host;
@@ -47,7 +47,9 @@ OperatorList pass_operators(const Scenario& x, InferPhase phase, double context)
 }
 
 // Halfway through the output.
-double mean_context(const Serving& w) { return w.input + std::floor((w.output + 1) / 2.0); }
+double mean_context(const Problem& p) {
+  return prompt_tokens(p) + std::floor((p.serving.output + 1) / 2.0);
+}
 
 Sensitivity sensitivity_of(const Scenario& x) {
   const bool tokens = x.problem.serving.output > 1;
@@ -79,9 +81,8 @@ Answer run_infer(const InferOptions& options, const Common& common) {
   if (options.curve || !options.plot.empty()) a.curve = batch_curve(x);
   if (options.sensitivity) a.sensitivity = sensitivity_of(x);
   if (options.explain) {
-    const Serving& w = x.problem.serving;
-    a.passes.push_back(pass_operators(x, InferPhase::prefill, w.input));
-    a.passes.push_back(pass_operators(x, InferPhase::decode, mean_context(w)));
+    a.passes.push_back(pass_operators(x, InferPhase::prefill, prompt_tokens(x.problem)));
+    a.passes.push_back(pass_operators(x, InferPhase::decode, mean_context(x.problem)));
   }
   if (options.choices) a.extras.node("choices", "number", choices_of(x));
   const Records nearest =
@@ -99,8 +100,11 @@ Answer run_ops_infer(const OpsInferOptions& options, const Common& common) {
   Scenario x = read_serving(options, common);
   const Serving& w = x.problem.serving;
   const bool prefill = phase == InferPhase::prefill;
-  const double least = prefill ? w.input : 1 + w.speculation.tokens;
-  const double context = options.context ? *options.context : prefill ? w.input : mean_context(w);
+  const double prompt = prompt_tokens(x.problem);
+  const double least = prefill ? prompt : 1 + w.speculation.tokens;
+  const double context = options.context ? *options.context
+                         : prefill       ? prompt
+                                         : mean_context(x.problem);
   if (context < least) {
     throw InputError(
         fmt::format("--context: {} is less than the pass's own {} tokens", context, least));

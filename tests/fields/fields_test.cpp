@@ -202,7 +202,14 @@ std::vector<Probe> probes() {
   train(world_of("h200-single", "pytorch", "llama2-7b"),
         {.batch = 4, .seq = 2048, .tuning = {.rank = 16, .targets = {.qkv = true, .down = true}}},
         {});
+  train(world_of("dgx-h200", "megatron-core", "gemma3-4b"), {.batch = 64, .seq = 4096, .images = 1},
+        {.tp = 2});
+  train(world_of("dgx-h200", "megatron-core", "mixtral-8x7b"),
+        {.batch = 64, .seq = 4096, .tuning = {.rank = 16, .targets = {.qkv = true}}},
+        {.dp = 8, .ep = 8});
   Serving many{.batch = 32, .input = 1000, .output = 100};
+  serve(world_of("dgx-h200", "vllm", "qwen2.5-vl-7b"), {.batch = 4, .images = 1}, {.tp = 2});
+  serve(world_of("dgx-h200", "vllm", "llama3.2-11b-vision"), {.batch = 4, .images = 1}, {});
   serve(world_of("dgx-h200", "trtllm", "llama3.1-70b"), many, {.tp = 4, .pp = 2});
   serve(world_of("dgx-h200", "trtllm", "deepseek-v3"), many,
         {.dp = 16, .ep = 16, .precision = Precision::fp8});

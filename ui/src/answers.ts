@@ -468,6 +468,9 @@ export type ModelAnswer = {
   flops_per_token: number;
   cache_bytes_per_token: number;
   state_bytes: number;
+  image_patches: number;
+  image_tokens: number;
+  image_flops: number;
   stretches: ModelStretch[];
   branches: ModelBranch[];
 };
@@ -881,6 +884,7 @@ export type Serving = {
   speculate: number;
   acceptance: number;
   draft_cost: number;
+  images: number;
 };
 
 export type SlowRequest = {

@@ -83,9 +83,11 @@ void say_head(Answer& a, const InferResult& x) {
   // Of a batch of requests from their prompts to their last tokens.
   add(a, EnergyAnswer{request_energy(s.problem, s.strategy), e.devices,
                       static_cast<double>(w.batch) * w.output});
-  a.say(fmt::format("{}; {} {}, {} tokens in, {} out; {}\n", describe_serving(s.strategy),
+  const std::string images =
+      w.images > 0 ? fmt::format(" and {} image{}", w.images, w.images > 1 ? "s" : "") : "";
+  a.say(fmt::format("{}; {} {}, {} tokens{} in, {} out; {}\n", describe_serving(s.strategy),
                     w.batching == Batching::fixed ? "batch" : "closed loop of", w.batch, w.input,
-                    w.output, s.problem.runtime.name));
+                    images, w.output, s.problem.runtime.name));
 }
 
 void say_memory(Answer& a, const InferResult& x) {

@@ -28,13 +28,14 @@ struct Load {
 Load load_of(const graph::Operator& op, const ModelQuestion& q) {
   Load l;
   l.weights = op.weights.all();
+  if (op.per_image > 0) return l;  // a token of text passes it by
   const bool routed = op.kind == graph::Kind::experts;
   const bool looked_up = op.bucket == graph::Bucket::per_layer_embedding;
   l.used = routed ? graph::multiplied(op) : looked_up ? 0 : l.weights;
   // Causal: on average a token looks back at half of them.
   l.flops = 2 * graph::multiplied(op) + graph::mixing_flops(op, q.seq) / 2;
   l.state = op.cache.state;
-  l.cache = graph::cached_bytes(op, 1, element_bytes(q.cache), 1) - l.state;
+  l.cache = graph::cached_bytes(op, 1, 0, element_bytes(q.cache), 1) - l.state;
   return l;
 }
 
@@ -89,9 +90,16 @@ struct Row {
   bool first = false;
 };
 
-std::vector<Row> rows_of(const Graph& g) {
+/// Those of a tower for images first.
+std::vector<Branch> branches_in_order(const Graph& g) {
+  std::vector<Branch> all = g.tower;
+  all.insert(all.end(), g.branches.begin(), g.branches.end());
+  return all;
+}
+
+std::vector<Row> rows_of(const std::vector<Branch>& branches) {
   std::vector<Row> rows;
-  for (const Branch& b : g.branches) {
+  for (const Branch& b : branches) {
     for (const graph::Operator& op : b.operators)
       rows.push_back({&b, &op, &op == b.operators.data()});
   }
@@ -99,9 +107,9 @@ std::vector<Row> rows_of(const Graph& g) {
 }
 
 /// A line an operator, for people and CSV.
-Records operator_rows(const Graph& g, const ModelQuestion& q) {
+Records operator_rows(const std::vector<Branch>& branches, const ModelQuestion& q) {
   return records_of(
-      rows_of(g),
+      rows_of(branches),
       [&](Record& r, const Row& x) {
         r("branch", said(std::string(x.branch->name), x.first ? std::string(x.branch->name) : ""),
           "branch");
@@ -114,8 +122,8 @@ Records operator_rows(const Graph& g, const ModelQuestion& q) {
       [](const Row& x) { return x.first; });
 }
 
-Records branches_of(const Graph& g, const ModelQuestion& q) {
-  return records_of(g.branches, [&](Record& r, const Branch& b) {
+Records branches_of(const std::vector<Branch>& branches, const ModelQuestion& q) {
+  return records_of(branches, [&](Record& r, const Branch& b) {
     r("name", b.name);
     r("layers", b.layers);
     say_load(r, load_of(b, q), false);
@@ -192,17 +200,27 @@ Answer answer_of(const Model& m, const ModelQuestion& q) {
   a("flops_per_token", Flops(all.flops));
   a("cache_bytes_per_token", Bytes(all.cache));
   a("state_bytes", Bytes(all.state));
+  const ImageShape image = image_shape(m.vision);
+  a("image_patches", image.patches());
+  a("image_tokens", image.tokens);
+  a("image_flops", Flops(graph::image_flops(g)));
   a.say(fmt::format("{}: {} layers of {}, {} parameters, {} of them used by a token", m.name,
                     g.layers, m.hidden, format_count(total), format_count(active)));
   a.say(fmt::format(
       "a token of {:.0f}, forward: {}; cache in {}: {}{}", q.seq, format(Flops(all.flops)),
       name_of(q.cache), format(Bytes(all.cache)),
       all.state > 0 ? fmt::format(", and {} a sequence", format(Bytes(all.state))) : ""));
+  if (image.tokens > 0) {
+    a.say(fmt::format("an image of {:.0f} patches is {:.0f} tokens{}: {}", image.patches(),
+                      image.tokens, m.vision.cross_layers > 0 ? " that text looks at" : "",
+                      format(Flops(graph::image_flops(g)))));
+  }
   a.list("stretches", "ModelStretch", layers_of(g));
-  a.list("branches", "ModelBranch", branches_of(g, q));
+  const std::vector<Branch> branches = branches_in_order(g);
+  a.list("branches", "ModelBranch", branches_of(branches, q));
   a.gap();
-  a.show(operator_rows(g, q));
-  a.lines(operator_rows(g, q));
+  a.show(operator_rows(branches, q));
+  a.lines(operator_rows(branches, q));
   return a;
 }
 

@@ -57,8 +57,18 @@ KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, c
   a.queries = s.queries;
   a.context = s.context;
   a.window = x.window;
-  if (x.top > 0 && x.top < s.context) a.window = x.top;  // as many tokens, wherever they are
   a.cache_type = s.cache;
+  if (x.sequence > 0) {
+    // A block is a sequence of its own.
+    a.queries = a.context = x.window > 0 ? std::min(x.window, x.sequence) : x.sequence;
+    a.batch = s.patches / a.queries;
+    a.window = 0;
+    a.cache_type = Precision::bf16;
+  } else if (x.image > 0) {
+    a.context = s.images * x.image;
+  }
+  a.causal = x.sequence == 0 && x.image == 0;
+  if (x.top > 0 && x.top < s.context) a.window = x.top;  // as many tokens, wherever they are
   a.type = s.type;
   switch (s.pass) {
     case MixerPass::backward:
@@ -68,7 +78,7 @@ KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, c
     case MixerPass::serving:
       break;
   }
-  if (s.queries <= most_decoded) return attention_decode(chip, kernels, a, clock);
+  if (a.queries <= most_decoded) return attention_decode(chip, kernels, a, clock);
   const bool small = narrow(a.cache_type);
   return attention_prefill(chip, small ? kernels.prefill_8bit : kernels.prefill, a, false, clock);
 }

@@ -23,6 +23,8 @@ struct MixerShape {
   MixerPass pass = MixerPass::serving;
   Precision cache = Precision::bf16;
   Precision type = Precision::bf16;  ///< of queries and results
+  double patches = 0;                ///< of a tower: all that pass it
+  double images = 0;                 ///< that a sequence looks at
 };
 
 /// What attention runs in: 16 bits, unless everything is wider.

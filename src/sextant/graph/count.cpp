@@ -26,6 +26,8 @@ double& bucket_of(ParameterCount& n, graph::Bucket bucket) {
       return n.norms;
     case head:
       return n.head;
+    case vision:
+      return n.vision;
     case embedding:
     case count:
       break;
@@ -37,9 +39,11 @@ double& bucket_of(ParameterCount& n, graph::Bucket bucket) {
 
 ParameterCount count_parameters(const graph::Graph& g) {
   ParameterCount n;
-  for (const graph::Branch& b : g.branches) {
-    for (const graph::Operator& op : b.operators) {
-      bucket_of(n, op.bucket) += b.layers * op.weights.all();
+  for (const std::vector<graph::Branch>* part : {&g.branches, &g.tower}) {
+    for (const graph::Branch& b : *part) {
+      for (const graph::Operator& op : b.operators) {
+        bucket_of(n, op.bucket) += b.layers * op.weights.all();
+      }
     }
   }
   return n;
@@ -51,15 +55,17 @@ double active_parameters(const Model& m) {
   const ParameterCount n = count_parameters(m);
   const double idle =
       m.experts.count > 0 ? n.experts * (1 - double(m.experts.topk) / m.experts.count) : 0;
-  return n.total() - n.per_layer_embedding - idle;
+  return n.total() - n.per_layer_embedding - n.vision - idle;
 }
 
 namespace graph {
 
-double mixing_flops(const Operator& op, double seq) {
+double mixing_flops(const Operator& op, double seq, double images) {
   const Mixer& x = op.mixer;
   switch (op.kind) {
     case Kind::attention: {
+      if (x.image > 0) seq = images * x.image;
+      if (x.sequence > 0) seq = x.sequence;
       double reach = x.window > 0 ? std::min(seq, x.window) : seq;
       if (x.top > 0) reach = std::min(reach, x.top);
       return 2 * reach * x.heads * (x.head_dim + x.value_dim);
@@ -79,10 +85,24 @@ double multiplied(const Operator& op) {
   return 0;
 }
 
-double cached_bytes(const Operator& op, double tokens, double element, double ranks) {
+double cached_bytes(const Operator& op, double tokens, double images, double element,
+                    double ranks) {
   const Cached& c = op.cache;
   const double kept = c.window > 0 ? std::min(tokens, c.window) : tokens;
-  return kept * (c.elements.on(ranks) * element + c.bytes) + c.state / ranks;
+  return kept * (c.elements.on(ranks) * element + c.bytes) + c.state / ranks +
+         images * c.image.on(ranks) * element;
+}
+
+double image_flops(const Graph& g) {
+  double flops = 0;
+  for (const std::vector<Branch>* part : {&g.branches, &g.tower}) {
+    for (const Branch& b : *part) {
+      for (const Operator& op : b.operators) {
+        flops += b.layers * op.per_image * (2 * multiplied(op) + mixing_flops(op, 0));
+      }
+    }
+  }
+  return flops;
 }
 
 }  // namespace graph

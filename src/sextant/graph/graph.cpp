@@ -35,6 +35,7 @@ class BranchMaker {
     const double statistics = m_.norm == Norm::layernorm ? 8 : 4;  // fp32 mean and 1/σ
     Operator op{.kind = Kind::norm, .name = name, .out = whole(m_.hidden)};
     op.module = input ? Module::norms : Module::none;
+    op.stream = m_.norm == Norm::layernorm ? StreamOp::layernorm : StreamOp::rmsnorm;
     op.bucket = Bucket::norms;
     op.weights = whole(m_.hidden * (m_.norm_bias ? 2.0 : 1.0));
     op.kept = {.wide = whole(m_.hidden), .bytes = whole(statistics)};
@@ -91,6 +92,7 @@ class BranchMaker {
     Operator act{.kind = Kind::activation, .cut = Cut::columns, .out = cut(ffn)};
     act.name = shared ? "shared activation" : "activation";
     act.module = Module::activation;
+    act.gated = gated(m_.mlp);
     act.kept.operand = cut(ffn);
     add(act);
     Operator& down = linear(shared ? "shared down" : "down", Cut::rows, cut(ffn), whole(m_.hidden),
@@ -213,6 +215,44 @@ Branch grouped_attention(const Model& m, bool windowed, bool reuses, int norms) 
   output_projection(m, b, q);
   b.end();
   return b.take();
+}
+
+/// Llama 3.2 Vision: text asks, what the tower made of images answers; its keys and values are made
+/// once and kept. Positions play no part.
+Branch cross_attention(const Model& m, int norms) {
+  const Attention& a = m.attention;
+  const double q = double(a.heads) * a.head_dim;
+  const double key = double(a.kv_heads) * a.head_dim;
+  const double tokens = image_shape(m.vision).tokens;
+  const auto keys = [&](double n) { return Width{.kv = n, .kv_heads = double(a.kv_heads)}; };
+  BranchMaker b(m, "cross attention");
+  b.begin(norms);
+  Operator& ask = b.linear("query", Cut::columns, whole(m.hidden), cut(q), Bucket::attention);
+  ask.after_norm = true;
+  ask.kept = {.wide = cut(q), .input = true};
+  Operator& answer = b.linear("image key and value", Cut::columns, whole(m.hidden), keys(2 * key),
+                              Bucket::attention);
+  answer.per_image = tokens;
+  answer.kept.wide = answer.out;
+  Operator& n = b.streamed("head norms", StreamOp::rmsnorm, Cut::columns, cut(q), 4, 8);
+  n.kept.wide = n.out;
+  n.weights = whole(2.0 * a.head_dim);
+  n.bucket = Bucket::norms;
+  Operator core{.kind = Kind::attention, .name = "attention", .cut = Cut::columns, .out = cut(q)};
+  core.module = Module::core;
+  core.kept = {.wide = cut(q), .copy = cut(q)};
+  core.mixer = {.heads = double(a.heads),
+                .kv_heads = double(a.kv_heads),
+                .head_dim = double(a.head_dim),
+                .value_dim = double(a.head_dim),
+                .image = tokens};
+  core.cache.image = keys(2 * key * tokens);
+  b.add(core);
+  output_projection(m, b, q);
+  b.end();
+  Branch made = b.take();
+  made.cross = true;
+  return made;
 }
 
 /// DeepSeek-V3.2's lightning indexer: a few small heads score every earlier token, attention looks
@@ -451,6 +491,110 @@ Branch head(const Model& m) {
   return made;
 }
 
+/// The tower as a model of its own, whose layers are made as any. Learned positions count for the
+/// rotation that some towers have beside them.
+Model tower_model(const Vision& t) {
+  Model m;
+  m.layers = t.layers;
+  m.hidden = t.hidden;
+  m.ffn = t.ffn;
+  m.mlp = t.mlp;
+  m.mlp_bias = t.mlp_bias;
+  m.norm = t.norm;
+  m.norm_bias = t.norm == Norm::layernorm;
+  m.norms_per_layer = t.norms_per_layer;
+  m.position = t.positions > 0 ? Position::none : Position::rope;
+  m.attention = {.heads = t.heads,
+                 .kv_heads = t.heads,
+                 .head_dim = t.head_dim,
+                 .window = t.window,
+                 .qkv_bias = t.attention_bias,
+                 .output_bias = t.attention_bias,
+                 .qk_norm = t.qk_norm};
+  return m;
+}
+
+/// Pixels to the tower's width, and what is added to them.
+Branch patches(const Model& m, const Vision& t) {
+  BranchMaker b(m, "patches");
+  const double pixels = 3.0 * t.frames * t.patch * t.patch;
+  b.linear("patch embedding", Cut::whole, whole(pixels), whole(m.hidden), Bucket::vision,
+           t.patch_bias);
+  const double rows = double(t.positions) + t.class_tokens;
+  if (rows > 0) {
+    Operator& p = b.streamed("positions", StreamOp::add, Cut::whole, whole(m.hidden), 6, 4);
+    p.weights = whole(rows * m.hidden);
+  }
+  for (int i = 1; i < t.norms; ++i) b.norm("patch norm", false);
+  Branch made = b.take();
+  made.layers = 1;
+  return made;
+}
+
+/// From the tower's width to the language model's. Pairs of multiplies are cut as an MLP is, a last
+/// one alone is whole.
+Branch projector(const Model& tower, const Model& m) {
+  const Vision& t = m.vision;
+  BranchMaker b(tower, "projector");
+  if (t.norms > 0) b.norm("projector norm", false);
+  const int last = t.projector_layers - 1;
+  for (int i = 0; i <= last; ++i) {
+    const double in = i == 0 ? t.projector_in : t.projector;
+    const double out = i == last ? m.hidden : t.projector;
+    const bool rows = i % 2 == 1;
+    const bool columns = !rows && i < last;
+    Operator& op = b.linear("projection",
+                            columns ? Cut::columns
+                            : rows  ? Cut::rows
+                                    : Cut::whole,
+                            rows ? cut(in) : whole(in), columns ? cut(out) : whole(out),
+                            Bucket::vision, t.projector_bias);
+    op.kept.wide = op.out;
+    if (!columns) continue;
+    Operator act{.kind = Kind::activation, .name = "activation", .cut = Cut::columns};
+    act.out = cut(out);
+    act.kept.operand = act.out;
+    b.add(act);
+  }
+  Branch made = b.take();
+  made.layers = t.projectors;
+  return made;
+}
+
+/// Of a model that has one: patches, layers, projector.
+std::vector<Branch> tower(const Model& m) {
+  const Vision& t = m.vision;
+  if (t.layers == 0) return {};
+  const ImageShape image = image_shape(t);
+  const Model shape = tower_model(t);
+  const int norms = t.norms_per_layer;
+  std::vector<Branch> all;
+  all.push_back(patches(shape, t));
+  const auto layers = [&](Branch made, std::string_view name, int count) {
+    if (count == 0) return;
+    made.name = name;
+    made.layers = count;
+    all.push_back(std::move(made));
+  };
+  const int windowed = t.window > 0 ? t.window_layers : 0;
+  layers(grouped_attention(shape, true, false, (norms + 1) / 2), "image blocks", windowed);
+  layers(grouped_attention(shape, false, false, (norms + 1) / 2), "image attention",
+         t.layers - windowed);
+  layers(dense(shape, false, norms / 2), "image mlp", t.layers);
+  all.push_back(projector(shape, m));
+  for (Branch& b : all) {
+    const bool last = &b == &all.back();
+    for (Operator& op : b.operators) {
+      op.per_image = last && op.kind != Kind::norm ? image.tokens : image.patches();
+      op.bucket = Bucket::vision;
+      op.wide = true;
+      op.cache = {};
+      if (op.kind == Kind::attention) op.mixer.sequence = image.sequence;
+    }
+  }
+  return all;
+}
+
 void sum_weights(Branch& b) {
   for (const Operator& op : b.operators) {
     if (op.kind == Kind::experts) {
@@ -487,7 +631,9 @@ class Dealer {
     }
     g_.branches.push_back(embedding(m_));
     g_.branches.push_back(head(m_));
+    g_.tower = tower(m_);
     for (Branch& b : g_.branches) sum_weights(b);
+    for (Branch& b : g_.tower) sum_weights(b);
     for (const Branch* end : {&g_.embedding(), &g_.head()}) {
       for (const Operator& op : end->operators) {
         const bool table = op.bucket == Bucket::embedding || op.bucket == Bucket::head ||
@@ -515,6 +661,8 @@ class Dealer {
     plain,
     wide,
     routed,
+    cross,
+    cross_mlp,
     slots
   };
 
@@ -528,6 +676,8 @@ class Dealer {
     const int j = mixer_++;
     if (!dealt(j, counts_.attention, mixers_)) return made(recurrence);
     const int k = attention_++;
+    crosses_ = dealt(k, counts_.cross, counts_.attention);
+    if (crosses_) return made(cross);
     const bool sees_all = dealt(k, counts_.attention - counts_.windowed, counts_.attention);
     const bool reuses = k >= counts_.attention - m_.attention.kv_shared_layers;
     return made(static_cast<Slot>((sees_all ? full : windowed) + (reuses ? 2 : 0)));
@@ -535,6 +685,7 @@ class Dealer {
 
   int next_mlp() {
     const int k = mlp_++;
+    if (crosses_) return made(cross_mlp);
     if (k >= counts_.dense) return made(routed);
     return made(k >= counts_.dense - m_.wide_mlp_layers ? wide : plain);
   }
@@ -559,6 +710,14 @@ class Dealer {
         return dense(m_, slot == wide, norms(false));
       case routed:
         return experts(m_, norms(false));
+      case cross:
+        return cross_attention(m_, norms(true));
+      case cross_mlp: {
+        Branch made = dense(m_, false, norms(false));
+        made.name = "cross mlp";
+        made.cross = true;
+        return made;
+      }
       default:
         break;
     }
@@ -584,6 +743,7 @@ class Dealer {
   int mixers_ = 0, mlps_ = 0;
   bool exclusive_ = false;
   int mixer_ = 0, attention_ = 0, mlp_ = 0;
+  bool crosses_ = false;  ///< the layer looks at images
 };
 
 }  // namespace

@@ -57,6 +57,7 @@ enum class Bucket : std::uint8_t {
   router,
   norms,
   head,
+  vision,
   count
 };
 
@@ -80,6 +81,10 @@ struct Mixer {
   double window = 0;  ///< 0: none
   double top = 0;     ///< tokens a query looks at, chosen by an indexer; 0: all
   bool sinks = false;
+  // Of images: all tokens of a sequence see each other, in blocks where there is a window; or text
+  // looks at what an image brings.
+  double sequence = 0;  ///< patches of a tower's sequence; 0: attention is to text
+  double image = 0;     ///< tokens of an image that text looks at; 0: text looks at text
   // Latent attention.
   bool latent = false;
   double rank = 0;
@@ -118,6 +123,7 @@ struct Cached {
   double bytes = 0;   ///< a token, whatever that type, on every rank
   double window = 0;  ///< tokens kept; 0: all
   double state = 0;   ///< bytes a sequence, shared out by tensor parallelism
+  Width image;        ///< an image, in the cache's type
 };
 
 struct Operator {
@@ -133,11 +139,13 @@ struct Operator {
   bool absorbed = false;    ///< decoding folds it into queries and outputs instead
   bool last = false;        ///< of its layer: no gradient needs its result
   bool alone = true;        ///< false: shares its collective with the branch beside it
+  double per_image = 0;     ///< tokens that an image brings to it; 0: it works on text
   Module module = Module::none;
   Bucket bucket = Bucket::count;
   Width weights;  ///< parameters, biases included
   // Element-wise: bytes an element, forward and backward, and kernels.
-  StreamOp stream = StreamOp::copy;
+  StreamOp stream = StreamOp::copy;  ///< also which norm one is
+  bool gated = false;                ///< an activation: of one half, times the other
   double ahead = 0;
   double back = 0;
   double launches = 1;
@@ -152,7 +160,8 @@ struct Operator {
 struct Branch {
   std::string_view name;
   Module module = Module::none;
-  int layers = 0;  ///< that have it
+  int layers = 0;      ///< that have it
+  bool cross = false;  ///< text looks at images: without any, its layers are passed over
   std::vector<Operator> operators;
   Width weights;      ///< of all of them but the routed experts
   double routed = 0;  ///< of these
@@ -171,6 +180,7 @@ using TypeCount = std::array<int, most_types>;
 
 struct Graph {
   std::vector<Branch> branches;  ///< of layers, then the embedding, then the head
+  std::vector<Branch> tower;     ///< of what makes tokens of images, in its order
   std::array<LayerType, most_types> types;
   int type_count = 0;
   std::vector<int> before;  ///< [layer][type]: of the layers before, those of a type
@@ -189,15 +199,19 @@ struct Graph {
 Graph build(const Model& model);
 
 /// Matrix-multiply FLOPs of mixing tokens in one branch's operator, for one token of a sequence of
-/// `seq`, not halved for causality.
-double mixing_flops(const Operator& op, double seq);
+/// `seq` that may look at so many images, not halved for causality.
+double mixing_flops(const Operator& op, double seq, double images = 0);
 
 /// Weights that one token is multiplied with; of routed experts those that it is sent to.
 double multiplied(const Operator& op);
 
-/// Bytes that a sequence of so many tokens leaves in the cache of one of `ranks`, at so many bytes
-/// an element.
-double cached_bytes(const Operator& op, double tokens, double element, double ranks);
+/// Bytes that a sequence of so many tokens and images leaves in the cache of one of `ranks`, at so
+/// many bytes an element.
+double cached_bytes(const Operator& op, double tokens, double images, double element, double ranks);
+
+/// Matrix-multiply FLOPs that an image brings, forward: the tower's, and keys and values of what
+/// looks at it.
+double image_flops(const Graph& graph);
 
 }  // namespace sextant::graph
 
@@ -214,10 +228,11 @@ struct ParameterCount {
   double shared = 0;               ///< shared experts and latent projections, all layers
   double router = 0;
   double norms = 0;
-  double head = 0;  ///< output projection, 0 when tied
+  double head = 0;    ///< output projection, 0 when tied
+  double vision = 0;  ///< tower and projector
   double total() const {
     return embedding + per_layer_embedding + attention + recurrent + mlp + experts + shared +
-           router + norms + head;
+           router + norms + head + vision;
   }
 };
 ParameterCount count_parameters(const graph::Graph& graph);
@@ -225,7 +240,7 @@ ParameterCount count_parameters(const Model& model);
 
 /// Parameters one token uses: of the routed experts topk count, of the embeddings all of the input
 /// embedding (as Mistral, Qwen and DeepSeek count; OpenAI and NVIDIA leave it out) and none of the
-/// tables that every layer has.
+/// tables that every layer has, nor of a tower for images.
 double active_parameters(const Model& model);
 
 }  // namespace sextant

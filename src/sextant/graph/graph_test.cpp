@@ -77,9 +77,11 @@ TEST(Graph, ATokenIsMultipliedWithTheWeightsItUses) {
 TEST(Graph, AWindowBoundsWhatIsCached) {
   Operator op;
   op.cache = {.elements = {.kv = 64, .kv_heads = 4}, .bytes = 1, .window = 100, .state = 8};
-  EXPECT_EQ(cached_bytes(op, 10, 2, 1), 10 * (64 * 2 + 1) + 8);
-  EXPECT_EQ(cached_bytes(op, 1000, 2, 1), 100 * (64 * 2 + 1) + 8);
-  EXPECT_EQ(cached_bytes(op, 10, 2, 8), 10 * (16 * 2 + 1) + 1);
+  EXPECT_EQ(cached_bytes(op, 10, 0, 2, 1), 10 * (64 * 2 + 1) + 8);
+  EXPECT_EQ(cached_bytes(op, 1000, 0, 2, 1), 100 * (64 * 2 + 1) + 8);
+  EXPECT_EQ(cached_bytes(op, 10, 0, 2, 8), 10 * (16 * 2 + 1) + 1);
+  op.cache.image = {.kv = 1000, .kv_heads = 4};
+  EXPECT_EQ(cached_bytes(op, 10, 3, 2, 1), 10 * (64 * 2 + 1) + 8 + 3 * 2000);
 }
 
 TEST(Graph, SharedKeysAreNeitherProjectedNorCached) {
@@ -94,6 +96,43 @@ TEST(Graph, SharedKeysAreNeitherProjectedNorCached) {
   }
   EXPECT_EQ(caching, 15);
   EXPECT_EQ(reusing, 20);
+}
+
+/// As the checkpoints count.
+TEST(Graph, TowersHaveThePublishedParameters) {
+  const auto tower = [](const char* name) { return count_parameters(load_model(name)).vision; };
+  EXPECT_NEAR(tower("gemma3-27b"), 416'866'032 + 1152 * (5376 + 1), 2e3);
+  EXPECT_NEAR(tower("qwen2.5-vl-7b"), 676'550'144, 1);
+  EXPECT_NEAR(tower("llama4-scout") / 0.872e9, 1, 0.01);
+  EXPECT_NEAR(tower("gemma4-31b") / 0.55e9, 1, 0.06);
+  EXPECT_EQ(tower("llama3.1-8b"), 0);
+  const Model m = load_model("qwen2.5-vl-7b");
+  EXPECT_EQ(active_parameters(m), active_parameters(load_model("qwen2.5-7b")));
+}
+
+TEST(Graph, AnImageIsPatchesAndThenTokens) {
+  const auto shape = [](const char* name) { return image_shape(load_model(name).vision); };
+  EXPECT_EQ(shape("gemma3-4b").patches(), 4096);
+  EXPECT_EQ(shape("gemma3-4b").tokens, 256);
+  EXPECT_EQ(shape("llama4-scout").sequence, 577);
+  EXPECT_EQ(shape("llama4-scout").tokens, 17 * 144);
+  // Cross-attention looks at the class tokens too, and none of it is in the prompt.
+  EXPECT_EQ(shape("llama3.2-11b-vision").sequence, 4 * 1601);
+  EXPECT_EQ(shape("llama3.2-11b-vision").tokens, 4 * 1601);
+  EXPECT_EQ(image_tokens(load_model("llama3.2-11b-vision").vision), 0);
+  EXPECT_EQ(shape("llama3.1-8b").patches(), 0);
+  // Twice the weights that each patch and token passes, and attention.
+  const Graph g = build(load_model("gemma3-4b"));
+  EXPECT_GT(image_flops(g), 2 * 4096 * 411e6);
+  EXPECT_LT(image_flops(g), 3.5 * 4096 * 411e6);
+}
+
+TEST(Graph, LayersThatLookAtImagesAreDealtEvenly) {
+  const Graph g = build(load_model("llama3.2-11b-vision"));
+  EXPECT_EQ(order_of("llama3.2-11b-vision").substr(0, 18), "am am am am cc am ");
+  int crossing = 0;
+  for (const Branch& b : g.branches) crossing += b.cross ? b.layers : 0;
+  EXPECT_EQ(crossing, 2 * 8);
 }
 
 TEST(Graph, KeyValueHeadsAreRepeatedWhereRanksAreMore) {

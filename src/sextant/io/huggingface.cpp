@@ -11,154 +11,13 @@
 #include <optional>
 #include <string_view>
 
+#include "sextant/io/huggingface_config.hpp"
 #include "sextant/io/text.hpp"
 
 namespace sextant {
 namespace {
 
-using Keys = std::initializer_list<std::string_view>;
-
-// The largest values that a model may have, as in describe().
-constexpr int most_layers = 100'000;
-constexpr int most_heads = 1'000'000;
-constexpr int most_width = 10'000'000;
-constexpr int most = 1'000'000'000;
-
-/// One table of a config.json. Each look-up takes the spellings a key has had, the first that is
-/// given wins; JSON's null is as good as absent. Problems are collected.
-class Config {
- public:
-  Config(const Document& document, const Node& table, std::vector<Diagnostic>& problems,
-         std::string prefix = "", const Node* outer = nullptr)
-      : document_(document),
-        table_(table),
-        problems_(problems),
-        prefix_(std::move(prefix)),
-        outer_(outer) {}
-
-  /// A whole number that must be there.
-  int count(Keys keys, int largest) {
-    const Found found = find(keys);
-    if (found.node == nullptr) return missing(*keys.begin(), "a whole number, such as 32"), 1;
-    return whole(found, 1, largest).value_or(1);
-  }
-
-  /// A whole number, or what its absence means.
-  int count_or(Keys keys, int otherwise, int largest) {
-    const Found found = find(keys);
-    return found.node == nullptr ? otherwise : whole(found, 0, largest).value_or(otherwise);
-  }
-
-  bool flag(Keys keys, bool otherwise) {
-    const Found found = find(keys);
-    if (found.node == nullptr) return otherwise;
-    if (found.node->kind != Node::Kind::boolean) expected(found, "true or false");
-    return found.node->boolean;
-  }
-
-  std::string word(Keys keys, std::string otherwise) {
-    const Found found = find(keys);
-    if (found.node == nullptr) return otherwise;
-    if (found.node->kind == Node::Kind::string) return found.node->string;
-    expected(found, "text in quotes");
-    return otherwise;
-  }
-
-  std::string word(std::string_view key) {
-    if (find({key}).node == nullptr) return missing(key, "text in quotes"), "";
-    return word({key}, "");
-  }
-
-  /// A list, or nothing where it is absent.
-  const std::vector<Node>* list(std::string_view key) {
-    const Found found = find({key});
-    if (found.node == nullptr) return nullptr;
-    if (found.node->kind == Node::Kind::array) return &found.node->items;
-    return expected(found, "a list"), nullptr;
-  }
-
-  /// A table inside this one; empty where it is absent.
-  Config section(std::string_view key) {
-    static const Node empty = Node::table();
-    const Found found = find({key});
-    const Node* node = found.node == nullptr ? &empty : found.node;
-    if (node->kind != Node::Kind::table) {
-      expected(found, "a table");
-      node = &empty;
-    }
-    return {document_, *node, problems_, prefix_ + std::string(key) + "."};
-  }
-
-  /// The keys of the table.
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const Node::Member& member : table_.members) all.push_back(member.key);
-    return all;
-  }
-
-  bool has(std::string_view key) const { return find({key}).node != nullptr; }
-
-  void problem(std::string_view key, std::string message, std::string hint = "") {
-    const Node* node = find({key}).node;
-    report(node == nullptr ? place() : node->place, key, std::move(message), std::move(hint));
-  }
-
-  void missing(std::string_view key, std::string_view what, std::string_view why = "") {
-    const std::string near = closest(key, names());
-    std::string message = "missing; expected " + std::string(what);
-    if (!why.empty()) message += ", " + std::string(why);
-    report(place(), key, std::move(message),
-           near.empty() ? "" : "was " + in_quotes(near) + " meant to be it?");
-  }
-
- private:
-  struct Found {
-    std::string_view key;
-    const Node* node;
-  };
-
-  Found find(Keys keys) const {
-    for (const Node* table : {&table_, outer_}) {
-      if (table == nullptr) continue;
-      for (const std::string_view key : keys) {
-        const Node* node = table->find(key);
-        if (node != nullptr && node->kind != Node::Kind::null) return {key, node};
-      }
-    }
-    return {*keys.begin(), nullptr};
-  }
-
-  std::optional<int> whole(const Found& found, int least, int largest) {
-    const bool number =
-        found.node->kind == Node::Kind::integer || found.node->kind == Node::Kind::number;
-    const double value = found.node->number;
-    if (number && value == std::floor(value) && value >= least && value <= largest) {
-      return static_cast<int>(value);
-    }
-    expected(found,
-             "a whole number from " + std::to_string(least) + " to " + std::to_string(largest));
-    return std::nullopt;
-  }
-
-  void expected(const Found& found, const std::string& what) {
-    report(found.node->place, found.key, "expected " + what, "");
-  }
-
-  /// The file as a whole has no place worth showing.
-  Place place() const { return &table_ == &document_.root ? Place{} : table_.place; }
-
-  void report(Place where, std::string_view key, std::string message, std::string hint) {
-    if (problems_.size() >= max_collected) return;
-    problems_.push_back(problem_at(document_, where, prefix_ + std::string(key), std::move(message),
-                                   std::move(hint)));
-  }
-
-  const Document& document_;
-  const Node& table_;
-  std::vector<Diagnostic>& problems_;
-  std::string prefix_;
-  const Node* outer_;  ///< what a multimodal model says of itself outside its text_config
-};
+using namespace hugging_face;
 
 // ---- what families share
 
@@ -693,6 +552,13 @@ void read_starcoder2(Config& c, Model& m) {
   read_window(c, m, m.layers);
 }
 
+/// Llama 3.2 Vision: some layers look at images alone; the class has eight of forty.
+void read_mllama(Config& c, Model& m) {
+  read_llama(c, m);
+  const std::vector<Node>* layers = c.list("cross_attention_layers");
+  m.vision.cross_layers = layers == nullptr ? 8 : static_cast<int>(layers->size());
+}
+
 struct Family {
   std::string_view type;  ///< value of model_type
   std::string_view name;  ///< for people
@@ -730,12 +596,15 @@ constexpr Family families[] = {
     {"internlm", "InternLM", read_llama},
     {"internlm2", "InternLM", read_llama},
     {"kimi_k2", "Kimi", read_deepseek},
+    {"kimi_k25", "Kimi", read_deepseek},
     {"llama", "Llama", read_llama},
     {"llama4", "Llama 4", read_llama4},
     {"llama4_text", "Llama 4", read_llama4},
     {"minimax_m2", "MiniMax", read_minimax},
     {"mistral", "Mistral", read_mistral},
     {"mixtral", "Mixtral", read_mixtral},
+    {"mllama", "Llama 3.2", read_mllama},
+    {"mllama_text_model", "Llama 3.2", read_mllama},
     {"mpt", "MPT", read_mpt},
     {"nemotron", "Nemotron", read_nemotron},
     {"nemotron_h", "Nemotron-H", read_nemotron_h},
@@ -747,10 +616,16 @@ constexpr Family families[] = {
     {"phi3", "Phi", read_mistral},
     {"qwen", "Qwen", read_qwen},
     {"qwen2", "Qwen2", read_qwen2},
+    {"qwen2_5_vl", "Qwen2.5-VL", read_qwen2},
+    {"qwen2_5_vl_text", "Qwen2.5-VL", read_qwen2},
     {"qwen2_moe", "Qwen2", read_qwen2_moe},
     {"qwen3", "Qwen3", read_qwen3},
     {"qwen3_moe", "Qwen3", read_qwen3_moe},
     {"qwen3_next", "Qwen3", read_qwen3_next},
+    {"qwen3_vl", "Qwen3-VL", read_qwen3},
+    {"qwen3_vl_moe", "Qwen3-VL", read_qwen3_moe},
+    {"qwen3_vl_moe_text", "Qwen3-VL", read_qwen3_moe},
+    {"qwen3_vl_text", "Qwen3-VL", read_qwen3},
     {"starcoder2", "StarCoder2", read_starcoder2},
 };
 
@@ -859,6 +734,8 @@ Model model_from_hugging_face(const Document& document) {
     model.family = family->name;
     family->read(config, model);
     model.stored = read_stored(config);
+    Config whole(document, root, problems);
+    read_vision(whole, model);
   }
   throw_if_any(std::move(problems));
   return model;

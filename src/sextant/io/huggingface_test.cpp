@@ -73,20 +73,21 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"deepseek-v3", 671026419200}, Case{"falcon-40b", 41303293952},
                       Case{"falcon-7b", 6921720704}, Case{"gemma-2b", 2506172416},
                       Case{"gemma2-9b", 9241705984}, Case{"gemma3-1b", 999885952},
-                      Case{"gemma3-4b", 3880263168}, Case{"gemma4-26b", 25.2e9},
+                      Case{"gemma3-4b", 4300079472}, Case{"gemma4-26b", 25.8e9},
                       Case{"glm-4-9b", 9399951360}, Case{"gpt-j-6b", 6050882784},
                       Case{"gpt-neox-20b", 20554567680}, Case{"gpt-oss-20b", 20914757184},
                       Case{"gpt2-xl", 1557611200}, Case{"grok-1", 0}, Case{"kimi-k2", 1026.4e9},
                       Case{"llama-13b", 13015864320}, Case{"llama2-7b", 6738415616},
-                      Case{"llama3.1-8b", 8030261248}, Case{"llama4-maverick", 400.71e9},
-                      Case{"minimax-m2.5", 229e9}, Case{"mistral-7b", 7241732096},
-                      Case{"mixtral-8x7b", 46702792704}, Case{"mpt-7b", 6649286656, false},
-                      Case{"nemotron-3-nano", 31.6e9}, Case{"nemotron4-15b", 15.6e9},
-                      Case{"olmo-7b", 6888095744, false}, Case{"olmo2-7b", 7298617344},
-                      Case{"olmo3-7b", 7298011136}, Case{"opt-125m", 125239296},
-                      Case{"opt-350m", 331196416}, Case{"phi-2", 2779683840},
-                      Case{"phi-3-mini", 3821079552}, Case{"qwen-72b", 72287920128},
-                      Case{"qwen1.5-moe-a2.7b", 14315784192}, Case{"qwen2.5-7b", 7615616512},
+                      Case{"llama3.1-8b", 8030261248}, Case{"llama3.2-11b-vision", 10670220835},
+                      Case{"llama4-maverick", 401.58e9}, Case{"minimax-m2.5", 229e9},
+                      Case{"mistral-7b", 7241732096}, Case{"mixtral-8x7b", 46702792704},
+                      Case{"mpt-7b", 6649286656, false}, Case{"nemotron-3-nano", 31.6e9},
+                      Case{"nemotron4-15b", 15.6e9}, Case{"olmo-7b", 6888095744, false},
+                      Case{"olmo2-7b", 7298617344}, Case{"olmo3-7b", 7298011136},
+                      Case{"opt-125m", 125239296}, Case{"opt-350m", 331196416},
+                      Case{"phi-2", 2779683840}, Case{"phi-3-mini", 3821079552},
+                      Case{"qwen-72b", 72287920128}, Case{"qwen1.5-moe-a2.7b", 14315784192},
+                      Case{"qwen2.5-7b", 7615616512}, Case{"qwen2.5-vl-7b", 8292166656},
                       Case{"qwen3-30b-a3b", 30532122624}, Case{"qwen3-8b", 8190735360},
                       Case{"qwen3-next-80b-a3b", 80e9}, Case{"starcoder2-7b", 7173923840, false}),
     [](const auto& test) {
@@ -204,6 +205,39 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
               HasSubstr("expected weights of 4 or 8 bits"));
   EXPECT_THAT(complaint(quantised("{}")), HasSubstr("quant_method"));
   EXPECT_THAT(complaint(quantised("7")), HasSubstr("a table"));
+}
+
+/// A small Qwen whose vision_config is given.
+std::string seeing(const std::string& tower) {
+  return R"({"model_type": "qwen2_5_vl", "hidden_size": 64, "intermediate_size": 128,
+             "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100,
+             "vision_config": )" +
+         tower + "}";
+}
+
+TEST(HuggingFaceConfig, ReadsTowersForImages) {
+  const Model m = from_text(seeing(R"({"depth": 8, "hidden_size": 32, "intermediate_size": 96,
+    "num_heads": 2, "patch_size": 14, "window_size": 112, "fullatt_block_indexes": [3, 7]})"));
+  EXPECT_EQ(m.vision.layers, 8);
+  EXPECT_EQ(m.vision.window, 64);
+  EXPECT_EQ(m.vision.window_layers, 6);
+  EXPECT_EQ(m.vision.mlp, Mlp::swiglu);
+  // 1024 pixels are 37 merged patches of 28.
+  EXPECT_EQ(image_tokens(m.vision), 37 * 37);
+  EXPECT_EQ(from_text(seeing("null")).vision.layers, 0);
+}
+
+TEST(HuggingFaceConfig, NamesWhatItDoesNotKnowOfATower) {
+  EXPECT_THAT(complaint(seeing(R"({"model_type": "intern_vit_6b"})")),
+              HasSubstr("vision_config.model_type: no tower of type 'intern_vit_6b' is known"));
+  EXPECT_THAT(complaint(seeing(R"({"depth": 8, "num_heads": 2, "hidden_size": 32})")),
+              HasSubstr("vision_config.intermediate_size: missing"));
+  const std::string more = complaint(seeing(
+      R"({"depth": 8, "hidden_size": 32, "intermediate_size": 96, "num_heads": 2,
+          "num_adapter_layers": 3, "initializer_range": 0.02, "in_chans": 4})"));
+  EXPECT_THAT(more, HasSubstr("vision_config.num_adapter_layers: no tower with this field"));
+  EXPECT_THAT(more, HasSubstr("vision_config.in_chans: expected 3: red, green and blue"));
+  EXPECT_THAT(more, ::testing::Not(HasSubstr("vision_config.initializer_range")));
 }
 
 TEST(HuggingFaceConfig, ReportsActivationsItCannotModel) {

@@ -33,6 +33,11 @@ struct RlOptions : ScenarioOptions {
   std::optional<int> max_requests, token_budget;
   std::optional<double> memory_fraction;
   bool overlap = false;
+  // What the framework does between the phases.
+  Refit refit = Refit::whole;
+  std::optional<bool> sleep;
+  std::optional<double> unpinned;
+  std::optional<double> host_per_answer, host_per_tensor;
 };
 
 /// The fields of training but its sequences, which are the prompts and their answers.
@@ -98,6 +103,20 @@ void describe(V& v, RlOptions& o) {
      .max = 1});
   v("overlap", o.overlap,
     {.help = "with devices of their own: engines answer the next step's prompts beside training"});
+  v("refit", o.refit,
+    {.help = "whole: every rank gathers all new weights; share: its engine's alone"});
+  v("sleep", o.sleep,
+    {.help = "engines and training leave shared devices to each other; without, yes",
+     .no = "no_sleep"});
+  v("unpinned", o.unpinned,
+    {.help = "rate of copies to memory that is not pinned, over the host link's; without, 0.2",
+     .min = 0.01,
+     .max = 1});
+  v("host_per_tensor", o.host_per_tensor,
+    {.help = "seconds of the host for a tensor of the new weights; without, 0.0008", .max = 3600});
+  v("host_per_answer", o.host_per_answer,
+    {.help = "seconds of the host for an answer, beside the devices; without, 0.0005",
+     .max = 3600});
   describe_fields(v, rl_fields(), o.given);
 }
 

@@ -70,6 +70,12 @@ class Reader {
     x_.task.reference = o_.reference.value_or(true);
     x_.task.elsewhere = o_.rollout_gpus.has_value();
     x_.task.overlap = o_.overlap;
+    RlFramework& f = x_.task.framework;
+    f.refit = o_.refit;
+    f.sleep = o_.sleep.value_or(f.sleep);
+    f.unpinned = o_.unpinned.value_or(f.unpinned);
+    f.tensor = Seconds(o_.host_per_tensor.value_or(f.tensor.value));
+    f.answer = Seconds(o_.host_per_answer.value_or(f.answer.value));
     if (!o_.spread) assume("answers of one length; --spread says how they differ");
   }
 
@@ -199,6 +205,14 @@ class Reader {
     };
     take(x_.actor.assumptions, "");
     take(x_.rollout.scenario.assumptions, "engines: ");
+    const RlFramework& f = x_.task.framework;
+    if (f.refit == Refit::whole) assume("every rank gathers all new weights: --refit");
+    if (f.sleep && !x_.task.elsewhere) {
+      assume(
+          fmt::format("engines and training leave the devices to each other; copies to memory "
+                      "that is not pinned at {} of the host link: --sleep, --unpinned",
+                      f.unpinned));
+    }
     if (each_ > 1) assume("each prompt is read once for every answer: no prefix is shared");
     if (x_.task.reference) assume("the reference model waits in the host's memory");
     if (o_.reward_model.empty()) assume("rewards cost nothing");
@@ -218,7 +232,9 @@ class Reader {
 const std::vector<InputField>& rl_fields() {
   static const std::vector<InputField> all = [] {
     std::vector<InputField> fields = input_fields(Task::train);
-    std::erase_if(fields, [](const InputField& f) { return f.slot.name == "seq"; });
+    std::erase_if(fields, [](const InputField& f) {
+      return f.slot.name == "seq" || f.slot.name == "images";  // engines answer text alone
+    });
     return fields;
   }();
   return all;

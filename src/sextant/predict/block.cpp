@@ -13,26 +13,40 @@ using namespace training;
 double forward_flops(const Problem& p) {
   const Model& m = p.model;
   const ParameterCount& n = p.parameters;
+  const double images = p.work.images;
   double weights = n.attention + n.recurrent + n.mlp + n.shared + n.router;
   if (m.experts.count > 0) weights += n.experts * m.experts.topk / m.experts.count;
   weights += static_cast<double>(m.hidden) * m.vocab;
   double mixing = 0;
   for (const graph::Branch& b : p.graph.branches) {
     for (const graph::Operator& op : b.operators) {
-      mixing += b.layers * graph::mixing_flops(op, p.work.seq);
+      mixing += b.layers * graph::mixing_flops(op, p.work.seq, images);
+      // Layers that look at images are passed over without any, and make keys of them alone.
+      if (b.cross && (images == 0 || op.per_image > 0)) {
+        weights -= b.layers * graph::multiplied(op);
+      }
     }
   }
-  return 2 * weights + mixing;
+  return 2 * weights + mixing + images / p.work.seq * graph::image_flops(p.graph);
 }
 
 /// Of these, what multiplies with weights that are not trained; adapters count as weights that are.
 double frozen_flops(const Problem& p) {
   const Tuning& t = p.work.tuning;
   if (trains_all(t)) return 0;
+  const double images = p.work.images;
   double weights = 0;
-  for (const graph::Branch& b : p.graph.branches) {
-    for (const graph::Operator& op : b.operators) {
-      if (!is_trained(t, op)) weights += b.layers * graph::multiplied(op);
+  for (const std::vector<graph::Branch>* part : {&p.graph.branches, &p.graph.tower}) {
+    for (const graph::Branch& b : *part) {
+      for (const graph::Operator& op : b.operators) {
+        if (is_trained(t, op) || (b.cross && images == 0)) continue;
+        const double tokens = op.per_image > 0 ? images * op.per_image / p.work.seq : 1;
+        weights += b.layers * tokens * graph::multiplied(op);
+        // Of a frozen tower nothing goes back at all.
+        if (op.bucket == graph::Bucket::vision) {
+          weights += b.layers * tokens * (graph::multiplied(op) + graph::mixing_flops(op, 0));
+        }
+      }
     }
   }
   return 2 * weights;
@@ -43,7 +57,10 @@ double adapter_flops(const Problem& p) {
   double weights = 0;
   for (const graph::Branch& b : p.graph.branches) {
     for (const graph::Operator& op : b.operators) {
-      weights += b.layers * adapter_parameters(p.work.tuning, op, 1);
+      // Of a token's experts alone.
+      const graph::Routed& r = op.routed;
+      const double used = op.kind == graph::Kind::experts ? r.topk / r.count : 1;
+      weights += b.layers * used * adapter_parameters(p.work.tuning, op, 1);
     }
   }
   return 2 * weights;
@@ -59,6 +76,7 @@ Watts demand_of(const Problem& p, const Strategy& s, const Block& b) {
     model.add(b.parts.layers[at], count[at]);
   }
   model.add(b.parts.head, 1);
+  model.add(b.parts.tower, 1);
   const Phase& ahead = model.forward;
   Phase back = model.recompute;
   back.add(model.backward, 1);

@@ -50,9 +50,9 @@ Energy pass_energy(const Problem& p, const Strategy& s, PassShape shape) {
 
 Energy request_energy(const Problem& p, const Strategy& s) {
   const Serving& w = p.serving;
-  const double input = w.input;
+  const double input = prompt_tokens(p);
   const double batch = w.batch;
-  const Energy first = pass_energy(p, s, {.batch = batch, .queries = input, .context = input});
+  const Energy first = pass_energy(p, s, prompt_pass(p));
   if (w.output < 2) return first;
   const Energy step =
       pass_energy(p, s, {.batch = batch, .queries = 1, .context = input + 0.5 * (w.output + 1.0)});

@@ -59,6 +59,7 @@ PassFloor pass_floor(const Problem& p, const Strategy& strategy, bool beside,
   parts.head.recompute = {};
   add(parts.embedding, 1);
   add(parts.head, 1);
+  add(parts.tower, 1);
   return f;
 }
 

@@ -37,6 +37,8 @@ struct Tokens {
   double chunk = 0;          ///< tokens of pieces of prompts
   double chunk_context = 0;  ///< and what a piece looks at, itself included
   double pieces = 1;
+  double images = 0;  ///< to make tokens of, on this rank
+  double seen = 0;    ///< images that each sequence looks at
   double all() const { return sequences * queries + chunk; }
 };
 
@@ -72,9 +74,17 @@ class Pass {
 
   Sum run() {
     for (const graph::Branch& b : p_.graph.branches) {
+      if (b.cross && t_.seen <= 0) continue;
       count_ = b.layers;
       for (const graph::Operator& op : b.operators) apply(b, op);
     }
+    tower_ = t_.images > 0;
+    for (std::size_t i = 0; tower_ && i < p_.graph.tower.size(); ++i) {
+      const graph::Branch& b = p_.graph.tower[i];
+      count_ = b.layers;
+      for (const graph::Operator& op : b.operators) apply(b, op);
+    }
+    tower_ = false;
     count_ = 1;
     branch_ = nullptr;
     if (s_.pp > 1) {
@@ -106,7 +116,8 @@ class Pass {
     // Looking up tokens and positions hides behind the first norm.
     if (op.bucket == graph::Bucket::embedding && op.kind != Kind::linear) return;
     const bool head = &b == &p_.graph.head();
-    const double tokens = head ? sampled() : t_.all();
+    const double tokens = op.per_image > 0 ? t_.images * op.per_image : head ? sampled() : t_.all();
+    if (op.per_image > 0 && tokens <= 0) return;  // made once, with the prompt
     work_ = head ? Work::head : Work::stream;
     switch (op.kind) {
       case Kind::norm:
@@ -136,7 +147,7 @@ class Pass {
       case Kind::residual:
         // In the next norm, or the collective before it; branches side by side are added first.
         if (b.operators.front().kind == Kind::norm) return;
-        return stream("sum of branches", StreamOp::add, tokens, p_.model.hidden, 6);
+        return stream("sum of branches", StreamOp::add, tokens, op.out.all(), 6);
       case Kind::lookup:
       case Kind::cast:
       case Kind::exchange:
@@ -162,6 +173,14 @@ class Pass {
     }
     kernel(Work::attention, b.name.data(), mixed(op), 1);
     note([&] {
+      if (x.sequence > 0) {
+        return counted(tokens / x.sequence) + counted(heads) + whole(x.sequence) + " x " +
+               whole(x.window > 0 ? x.window : x.sequence) + " x " + whole(x.head_dim);
+      }
+      if (x.image > 0) {
+        return counted(t_.sequences) + counted(heads) + whole(t_.queries) + " x " +
+               whole(t_.seen * x.image) + " x " + whole(x.head_dim);
+      }
       return counted(t_.sequences) + counted(heads) + whole(t_.queries) + " x " +
              whole(x.window > 0 ? std::min(t_.context, x.window) : t_.context) + " x " +
              whole(x.latent ? x.rank + x.rope : x.head_dim);
@@ -180,7 +199,10 @@ class Pass {
                      .context = t_.context,
                      .ranks = double(s_.tp),
                      .cache = p_.serving.cache,
-                     .type = attention_type(s_.precision)};
+                     .type = attention_type(s_.precision),
+                     .patches = t_.images * op.per_image,
+                     .images = t_.seen};
+    if (op.mixer.sequence > 0) return mixer(p_.chip, p_.kernels, op, shape, clock);
     KernelCost c;
     if (t_.sequences > 0) c = mixer(p_.chip, p_.kernels, op, shape, clock);
     if (t_.chunk <= 0) return c;
@@ -192,7 +214,7 @@ class Pass {
 
   void activation(const graph::Operator& op, double tokens) {
     const double width = op.out.on(s_.tp);
-    if (!gated(p_.model.mlp)) {
+    if (!op.gated) {
       stream(op.name, StreamOp::gelu, tokens, width, 4);
     } else {
       stream(op.name, StreamOp::silu_mul, tokens, 2 * width, 3);
@@ -225,7 +247,7 @@ class Pass {
              whole(r.width) + " x " + whole(r.ffn);
     });
     send_tokens("combine", r, tokens, false);
-    all_reduce();
+    all_reduce(tokens, p_.model.hidden);
   }
 
   /// Between attention's replicas and the ranks of the experts. Ranks that share heads have the
@@ -259,6 +281,8 @@ class Pass {
   /// What multiplies run in: weights alone are narrow where that was asked for or where the chip
   /// lacks the type (4-bit weights on Hopper are widened to 16 bits in registers).
   Precision matrix_type() const {
+    // Checkpoints in narrow types leave the tower for images as it was.
+    if (tower_) return Precision::bf16;
     const bool lacking =
         element_bytes(s_.precision) < 1 && p_.chip.runs[s_.precision] != s_.precision;
     if (weight_only(s_.precision) || lacking) return Precision::bf16;
@@ -266,10 +290,10 @@ class Pass {
   }
 
   void norm(const graph::Operator& op, double tokens, bool head) {
-    const bool layer = p_.model.norm == Norm::layernorm;
-    const double h = p_.model.hidden;
+    const StreamOp plain = op.stream;
+    const bool layer = plain == StreamOp::layernorm;
+    const double h = op.out.all();
     const Fusion& f = p_.runtime.fusion;
-    const StreamOp plain = layer ? StreamOp::layernorm : StreamOp::rmsnorm;
     const bool first = op.module == graph::Module::norms;  // of its branch, after a sum
     if (head || !first) return stream(op.name, plain, tokens, h, 4);
     // The sum before it is the all-reduce's, and so is the norm.
@@ -317,9 +341,11 @@ class Pass {
       type_ = Kind::linear;
       g.provider = GemmLibrary::scaled;
     }
-    g.weight_bits = stored_bits(p_.runtime, s_.precision);
+    if (!tower_) g.weight_bits = stored_bits(p_.runtime, s_.precision);
     kernel(Work::multiply, op.name, gemm(p_.chip, g, matrix_clock_), 1, &g);
-    if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) all_reduce();
+    if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
+      all_reduce(tokens, op.out.all());
+    }
   }
 
   /// Queries are taken into the latent space, results out of it, head by head.
@@ -328,8 +354,8 @@ class Pass {
     batched("expand", x.heads / s_.tp, tokens, x.value_dim, x.rank);
   }
 
-  void all_reduce() {
-    const Bytes bytes(t_.all() * p_.model.hidden * 2);
+  void all_reduce(double tokens, double width) {
+    const Bytes bytes(tokens * width * 2);
     exchange(Work::tensor, "sum", Collective::all_reduce, tensor_, bytes, 1);
   }
 
@@ -354,6 +380,7 @@ class Pass {
   /// All kernels of a pass run at one clock, whatever their models count in: it sets the voltage.
   void kernel(Work work, const char* name, KernelCost c, double launches,
               const Gemm* shape = nullptr) {
+    if (tower_) work = Work::vision;
     c.clock = clock_;
     sum_.parts[work] += count_ * c.time;
     sum_.launches += count_ * launches;
@@ -426,6 +453,7 @@ class Pass {
   Trace& trace_;
   Sum sum_;
   double count_ = 1;
+  bool tower_ = false;  ///< on the way through it
   Work work_ = Work::stream;
   Kind type_ = Kind::linear;
   const graph::Branch* branch_ = nullptr;  ///< for the record alone
@@ -434,13 +462,14 @@ class Pass {
 };
 
 /// The host's pace, and what it adds: a pass as the engine runs it.
-PassCost paced(const Problem& p, const Sum& sum, double sequences) {
+PassCost paced(const Problem& p, const Sum& sum, const Tokens& tokens) {
   const Runtime& r = p.runtime;
   const Seconds gaps = sum.launches * r.launch.gap;
   const Seconds device = sum.device() + gaps;
   const Seconds issue = r.launch.graph ? r.launch.graph_start : sum.launches * r.launch.host;
   Seconds time = r.launch.graph ? device + issue : Seconds(smooth_max(device.value, issue.value));
-  time += r.host_per_step + sequences * r.host_per_sequence + p.model.layers * r.host_per_layer;
+  const int layers = p.model.layers + (tokens.images > 0 ? p.model.vision.layers : 0);
+  time += r.host_per_step + tokens.sequences * r.host_per_sequence + layers * r.host_per_layer;
   PassCost c;
   c.parts = sum.parts;
   c.parts[Work::host] += time - sum.device();
@@ -458,7 +487,7 @@ Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
   Hertz clock = chip.light_clock;
   for (int i = 0; i < 6; ++i) {
     const Sum sum = Pass<Silent>(p, s, tokens, clock, silent).run();
-    const Watts demand = sum.energy / paced(p, sum, tokens.sequences).time;
+    const Watts demand = sum.energy / paced(p, sum, tokens).time;
     if (demand <= budget * (i == 0 ? 1 : 1.002)) break;
     clock = slowed(chip, clock, demand, budget);
   }
@@ -469,19 +498,21 @@ template <class Trace>
 PassCost pass(const Problem& p, const Strategy& s, const Tokens& tokens, Trace& trace) {
   const Hertz clock = settled_clock(p, s, tokens);
   const Sum sum = Pass<Trace>(p, s, tokens, clock, trace).run();
-  PassCost c = paced(p, sum, tokens.sequences);
+  PassCost c = paced(p, sum, tokens);
   c.clock = clock;
   c.power = p.chip.idle + sum.energy / c.time;
   return c;
 }
 
-Tokens tokens_of(const Strategy& s, PassShape shape) {
+Tokens tokens_of(const Problem& p, const Strategy& s, PassShape shape) {
   return {.sequences = std::ceil(shape.batch / std::max(1, s.dp)),
           .queries = shape.queries,
           .context = shape.context,
           .chunk = shape.chunk,
           .chunk_context = shape.chunk_context,
-          .pieces = shape.pieces};
+          .pieces = shape.pieces,
+          .images = shape.images / std::max(1, s.dp),
+          .seen = double(p.serving.images)};
 }
 
 /// Decode steps from the first generated token to the last, averaged exactly: only attention
@@ -510,7 +541,8 @@ struct Prompts {
   PassCost cost;  ///< of one pass, their mean
 };
 Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
-  const double input = p.serving.input;
+  const double input = prompt_tokens(p);
+  const double images = p.serving.images;
   const double sequences = std::ceil(batch / std::max(1, s.dp));
   const double piece = std::min(input, budget_of(p.serving));
   const double together = std::clamp(std::floor(budget_of(p.serving) / input), 1.0, sequences);
@@ -520,7 +552,13 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
   // Of the pieces of a prompt, the one in the middle.
   const double context = input > piece ? (input + piece) / 2 : input;
   const double each = sequences * std::ceil(input / piece) / r.passes;
-  r.cost = pass(p, s, Tokens{.sequences = each, .queries = piece, .context = context}, silent);
+  r.cost = pass(p, s,
+                Tokens{.sequences = each,
+                       .queries = piece,
+                       .context = context,
+                       .images = sequences * images / r.passes,
+                       .seen = images},
+                silent);
   const Seconds launched(smooth_max(r.cost.time.value, prompt_launch(p).value));
   r.cost.parts[Work::host] += launched - r.cost.time;
   r.cost.time = launched;
@@ -534,7 +572,7 @@ class JoiningPrompts {
   JoiningPrompts(const Problem& p, const Strategy& s, const Tokens& decode, Seconds alone)
       : p_(p), s_(s), decode_(decode), alone_(alone) {
     const Serving& w = p.serving;
-    const double input = w.input;
+    const double input = prompt_tokens(p);
     const double budget = budget_of(w);
     piece_ = std::min(input, budget);
     pieces_ = std::clamp(std::floor(budget / input), 1.0, std::ceil(decode.sequences / w.output));
@@ -555,7 +593,8 @@ class JoiningPrompts {
     t.sequences = sequences;
     Silent silent;
     const Seconds plain = pass(p_, s_, t, silent).time;
-    const double input = p_.serving.input;
+    const double input = prompt_tokens(p_);
+    t.images = p_.serving.images / passes_;
     t.pieces = pieces_;
     t.chunk = pieces_ * piece_;
     t.chunk_context = input > piece_ ? (input + piece_) / 2 : input;
@@ -606,21 +645,22 @@ Seconds speculated(const Problem& p, const Strategy& s, const Tokens& decode, Se
   if (asked == 0) return step;
   Tokens plain = decode;
   plain.queries = 1;
-  const Seconds one = mean_decode(p, s, plain, p.serving.input + 1.0, steps).time;
+  const Seconds one = mean_decode(p, s, plain, prompt_tokens(p) + 1.0, steps).time;
   return (step + asked * x.draft_cost * one) / tokens_a_step(x);
 }
 
 /// Bytes that a sequence of so many tokens holds on a rank, in one layer of a branch.
-double cached(const graph::Branch& b, double tokens, double element, double ranks) {
+double cached(const graph::Branch& b, double tokens, double images, double element, double ranks) {
   double bytes = 0;
   for (const graph::Operator& op : b.operators) {
-    bytes += graph::cached_bytes(op, tokens, element, ranks);
+    bytes += graph::cached_bytes(op, tokens, images, element, ranks);
   }
   return bytes;
 }
 
 /// The same in all layers of a stage.
-double cached(const Problem& p, const Strategy& s, const StageKind& stage, double tokens) {
+double cached(const Problem& p, const Strategy& s, const StageKind& stage, double tokens,
+              double images) {
   const graph::Graph& g = p.graph;
   const double element = element_bytes(p.serving.cache);
   double bytes = 0;
@@ -629,7 +669,8 @@ double cached(const Problem& p, const Strategy& s, const StageKind& stage, doubl
     for (std::size_t t = 0; t < static_cast<std::size_t>(g.type_count); ++t) {
       if (g.types[t].holds(i)) layers += stage.types[t];
     }
-    bytes += layers * cached(g.branches[static_cast<std::size_t>(i)], tokens, element, s.tp);
+    bytes +=
+        layers * cached(g.branches[static_cast<std::size_t>(i)], tokens, images, element, s.tp);
   }
   return bytes;
 }
@@ -644,19 +685,22 @@ ServingMemory memory_of(const Problem& p, const Strategy& s) {
   Strategy sliced = s;
   sliced.etp = std::max(1, s.tp * std::max(1, s.dp) / s.ep);
   sliced.interleave = 1;
-  const double longest = static_cast<double>(w.input) + w.output;
+  const double prompt = prompt_tokens(p);
+  const double longest = prompt + w.output;
   Bytes sequence;
   for (int i = 0; i < s.pp; ++i) {
     const StageKind stage = stage_of(p, sliced, i);
     const RankParameters n = rank_parameters(p, sliced, stage);
     const double narrow_bytes = stored_bits(p.runtime, s.precision) / 8;
-    const double bytes = (n.dense + n.experts) * narrow_bytes + (n.embedding + n.head) * 2;
+    const double bytes =
+        (n.dense + n.experts) * narrow_bytes + (n.embedding + n.head + n.vision) * 2;
     largest = std::max(largest, bytes);
-    const Bytes held(cached(p, s, stage, longest));
+    const Bytes held(cached(p, s, stage, longest, w.images));
     if (held < sequence) continue;
     sequence = held;
     // What one more token takes while no window is full.
-    r.cache_per_token = Bytes(cached(p, s, stage, 1) - cached(p, s, stage, 0));
+    r.cache_per_token = Bytes(cached(p, s, stage, 1, 0) - cached(p, s, stage, 0, 0));
+    r.cache_of_images = Bytes(cached(p, s, stage, 0, w.images) - cached(p, s, stage, 0, 0));
   }
   r.weights = Bytes(largest);
   const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
@@ -664,9 +708,13 @@ ServingMemory memory_of(const Problem& p, const Strategy& s) {
   const double widest = std::max<double>(
       m.ffn, m.experts.count > 0 ? static_cast<double>(m.experts.topk) * m.experts.ffn : 0);
   const auto activations = [&](double requests) {
-    const double tokens = std::min(requests * w.input, budget_of(w) + (w.chunk > 0 ? requests : 0));
-    return Bytes(tokens * (4.0 * m.hidden + 3 * widest / s.tp) * 2 +
-                 requests * static_cast<double>(m.vocab) * 4);
+    const double tokens = std::min(requests * prompt, budget_of(w) + (w.chunk > 0 ? requests : 0));
+    const double text = tokens * (4.0 * m.hidden + 3 * widest / s.tp);
+    // The images of the prompts that one pass takes go through their tower before it.
+    const double images = w.images * std::ceil(tokens / prompt);
+    const double tower = images * image_shape(m.vision).patches() *
+                         (4.0 * m.vision.hidden + 3.0 * m.vision.ffn / s.tp);
+    return Bytes(std::max(text, tower) * 2 + requests * static_cast<double>(m.vocab) * 4);
   };
   r.other = p.runtime.footprint.context;
   // The most requests of a replica that fit, by bisection: activations grow with them too.
@@ -688,7 +736,7 @@ ServingMemory memory_of(const Problem& p, const Strategy& s) {
 double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory& m) {
   const Serving& w = p.serving;
   const Bytes free = m.capacity - m.weights - m.activations - m.other;
-  const Bytes mean = m.cache_per_token * (w.input + w.output / 2.0);
+  const Bytes mean = m.cache_per_token * (prompt_tokens(p) + w.output / 2.0) + m.cache_of_images;
   if (mean.value <= 0) return 1e9;
   return std::max({1.0, m.max_batch, std::floor(free / mean) * std::max(1, s.dp)});
 }
@@ -713,6 +761,8 @@ std::string_view meaning_of(Work w) {
       return "tokens to their experts and back";
     case Work::pipeline:
       return "transfers from stage to stage";
+    case Work::vision:
+      return "the tower that makes tokens of images";
     case Work::host:
       return "launches, scheduler and other work of the host";
     case Work::count:
@@ -723,13 +773,13 @@ std::string_view meaning_of(Work w) {
 
 PassCost serving_pass(const Problem& p, const Strategy& s, PassShape shape) noexcept {
   Silent silent;
-  return pass(p, s, tokens_of(s, shape), silent);
+  return pass(p, s, tokens_of(p, s, shape), silent);
 }
 
 ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape) {
   Recorder recorder;
   ExplainedPass x;
-  x.cost = pass(p, s, tokens_of(s, shape), recorder);
+  x.cost = pass(p, s, tokens_of(p, s, shape), recorder);
   x.operators = std::move(recorder.operators);
   return x;
 }
@@ -751,13 +801,31 @@ Seconds prompt_launch(const Problem& p) noexcept {
   const Engine& e = p.runtime.engine;
   if (e.mixed_launch == MixedLaunch::graph) return Seconds(0);
   double operators = 0;
-  for (int b = 0; e.operation.value > 0 && b < p.graph.branch_count(); ++b) {
-    const graph::Branch& branch = p.graph.branches[static_cast<std::size_t>(b)];
+  const auto count = [&](const graph::Branch& branch) {
     for (const graph::Operator& op : branch.operators) {
       operators += branch.layers * (op.kind == graph::Kind::experts ? expert_launches : 1.0);
     }
+  };
+  const bool images = p.serving.images > 0;
+  for (int b = 0; e.operation.value > 0 && b < p.graph.branch_count(); ++b) {
+    const graph::Branch& branch = p.graph.branches[static_cast<std::size_t>(b)];
+    if (!branch.cross || images) count(branch);
   }
-  return p.model.layers * e.layer + operators * e.operation;
+  if (e.operation.value > 0 && images) {
+    std::for_each(p.graph.tower.begin(), p.graph.tower.end(), count);
+  }
+  const int layers = p.model.layers + (images ? p.model.vision.layers : 0);
+  return layers * e.layer + operators * e.operation;
+}
+
+double prompt_tokens(const Problem& p) noexcept {
+  return p.serving.input + p.serving.images * image_tokens(p.model.vision);
+}
+
+PassShape prompt_pass(const Problem& p) noexcept {
+  const double tokens = prompt_tokens(p);
+  const double batch = p.serving.batch;
+  return {.batch = batch, .queries = tokens, .context = tokens, .images = batch * p.serving.images};
 }
 
 double tokens_a_step(const Speculation& speculation) noexcept {
@@ -781,8 +849,8 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most) 
   const double waves = std::min<double>(s.pp, e.active);
   const double each = std::ceil(e.active / waves);
   const double steps = std::max(1, w.output - 1);
-  Tokens decode = tokens_of(s, {.batch = each, .queries = 1.0 + w.speculation.tokens});
-  e.decode = mean_decode(p, s, decode, w.input + 1.0, steps);
+  Tokens decode = tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens});
+  e.decode = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
   // Each of the waves passes every stage once a step.
   const Seconds step = speculated(p, s, decode, e.decode.time * std::max(1.0, waves / s.pp), steps);
   const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each);
@@ -794,7 +862,7 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most) 
   e.ttft = e.first_token;
   if (closed) {
     // All replicas take prompts at the same time.
-    decode.context = w.input + w.output / 2.0;
+    decode.context = prompt_tokens(p) + w.output / 2.0;
     const JoiningPrompts joining(p, s, decode, e.first_token);
     close_loop(joining, w, std::max(1.0, e.active / std::max(1, s.dp)), waves, e);
   }

@@ -22,12 +22,13 @@ enum class Work : std::uint8_t {
   tensor,    ///< tensor-parallel sums
   exchange,  ///< tokens to their experts and back
   pipeline,  ///< stage to stage
+  vision,    ///< the tower that makes tokens of images
   host,      ///< the device waits for its host, the engine's own work
   count
 };
 constexpr auto names_of(Work) {
-  return std::array<std::string_view, 9>{"multiply", "attention", "experts",  "stream", "head",
-                                         "tensor",   "exchange",  "pipeline", "host"};
+  return std::array<std::string_view, 10>{"multiply", "attention", "experts",  "stream", "head",
+                                          "tensor",   "exchange",  "pipeline", "vision", "host"};
 }
 std::string_view meaning_of(Work w);
 
@@ -49,6 +50,7 @@ struct ServingMemory {
   Bytes other;
   Bytes capacity;
   Bytes cache_per_token;  ///< of one sequence, this device
+  Bytes cache_of_images;  ///< of one sequence that looks at them, however long
   double max_batch = 0;   ///< requests that fit at their longest
   Bytes total() const { return weights + cache + activations + other; }
   bool fits() const { return total() <= capacity; }
@@ -84,6 +86,7 @@ struct PassShape {
   double chunk = 0;
   double chunk_context = 0;
   double pieces = 1;  ///< prompts that share the chunk
+  double images = 0;  ///< that the pass makes tokens of, of all its prompts
 };
 
 /// Tokens that one pass takes where nothing else is said: TensorRT-LLM's max_num_tokens and vLLM's
@@ -105,6 +108,12 @@ Seconds prompt_launch(const Problem& problem) noexcept;
 /// Tokens that a step with drafts gives: a chain of guesses, (1 − α^(γ+1)) / (1 − α) of them (arXiv
 /// 2211.17192, equation 1).
 double tokens_a_step(const Speculation& speculation) noexcept;
+
+/// Tokens of a prompt, those of its images included.
+double prompt_tokens(const Problem& problem) noexcept;
+
+/// All prompts of a batch in one pass, with their images.
+PassShape prompt_pass(const Problem& problem) noexcept;
 
 /// Bytes of cache that one token of one sequence takes on all devices together, each kept once.
 Bytes cache_bytes_per_token(const Problem& problem) noexcept;

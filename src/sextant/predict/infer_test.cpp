@@ -54,6 +54,14 @@ const std::vector<Scene>& scenes() {
                 .batching = Batching::closed_loop,
                 .chunk = 128}},
       {.work = {.batch = 4, .input = 500, .output = 100, .speculation = {.tokens = 3}}},
+      {.runtime = "vllm",
+       .model = "qwen2.5-vl-7b",
+       .strategy = {.tp = 2},
+       .work = {.batch = 4, .input = 500, .output = 100, .images = 2}},
+      {.runtime = "vllm",
+       .model = "llama3.2-11b-vision",
+       .strategy = {.precision = Precision::fp8},
+       .work = {.batch = 4, .input = 500, .output = 100, .images = 1}},
   };
   return all;
 }
@@ -64,6 +72,47 @@ std::string name_of_scene(const Scene& s) {
 
 double communication(const PassCost& c) {
   return (c.parts[Work::tensor] + c.parts[Work::exchange] + c.parts[Work::pipeline]).value;
+}
+
+TEST(Serving, ImagesTakeTimeWhereTheyAreMadeTokens) {
+  for (const char* model : {"qwen2.5-vl-7b", "gemma3-4b", "llama3.2-11b-vision"}) {
+    const Scene scene{.runtime = "vllm", .model = model};
+    Problem p = problem_of(scene);
+    const ServingEstimate text = serve(p, {});
+    EXPECT_EQ(text.prefill.parts[Work::vision].value, 0) << model;
+    p.serving.images = 1;
+    const ServingEstimate seen = serve(p, {});
+    EXPECT_GT(seen.prefill.parts[Work::vision].value, 0) << model;
+    EXPECT_EQ(seen.decode.parts[Work::vision].value, 0) << model;
+    EXPECT_GT(seen.ttft, text.ttft) << model;
+    EXPECT_GT(seen.tpot, text.tpot) << model;
+    EXPECT_GT(seen.memory.cache, text.memory.cache) << model;
+    EXPECT_EQ(seen.memory.weights, text.memory.weights) << model;
+    p.serving.images = 2;
+    EXPECT_GT(serve(p, {}).ttft, seen.ttft) << model;
+    EXPECT_EQ(prompt_tokens(p), 500 + 2 * image_tokens(p.model.vision)) << model;
+    // A tower takes no more than its multiplies at the peak would, several times over, nor less.
+    const double least = graph::image_flops(p.graph) / p.peak[Precision::bf16].value;
+    const double each = seen.prefill.parts[Work::vision].value / scene.work.batch;
+    EXPECT_GT(each, least) << model;
+    EXPECT_LT(each, 6 * least) << model;
+  }
+  // Models without a tower see none.
+  Problem blind = problem_of({.runtime = "vllm"});
+  blind.serving.images = 1;
+  EXPECT_EQ(serve(blind, {}).verdict, Verdict::images_without_tower);
+}
+
+TEST(Serving, ATowerIsHeldInSixteenBits) {
+  Problem p = problem_of({.runtime = "vllm", .model = "qwen2.5-vl-7b"});
+  const Problem text = problem_of({.runtime = "vllm", .model = "qwen2.5-7b"});
+  for (const Precision type : {Precision::bf16, Precision::fp8}) {
+    const Strategy s{.precision = type};
+    const Bytes more = serve(p, s).memory.weights - serve(text, s).memory.weights;
+    EXPECT_NEAR(more / Bytes(2 * p.parameters.vision), 1, 1e-9);
+    // Without images that is all.
+    EXPECT_EQ(serve(p, s).latency, serve(text, s).latency);
+  }
 }
 
 TEST(Serving, MoreThanFitWaitInAClosedLoop) {
@@ -156,9 +205,9 @@ TEST(Serving, CacheIsCountedExactly) {
     if (q.layers.windowed > 0 || q.layers.recurrent > 0 || s.strategy.pp > 1) continue;
     const ServingEstimate e = serve(q, s.strategy);
     const double requests = std::ceil(static_cast<double>(s.work.batch) / s.strategy.dp);
-    EXPECT_DOUBLE_EQ(e.memory.cache.value,
-                     requests * (s.work.input + s.work.output) * e.memory.cache_per_token.value)
-        << name_of_scene(s);
+    const Bytes sequence =
+        (prompt_tokens(q) + s.work.output) * e.memory.cache_per_token + e.memory.cache_of_images;
+    EXPECT_DOUBLE_EQ(e.memory.cache.value, (requests * sequence).value) << name_of_scene(s);
   }
 }
 

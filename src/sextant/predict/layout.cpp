@@ -54,6 +54,8 @@ Widths widths_of(const Problem& p, const Strategy& s) noexcept {
   l.tokens = s.microbatch * l.seq;
   l.norm_tokens = s.sp ? l.tokens / tp : l.tokens;
   l.hidden = m.hidden;
+  l.images = static_cast<double>(s.microbatch) * p.work.images / s.cp;
+  l.shared = s.sp ? tp : 1;
   l.vocab = padded_vocab(m, tp);
   if (m.experts.count > 0) {
     const Experts& e = m.experts;
@@ -147,7 +149,10 @@ RankParameters rank_parameters(const Problem& p, const Strategy& s,
     }
   }
   const double padding = p.model.vocab > 0 ? padded_vocab(p.model, tp) * tp / p.model.vocab : 1;
-  if (stage.first) r.embedding = (n.embedding + n.per_layer_embedding) * padding / tp;
+  if (stage.first) {
+    r.embedding = (n.embedding + n.per_layer_embedding) * padding / tp;
+    for (const graph::Branch& b : g.tower) r.vision += b.layers * b.weights.on(tp);
+  }
   if (stage.last) {
     r.head = n.head * padding / tp;
     if (p.model.tied && s.pp > 1) r.head = n.embedding * padding / tp;  // a copy
@@ -158,7 +163,7 @@ RankParameters rank_parameters(const Problem& p, const Strategy& s,
 RankParameters trained_parameters(const Problem& p, const Strategy& s,
                                   const StageKind& stage) noexcept {
   const Tuning& tuning = p.work.tuning;
-  RankParameters r = rank_parameters(p, s, stage);
+  RankParameters r = passed_parameters(p, s, stage);
   if (trains_all(tuning)) return r;
   const graph::Graph& g = p.graph;
   r.dense = tuning.rank == 0 && !tuning.frozen.norms ? stage.layers / g.layers * g.ends : 0;
@@ -166,9 +171,14 @@ RankParameters trained_parameters(const Problem& p, const Strategy& s,
   const auto add = [&](int branch, double count) {
     if (branch < 0 || count == 0) return;
     for (const graph::Operator& op : g.branches[static_cast<std::size_t>(branch)].operators) {
-      r.dense += count * adapter_parameters(tuning, op, s.tp);
+      const bool routed = op.kind == graph::Kind::experts;
+      if (routed) {
+        r.experts += count * adapter_parameters(tuning, op, s.etp) / s.ep;
+      } else {
+        r.dense += count * adapter_parameters(tuning, op, s.tp);
+      }
       if (!is_trained(tuning, op)) continue;
-      if (op.kind == graph::Kind::experts) {
+      if (routed) {
         r.experts += count * op.weights.all() / (static_cast<double>(s.ep) * s.etp);
       } else {
         r.dense += count * op.weights.on(s.tp);
@@ -182,6 +192,14 @@ RankParameters trained_parameters(const Problem& p, const Strategy& s,
   }
   if (tuning.rank > 0 || tuning.frozen.embedding) r.embedding = 0;
   if (tuning.rank > 0 || tuning.frozen.head) r.head = 0;
+  if (tuning.rank > 0 || tuning.frozen.vision) r.vision = 0;
+  return r;
+}
+
+RankParameters passed_parameters(const Problem& p, const Strategy& s,
+                                 const StageKind& stage) noexcept {
+  RankParameters r = rank_parameters(p, s, stage);
+  if (p.work.images == 0) r.vision = 0;
   return r;
 }
 

@@ -19,9 +19,17 @@ struct Widths {
   double vocab = 0;  ///< padded, / tp
   double local_experts = 0;
   double expert_tokens = 0;  ///< rows of all local experts together, balanced routing
+  double images = 0;         ///< of one microbatch, dealt to context-parallel ranks
+  double shared = 1;         ///< ranks that sequence parallelism deals tokens out to
   Group tensor;
   Group context;
   Group expert;
+  /// Tokens that an operator works on: of text or of images; what is cut by heads or columns sees
+  /// all those of the tensor-parallel group.
+  double rows(const graph::Operator& op) const {
+    if (op.per_image > 0) return images * op.per_image / (op.cut == graph::Cut::whole ? shared : 1);
+    return op.cut == graph::Cut::whole ? norm_tokens : tokens;
+  }
 };
 Widths widths_of(const Problem& problem, const Strategy& strategy) noexcept;
 
@@ -76,13 +84,17 @@ struct RankParameters {
   double experts = 0;    ///< routed experts
   double embedding = 0;  ///< input embedding, first stage (and last when tied)
   double head = 0;       ///< output head, last stage, when not tied
-  double total() const { return dense + experts + embedding + head; }
+  double vision = 0;     ///< tower for images, first stage
+  double total() const { return dense + experts + embedding + head + vision; }
 };
 RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
                                const StageKind& stage) noexcept;
 /// Of these, or of adapters beside them, those that are trained.
 RankParameters trained_parameters(const Problem& problem, const Strategy& strategy,
                                   const StageKind& stage) noexcept;
+/// Those that a step's passes go through: a tower without images is held, and no more.
+RankParameters passed_parameters(const Problem& problem, const Strategy& strategy,
+                                 const StageKind& stage) noexcept;
 inline RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
                                       int stage) noexcept {
   return rank_parameters(problem, strategy, stage_of(problem, strategy, stage));

@@ -78,7 +78,14 @@ Seconds orthogonalise(const Problem& p, const Strategy& s, const graph::Branch& 
   for (const graph::Operator& op : b.operators) {
     const double in = op.in.on(s.tp);
     const double out = op.out.on(s.tp);
-    if (const double rank = adapter_rank(t, op); rank > 0) {
+    const double rank = adapter_rank(t, op);
+    if (rank > 0 && op.kind == graph::Kind::experts) {
+      const graph::Routed& r = op.routed;
+      const double local = std::max(1.0, static_cast<double>(r.count) / s.ep);
+      for (const double side : {r.width, r.halves * r.ffn / s.etp, r.ffn / s.etp, r.width}) {
+        sum += local * orthogonalise(p.chip, rank, side);
+      }
+    } else if (rank > 0) {
       sum += orthogonalise(p.chip, rank, in) + orthogonalise(p.chip, rank, out);
     } else if (op.kind == graph::Kind::linear && is_trained(t, op)) {
       sum += orthogonalise(p.chip, in, out);
@@ -101,6 +108,9 @@ Seconds orthogonalise(const Problem& p, const Strategy& s, const StageKind& stag
       const graph::Branch& b = p.graph.branches[static_cast<std::size_t>(branch)];
       sum += stage.types[at] * orthogonalise(p, s, b);
     }
+  }
+  for (const graph::Branch& b : p.graph.tower) {
+    if (stage.first && p.work.images > 0) sum += b.layers * orthogonalise(p, s, b);
   }
   return sum / shards;
 }
@@ -163,7 +173,7 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
   const RankParameters trained = trained_parameters(p, s, m.stages.kinds[0]);
   const StateExchange x = state_exchange(p, s, m.groups);
   if (x.by_layer) {
-    send_layers(p, x, rank_parameters(p, s, m.stages.kinds[0]), trained, m);
+    send_layers(p, x, passed_parameters(p, s, m.stages.kinds[0]), trained, m);
   } else {
     send_states(p, s, x, trained, m);
   }

@@ -40,8 +40,8 @@ class Tensors {
       if (op.kept.input && !modules.norms && takes_input(b, op)) {
         // With sequence parallelism its own part, gathered again in the backward pass, unless the
         // stack keeps the gathered one.
-        const double tokens = p_.runtime.footprint.gathered_inputs ? l_.tokens : l_.norm_tokens;
-        sum += Bytes(tokens * op.in.all() * operand_);
+        const double part = p_.runtime.footprint.gathered_inputs ? 1 : l_.shared;
+        sum += Bytes(all_rows(op) / part * op.in.all() * operand_);
       }
       // What a norm reads and a sum masks is the layer's, whatever is recomputed between them.
       const bool outside = op.kind == Kind::norm || op.kind == Kind::residual;
@@ -50,7 +50,7 @@ class Tensors {
       sum += tensors(op, recompute);
       // The input of the way out of an MLP is kept for that multiply alone.
       if (op.kind == Kind::activation && !takes_input(b, op)) {
-        sum -= Bytes(l_.tokens * op.kept.operand.on(s_.tp) * operand_);
+        sum -= Bytes(all_rows(op) * op.kept.operand.on(s_.tp) * operand_);
       }
     }
     return sum;
@@ -75,17 +75,37 @@ class Tensors {
   Bytes backward(const graph::Branch& b) const noexcept {
     double inside = 0;
     for (const graph::Operator& op : b.operators) {
-      const double halves = gated(p_.model.mlp) ? 2 : 1;
       if (op.kind == Kind::activation) {
-        inside = std::max(inside, halves * l_.tokens * op.out.on(s_.tp));
+        inside = std::max(inside, (op.gated ? 2 : 1) * all_rows(op) * op.out.on(s_.tp));
       } else if (op.kind == Kind::experts) {
-        inside = std::max(inside, halves * l_.expert_tokens * op.routed.ffn / s_.etp);
+        inside = std::max(inside, op.routed.halves * l_.expert_tokens * op.routed.ffn / s_.etp);
       }
     }
     return hidden() + Bytes(inside * element_);
   }
 
+  /// What a tower keeps of the images of one microbatch: everything, or under full recomputation
+  /// what its layers take in.
+  Bytes tower(const RecomputeModules& modules, Recompute recompute) const noexcept {
+    if (l_.images <= 0 || p_.work.tuning.rank > 0 || p_.work.tuning.frozen.vision) return {};
+    const bool full = recompute == Recompute::full;
+    Bytes sum;
+    for (const graph::Branch& b : p_.graph.tower) {
+      if (full && b.layers > 1) continue;
+      sum += b.layers * branch(b, modules, full ? Recompute::none : recompute);
+    }
+    if (!full) return sum;
+    const Vision& v = p_.model.vision;
+    const double tokens = l_.images * image_shape(v).patches() / l_.shared;
+    return sum + Bytes(v.layers * tokens * v.hidden * element_);
+  }
+
  private:
+  /// Of an operator's tokens, those of all ranks that sequence parallelism deals them out to.
+  double all_rows(const graph::Operator& op) const noexcept {
+    return op.per_image > 0 ? l_.images * op.per_image : l_.tokens;
+  }
+
   static bool on(const RecomputeModules& m, Module module) noexcept {
     switch (module) {
       case Module::activation:
@@ -119,12 +139,12 @@ class Tensors {
   double adapter(const graph::Operator& op) const noexcept {
     const Tuning& t = p_.work.tuning;
     const double rank = adapter_rank(t, op);
-    if (rank <= 0) return 0;
+    if (rank <= 0 || op.kind == Kind::experts) return 0;
     return (rank + (t.adapter == Adapter::dora ? 2 * op.out.on(s_.tp) : 0)) * element_;
   }
 
   Bytes tensors(const graph::Operator& op, Recompute recompute) const noexcept {
-    const double tokens = op.cut == graph::Cut::whole ? l_.norm_tokens : l_.tokens;
+    const double tokens = l_.rows(op);
     const graph::Kept& k = op.kept;
     const double tp = s_.tp;
     double bytes = tokens * (k.wide.on(tp) * element_ + k.operand.on(tp) * operand_ +
@@ -132,18 +152,20 @@ class Tensors {
     bytes += tokens * adapter(op);
     switch (op.kind) {
       case Kind::attention:
-        return Bytes(bytes) + softmax(op.mixer, recompute);
+        return Bytes(bytes) + softmax(op, recompute);
       case Kind::activation:
         // What a gate makes where no kernel fuses it with the product.
-        if (gated(p_.model.mlp) && p_.runtime.footprint.gate_output) {
+        if (op.gated && p_.runtime.footprint.gate_output) {
           bytes += tokens * op.out.on(tp) * element_;
         }
         break;
       case Kind::experts:
         return Bytes(bytes) + experts(op);
       case Kind::lookup:
+        return Bytes(bytes) + Bytes(p_.runtime.dropout ? tokens * l_.hidden : 0);
       case Kind::residual:
-        return Bytes(bytes) + Bytes(p_.runtime.dropout ? l_.norm_tokens * l_.hidden : 0);
+        if (op.per_image > 0) break;  // towers have no dropout
+        return Bytes(bytes) + Bytes(p_.runtime.dropout ? tokens * op.out.all() : 0);
       case Kind::loss:
         return Bytes(bytes) + Bytes(4 * l_.tokens * l_.vocab);  // fp32 softmax of the logits
       default:
@@ -154,10 +176,12 @@ class Tensors {
 
   // Softmax of one layer: a logarithm of its sum per head (FlashAttention), or the whole matrix
   // and, with dropout, its mask and the product of the two (2 + 1 + 2 bytes: the 5 of eq. 2).
-  Bytes softmax(const graph::Mixer& x, Recompute recompute) const noexcept {
+  Bytes softmax(const graph::Operator& op, Recompute recompute) const noexcept {
     if (recompute != Recompute::none) return {};
-    const double rows = x.heads / s_.tp * l_.tokens;
-    if (p_.runtime.fusion.attention) return Bytes(4 * rows);
+    const graph::Mixer& x = op.mixer;
+    const double rows = x.heads / s_.tp * all_rows(op);
+    // Attention to images is of the time when all of it is fused.
+    if (p_.runtime.fusion.attention || x.sequence > 0 || x.image > 0) return Bytes(4 * rows);
     const double each = p_.runtime.dropout ? 2 * element_ + 1 : element_;
     return Bytes(rows * p_.work.seq * each);
   }
@@ -166,13 +190,19 @@ class Tensors {
   // inside of the MLPs.
   Bytes experts(const graph::Operator& op) const noexcept {
     const graph::Routed& r = op.routed;
-    const bool trained = is_trained(p_.work.tuning, op);
+    const Tuning& t = p_.work.tuning;
+    const bool trained = needs_input(t, op);
     const double returned = p_.runtime.footprint.routed_outputs ? element_ : 0;
     const double moved = r.width * ((trained ? operand_ : 0) + returned);
     const bool gate_output = r.halves > 1 && p_.runtime.footprint.gate_output;
     double inside = r.halves * element_;
     if (!s_.modules.activation) inside += (trained ? operand_ : 0) + (gate_output ? element_ : 0);
-    return Bytes(l_.expert_tokens * (moved + r.ffn / s_.etp * inside));
+    // The insides of both adapters, and DoRA's results.
+    double adapters = 2 * adapter_rank(t, op);
+    if (adapters > 0 && t.adapter == Adapter::dora) {
+      adapters += 2 * (r.halves * r.ffn / s_.etp + r.width);
+    }
+    return Bytes(l_.expert_tokens * (moved + r.ffn / s_.etp * inside + adapters * element_));
   }
 
   const Problem& p_;
@@ -219,6 +249,7 @@ Bytes layer_buffers(const Problem& p, const Strategy& s, const Widths& l) noexce
 struct Held {
   double layers = 0;   ///< of the stage's layers
   double ends = 0;     ///< embedding and head
+  double tower = 0;    ///< for images
   double layer = 0;    ///< of one layer
   double trained = 0;  ///< of all of them, or beside them
   double adapters = 0;
@@ -236,7 +267,8 @@ void add_states(const Problem& p, const Strategy& s, const Held& h, double eleme
   const auto shared = [&](int from) { return s.zero >= from ? 1 / h.shard : 1.0; };
   const double rest = 1 - 1 / h.shard;
   const bool packed = is_packed(p.work.tuning);
-  const double stored = packed ? h.layers * nf4_bytes + h.ends * element : h.all() * element;
+  const double stored =
+      (packed ? h.layers * nf4_bytes + h.ends * element : h.all() * element) + h.tower * element;
   to.weights += Bytes((stored + h.adapters * element) * shared(3));
   if (narrow(s.precision)) {
     to.weights += Bytes(h.layers * f.narrow_copies * element_bytes(s.precision));
@@ -270,6 +302,7 @@ struct Weights {
   RankParameters all;
   RankParameters trained;
   double adapters = 0;
+  double expert_adapters = 0;
 };
 
 Held dense_part(const Strategy& s, const Groups& g, const Weights& w, double layers) noexcept {
@@ -278,7 +311,8 @@ Held dense_part(const Strategy& s, const Groups& g, const Weights& w, double lay
   h.layers = r.dense;
   h.layer = layers > 0 ? r.dense / layers : 0;
   h.ends = r.embedding + r.head;
-  h.trained = w.trained.dense + (w.trained.embedding + w.trained.head);
+  h.tower = r.vision;
+  h.trained = w.trained.dense + (w.trained.embedding + w.trained.head) + w.trained.vision;
   h.trained_layer = layers > 0 ? w.trained.dense / layers : 0;
   h.adapters = w.adapters;
   h.shard = s.zero > 0 ? g.shard.ranks : 1;
@@ -292,6 +326,7 @@ Held expert_part(const Strategy& s, const Groups& g, const Weights& w, double la
   h.layers = r.experts;
   h.layer = layers > 0 ? r.experts / layers : 0;
   h.trained = w.trained.experts;
+  h.adapters = w.expert_adapters;
   h.trained_layer = layers > 0 ? w.trained.experts / layers : 0;
   h.replicas = g.expert_data.ranks;
   const double share = static_cast<double>(g.shard.ranks) / g.data.ranks;
@@ -312,7 +347,10 @@ States states_of(const Problem& p, const Strategy& s, const Groups& g, const Wei
 
 Weights weights_of(const Problem& p, const Strategy& s, const StageKind& stage) noexcept {
   Weights w{.all = rank_parameters(p, s, stage), .trained = trained_parameters(p, s, stage)};
-  if (p.work.tuning.rank > 0) w.adapters = w.trained.dense;
+  if (p.work.tuning.rank > 0) {
+    w.adapters = w.trained.dense;
+    w.expert_adapters = w.trained.experts;
+  }
   return w;
 }
 
@@ -392,6 +430,7 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
     for (const int branch : {g.types[at].mixer, g.types[at].mlp}) {
       if (branch < 0) continue;
       const graph::Branch& b = g.branches[static_cast<std::size_t>(branch)];
+      if (b.cross && p.work.images == 0) continue;
       kept.layers[at] += t.branch(b, s.modules, full ? Recompute::none : s.recompute);
       everything += t.branch(b, {}, Recompute::none);
       gradients = std::max(gradients, t.backward(b));
@@ -404,6 +443,7 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
   kept.embedding = t.branch(g.embedding(), {}, Recompute::none);
   // No gradient goes beyond the first norm where nothing before it is trained: it keeps no input.
   if (p.work.tuning.rank > 0 && !full) kept.embedding -= kept.hidden;
+  kept.embedding += t.tower(s.modules, s.recompute);
   kept.head = t.branch(g.head(), {}, Recompute::none);
   kept.loss = t.loss();
   kept.live += t.unpacked();
@@ -471,7 +511,7 @@ Bytes stage_activations(const Problem& p, const Strategy& s, int stage) noexcept
 Bytes layer_states(const Problem& p, const Strategy& s, int stage) noexcept {
   const StageKind kind = stage_of(p, s, stage);
   Weights w = weights_of(p, s, kind);
-  for (RankParameters* r : {&w.all, &w.trained}) r->embedding = r->head = 0;
+  for (RankParameters* r : {&w.all, &w.trained}) r->embedding = r->head = r->vision = 0;
   const States states = of_schedule(s, states_of(p, s, groups_of(p, s), w, kind.layers));
   return states.weights + states.gradients + states.optimizer;
 }

@@ -135,19 +135,16 @@ class Composer {
 
   /// Whether the backward pass ends before an operator: nothing before it, nor it, is trained.
   bool ends_here(const graph::Operator& op) const {
-    return branch_ == &p_.graph.embedding() && !trained(op);
+    const bool first = branch_ == &p_.graph.embedding() || op.bucket == graph::Bucket::vision;
+    return first && !trained(op);
   }
 
-  /// Rows of an operator: what is cut by heads or columns sees all tokens of the tensor-parallel
-  /// group.
-  double rows(const graph::Operator& op) const {
-    return op.cut == Cut::whole ? l_.norm_tokens : l_.tokens;
-  }
+  double rows(const graph::Operator& op) const { return l_.rows(op); }
 
   void apply(const graph::Operator& op) {
     switch (op.kind) {
       case Kind::norm:
-        return norm(op, l_.norm_tokens, op.out.on(s_.tp));
+        return norm(op, rows(op), op.out.on(s_.tp));
       case Kind::linear:
         return linear(op);
       case Kind::elementwise:
@@ -166,7 +163,7 @@ class Composer {
       case Kind::experts:
         return experts(op);
       case Kind::residual:
-        return residual();
+        return residual(op);
       case Kind::lookup:
         return look_up(op);
       case Kind::loss:
@@ -183,7 +180,8 @@ class Composer {
     // One kernel reads and writes q and k; eager code builds the rotated halves: two products
     // and a sum, and a copy to join the halves.
     const bool fused = p_.runtime.fusion.rope;
-    elementwise(op.name, StreamOp::add, l_.tokens, op.out.on(s_.tp), fused ? 4 : 22, fused ? 4 : 22,
+    const double back = ends_here(op) ? 0 : fused ? 4 : 22;
+    elementwise(op.name, StreamOp::add, rows(op), op.out.on(s_.tp), fused ? 4 : 22, back,
                 fused ? 1 : 8);
   }
 
@@ -194,9 +192,12 @@ class Composer {
     shape.ranks = ranks > 0 ? ranks : s_.tp;
     shape.pass = pass;
     shape.type = attention_type(s_.precision);
+    shape.patches = rows(op);
+    shape.images = p_.work.images;
     KernelCost c = mixer(p_.chip, p_.kernels, op, shape, clock_);
-    // A ring over cp ranks in zigzag order: each holds its share of every query's work.
-    if (s_.cp == 1 || ranks > 0) return c;
+    // A ring over cp ranks in zigzag order: each holds its share of every query's work. Images are
+    // dealt out whole.
+    if (s_.cp == 1 || ranks > 0 || op.mixer.sequence > 0) return c;
     const PrefillKernel& k = pass == MixerPass::backward ? p_.kernels.backward : p_.kernels.prefill;
     return scaled(c, 1.0 / s_.cp, op.kind == Kind::attention ? k.start : Seconds(0), s_.cp);
   }
@@ -209,15 +210,17 @@ class Composer {
   void attend(const graph::Operator& op) {
     const graph::Mixer& x = op.mixer;
     const double queries = op.out.on(s_.tp);
-    if (p_.runtime.fusion.join_gradients > 0) {
+    const bool trains = !ends_here(op);
+    if (p_.runtime.fusion.join_gradients > 0 && trains) {
       backward("join gradients",
-               streamed(StreamOp::copy, l_.tokens, queries + keys_and_values(x),
+               streamed(StreamOp::copy, rows(op), queries + keys_and_values(x),
                         p_.runtime.fusion.join_gradients),
                2);
     }
     const bool unfused = !p_.runtime.fusion.attention || (x.sinks && !p_.kernels.sinks);
-    if (unfused && !x.latent) return unfused_core(x);
-    const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all;
+    const bool of_text = x.sequence == 0 && x.image == 0;
+    if (unfused && !x.latent && of_text) return unfused_core(x);
+    const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all && of_text;
     if (gather_heads) {
       exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
                Bytes(l_.tokens * (queries + keys_and_values(x)) * 2));
@@ -225,13 +228,13 @@ class Composer {
     const double ranks = gather_heads ? static_cast<double>(s_.tp) * s_.cp : 0;
     const KernelCost ahead = mixed(op, MixerPass::forward, ranks);
     const KernelCost back = mixed(op, MixerPass::backward, ranks);
-    const double steps = gather_heads ? 1 : s_.cp;
+    const double steps = gather_heads || !of_text ? 1 : s_.cp;
     forward(op.name, ahead, steps);
-    backward("attention gradient", back, 3 * steps);
+    if (trains) backward("attention gradient", back, 3 * steps);
     if (gather_heads) {
       exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
                Bytes(l_.tokens * queries * 2));
-    } else if (s_.cp > 1) {
+    } else if (s_.cp > 1 && of_text) {
       ring_exchange(x, ahead.time, back.time);
     }
   }
@@ -269,23 +272,21 @@ class Composer {
 
   void activation(const graph::Operator& op) {
     const double width = op.out.on(s_.tp);
-    if (!gated(p_.model.mlp)) {
-      elementwise(op.name, StreamOp::gelu, l_.tokens, width, 4, 6);
-    } else if (p_.runtime.fusion.bias_activation) {
-      forward(op.name, computed(l_.tokens, width, 6), 1);
-      backward(op.name, computed(l_.tokens, width, 10), 1);
-    } else {
-      // The activation, then a product; gradients of both.
-      forward(op.name, computed(l_.tokens, width, 10), 2);
-      backward(op.name, computed(l_.tokens, width, 18), 2);
-    }
+    const double tokens = rows(op);
+    const bool trains = !ends_here(op);
+    if (!op.gated) return elementwise(op.name, StreamOp::gelu, tokens, width, 4, trains ? 6 : 0);
+    // Unfused, the activation, then a product; gradients of both.
+    const bool fused = p_.runtime.fusion.bias_activation;
+    const double launches = fused ? 1 : 2;
+    forward(op.name, computed(tokens, width, fused ? 6 : 10), launches);
+    if (trains) backward(op.name, computed(tokens, width, fused ? 10 : 18), launches);
   }
 
-  void residual() {
-    const double h = l_.hidden;
-    const double rows = l_.norm_tokens;
+  void residual(const graph::Operator& op) {
+    const double h = op.out.all();
+    const double rows = l_.rows(op);
     const Runtime& r = p_.runtime;
-    if (r.dropout) {
+    if (r.dropout && op.per_image == 0) {
       if (r.fusion.bias_dropout_add) {
         elementwise("bias, dropout and sum", StreamOp::dropout, rows, h, 7, 5);
       } else {
@@ -297,13 +298,14 @@ class Composer {
     } else {
       elementwise("residual sum in norm", StreamOp::add, rows, h, 4, 0, 0);
     }
+    if (ends_here(op)) return;
     // Gradients of both branches are added.
     backward("residual gradient", streamed(StreamOp::add, rows, h, r.fusion.residual_norm ? 2 : 6),
              r.fusion.residual_norm ? 0 : 1);
   }
 
   void norm(const graph::Operator& n, double rows, double cols) {
-    const StreamOp op = p_.model.norm == Norm::layernorm ? StreamOp::layernorm : StreamOp::rmsnorm;
+    const StreamOp op = n.stream;
     forward(n.name, streamed(op, rows, cols, 4), 1);
     if (ends_here(n)) return;
     // Of a frozen one: its input and a gradient in, a gradient out.
@@ -363,6 +365,8 @@ class Composer {
     const ExpertGradients g =
         expert_gradients(p_.chip, k, layer, fused ? 2 * gradient_bytes() : 2, clock_);
     backward(op.name, gradient(g.inputs, layer.type), launches, "input gradient");
+    adapt(op, {l_.expert_tokens, r.width, r.halves * ffn, l_.local_experts});
+    adapt(op, {l_.expert_tokens, ffn, r.width, l_.local_experts});
     if (trained(op)) {
       backward(op.name, gradient(g.weights, layer.type), 2 * l_.local_experts, "weight gradient",
                true);
@@ -501,13 +505,15 @@ class Composer {
     forward(w.name, y, groups);
     if (w.cut == Cut::rows && alone) reduce(outputs, y.time);
 
-    if (w.cut == Cut::rows && s_.sp && alone) {
+    if (w.cut == Cut::rows && s_.sp && alone && !ends_here(w)) {
       exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor,
                         outputs, beside_if(p_.runtime.overlap.tensor, Beside::next, dx.time), true);
     }
     if (packed) backward(w.name, unpacked(out * groups, in), 1, "unpack weights");
     if (!ends_here(w)) backward(w.name, dx, groups, "input gradient");
-    if (w.cut == Cut::columns && alone) column_backward(inputs, dx.time, dw.time);
+    if (w.cut == Cut::columns && alone && !ends_here(w)) {
+      column_backward(inputs, dx.time, dw.time);
+    }
     adapt(w, {tokens * groups, in, out});
     if (!trained(w)) return;
     backward(w.name, dw, groups, "weight gradient", true);
@@ -530,6 +536,7 @@ class Composer {
     double tokens;
     double in;
     double out;
+    double groups = 1;  ///< experts, with adapters each
   };
 
   /// An adapter beside a frozen projection: two thin multiplies, a scale and a sum, and in the
@@ -538,10 +545,13 @@ class Composer {
   void adapt(const graph::Operator& w, const Sides& x) {
     const double r = adapter_rank(p_.work.tuning, w);
     if (r <= 0) return;
-    const Precision type = Precision::bf16;
-    forward(w.name, multiply(x.tokens, r, x.in, 1, type, 2), 1, "adapter down");
+    const double each = x.tokens / x.groups;
+    const auto thin = [&](double m, double n, double k) {
+      return multiply(m, n, k, x.groups, Precision::bf16, 2);
+    };
+    forward(w.name, thin(each, r, x.in), 1, "adapter down");
     again_ = again_ && !stops_before(w);
-    forward(w.name, multiply(x.tokens, x.out, r, 1, type, 2), 1, "adapter up");
+    forward(w.name, thin(each, x.out, r), 1, "adapter up");
     forward(w.name, streamed(StreamOp::add, x.tokens, x.out, 4), 1, "adapter scale");
     forward(w.name, streamed(StreamOp::add, x.tokens, x.out, 6), 1, "adapter sum");
     if (p_.work.tuning.adapter == Adapter::dora) lengthen(w, x);
@@ -549,12 +559,12 @@ class Composer {
     const auto trained_with = [&](const Multiply& c, const char* what) {
       backward(w.name, c, 1, what, true);
     };
-    trained_with(multiply(x.out, r, x.tokens, 1, type, 2), "adapter up gradient");
-    backward(w.name, multiply(x.tokens, r, x.out, 1, type, 2), 1, "adapter input gradient");
-    trained_with(multiply(r, x.in, x.tokens, 1, type, 2), "adapter down gradient");
-    backward(w.name, multiply(x.tokens, x.in, r, 1, type, 2), 1, "adapter input gradient");
+    trained_with(thin(x.out, r, each), "adapter up gradient");
+    backward(w.name, thin(each, r, x.out), 1, "adapter input gradient");
+    trained_with(thin(r, x.in, each), "adapter down gradient");
+    backward(w.name, thin(each, x.in, r), 1, "adapter input gradient");
     backward(w.name, streamed(StreamOp::add, x.tokens, x.in, 6), 1, "adapter input sum");
-    accumulate(w.name, x.in + x.out, r, 2);
+    accumulate(w.name, x.groups * (x.in + x.out), r, 2);
   }
 
   /// DoRA's lengths: W + s·B·A and the norms of its rows, anew in each forward pass and without a
@@ -562,8 +572,8 @@ class Composer {
   /// of that.
   void lengthen(const graph::Operator& w, const Sides& x) {
     const double r = adapter_rank(p_.work.tuning, w);
-    forward(w.name, multiply(x.out, x.in, r, 1, Precision::bf16, 2), 1, "direction");
-    forward(w.name, streamed(StreamOp::add, x.out, x.in, 12), 3, "row lengths");
+    forward(w.name, multiply(x.out, x.in, r, x.groups, Precision::bf16, 2), 1, "direction");
+    forward(w.name, streamed(StreamOp::add, x.groups * x.out, x.in, 12), 3, "row lengths");
     forward(w.name, streamed(StreamOp::add, x.tokens, x.out, 8), 2, "scale rows");
     backward(w.name, streamed(StreamOp::add, x.tokens, x.out, 14), 4, "row gradients");
   }
@@ -789,10 +799,16 @@ void compose(const Problem& p, const Strategy& s, const Widths& l, Hertz clock, 
   const auto types = static_cast<std::size_t>(g.type_count);
   for (std::size_t t = 0; t < types; ++t) parts.layers[t] = {};
   for (int i = 0; i < g.branch_count(); ++i) {
-    const Part part = composer.part(g.branches[static_cast<std::size_t>(i)]);
+    const graph::Branch& branch = g.branches[static_cast<std::size_t>(i)];
+    if (branch.cross && p.work.images == 0) continue;
+    const Part part = composer.part(branch);
     for (std::size_t t = 0; t < types; ++t) {
       if (g.types[t].holds(i)) parts.layers[t].add(part, 1);
     }
+  }
+  parts.tower = {};
+  if (p.work.images > 0) {
+    for (const graph::Branch& b : g.tower) parts.tower.add(composer.part(b), b.layers);
   }
   parts.embedding = composer.part(g.embedding());
   parts.head = composer.part(g.head());

@@ -51,6 +51,7 @@ struct Parts {
   std::array<Part, graph::most_types> layers;  ///< by type
   Part embedding;
   Part head;
+  Part tower;  ///< that makes tokens of images, its layers together
 };
 
 /// The parts that the model has. Explicitly instantiated for Silent and Recorder in parts.cpp.

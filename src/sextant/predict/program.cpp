@@ -20,7 +20,7 @@ struct Passes {
 
 struct Recorded {
   std::vector<Operator> operators;
-  std::vector<Passes> branches;  ///< as Graph::branches
+  std::vector<Passes> branches;  ///< as Graph::branches, then Graph::tower
 };
 
 Passes passes_of(const std::vector<Operator>& all, std::string_view branch) {
@@ -52,6 +52,9 @@ Recorded record_all(const Problem& p, const Strategy& s, const Block& block) {
   Recorded all;
   all.operators = std::move(recorder.operators);
   for (const graph::Branch& b : p.graph.branches) {
+    all.branches.push_back(passes_of(all.operators, b.name));
+  }
+  for (const graph::Branch& b : p.graph.tower) {
     all.branches.push_back(passes_of(all.operators, b.name));
   }
   return all;
@@ -130,7 +133,13 @@ class Author {
     std::vector<Unit> all;
     const auto end = [&](std::size_t branch, bool first) {
       Unit u;
-      u.branches = {branch};
+      // Images become tokens beside the look-up of text.
+      for (std::size_t i = 0; first && x_.p.work.images > 0 && i < g.tower.size(); ++i) {
+        u.branches.insert(u.branches.end(), static_cast<std::size_t>(g.tower[i].layers),
+                          g.branches.size() + i);
+        u.again = true;
+      }
+      u.branches.push_back(branch);
       u.kind.first = first;
       u.kind.last = !first;
       all.push_back(u);
@@ -296,7 +305,7 @@ class Author {
     previous_ = start;
     const std::vector<std::uint32_t> from = tips_;
     unit_ = &u;
-    const RankParameters n = x_.states.by_layer ? rank_parameters(x_.p, x_.s, u.kind)
+    const RankParameters n = x_.states.by_layer ? passed_parameters(x_.p, x_.s, u.kind)
                                                 : trained_parameters(x_.p, x_.s, u.kind);
     exchange("gather parameters", Collective::all_gather, n, x_.states.gathered, true);
     unit_ = nullptr;
@@ -456,7 +465,10 @@ double program_size(const Problem& p, const Strategy& s) {
     layer = std::max(layer, size_of(type.mixer) + size_of(type.mlp));
   }
   const auto branches = static_cast<int>(p.graph.branches.size());
-  const double ends = size_of(branches - 2) + size_of(branches - 1);
+  double ends = size_of(branches - 2) + size_of(branches - 1);
+  for (std::size_t i = 0; i < p.graph.tower.size(); ++i) {
+    ends += p.graph.tower[i].layers * size_of(branches + static_cast<int>(i));
+  }
   const double layers = stage_of(p, s, s.pp / 2).layers;
   // A unit's gradients and parameters, and a chunk's transfers.
   return microbatches_of(p, s) * (layers * (layer + 6) + ends + 12 + 8.0 * s.interleave);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 
@@ -147,6 +148,9 @@ constexpr Rule expert_rank_rule{
           nearest_ep(p, s)};
     }};
 
+std::string no_tower(const Problem& p) { return p.model.name + " has no tower for images"; }
+constexpr const char* towers = "leave images out, or take a model such as qwen2.5-vl-7b";
+
 constexpr std::tuple training_rules{
     Rule{Verdict::runtime_task, "runtime",
          [](const Problem& p, const Strategy&) { return p.runtime.trains; },
@@ -264,6 +268,24 @@ constexpr std::tuple training_rules{
                                s.zero, s.pp),
                    "zero 2 or less, or pp 1"};
          }},
+    Rule{Verdict::images_without_tower, "images",
+         [](const Problem& p, const Strategy&) {
+           return p.work.images == 0 || p.model.vision.layers > 0;
+         },
+         [](const Problem& p, const Strategy&) -> Words {
+           return {no_tower(p), towers};
+         }},
+    Rule{Verdict::images_too_many, "images",
+         [](const Problem& p, const Strategy&) {
+           return p.work.images * image_tokens(p.model.vision) <= p.work.seq;
+         },
+         [](const Problem& p, const Strategy&) -> Words {
+           const double each = image_tokens(p.model.vision);
+           return {fmt::format("{} images of {:.0f} tokens are more than seq {}", p.work.images,
+                               each, p.work.seq),
+                   fmt::format("{:.0f} for this seq, or smaller ones: --set model.vision.image",
+                               std::floor(p.work.seq / each))};
+         }},
 };
 
 constexpr std::tuple serving_rules{
@@ -286,6 +308,13 @@ constexpr std::tuple serving_rules{
          [](const Problem&, const Strategy&) -> Words {
            return {"pieces of a prompt join the decode steps of other requests",
                    "it needs batching closed-loop"};
+         }},
+    Rule{Verdict::images_without_tower, "images",
+         [](const Problem& p, const Strategy&) {
+           return p.serving.images == 0 || p.model.vision.layers > 0;
+         },
+         [](const Problem& p, const Strategy&) -> Words {
+           return {no_tower(p), towers};
          }},
 };
 

@@ -35,10 +35,12 @@ enum class Verdict : std::uint8_t {
   runtime_task,             ///< the software stack does not train, or does not serve
   precision_of_weights,     ///< int8 and int4 are for weights that do not change
   chunk_without_loop,       ///< pieces of a prompt join the steps of others
+  images_without_tower,     ///< the model sees none
+  images_too_many,          ///< more tokens than a sequence has
   count
 };
 constexpr auto names_of(Verdict) {
-  return std::array<std::string_view, 19>{"fits",
+  return std::array<std::string_view, 21>{"fits",
                                           "out of memory",
                                           "too many devices",
                                           "heads not divisible",
@@ -56,7 +58,9 @@ constexpr auto names_of(Verdict) {
                                           "zero bubble with interleave",
                                           "not a task of the runtime",
                                           "integers do not train",
-                                          "chunks without a closed loop"};
+                                          "chunks without a closed loop",
+                                          "images without a tower",
+                                          "images beyond the sequence"};
 }
 
 /// Devices that a strategy takes.

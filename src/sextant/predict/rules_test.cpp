@@ -108,12 +108,14 @@ TEST(Check, AgreesWithLegalOverEveryAxis) {
   AnyStrategy draw;
   std::array<int, 2> fine{};
   Table<int, Verdict> seen;
-  for (const char* model : {"gpt3-175b", "mixtral-8x7b", "llama3.1-8b", "deepseek-v3"}) {
+  for (const char* model :
+       {"gpt3-175b", "mixtral-8x7b", "llama3.1-8b", "deepseek-v3", "qwen2.5-vl-7b"}) {
     Problem p = problem_of(model, 64, 2048);
     for (int i = 0; i < 4000; ++i) {
       p.runtime.trains = draw.pick(std::array{true, true, true, false});
       p.runtime.serves = draw.pick(std::array{true, true, true, false});
       p.serving.chunk = draw.pick(std::array{0, 0, 0, 256});
+      p.work.images = p.serving.images = draw.pick(std::array{0, 0, 0, 2});
       p.work.batch = draw.pick(std::array{1, 12, 64, 96});
       p.work.seq = draw.pick(std::array{2048, 4096, 3000});
       const Strategy s = draw();

@@ -50,7 +50,11 @@ class Passer {
       st.part.recompute.add(layer.recompute, again * layers);
       add_sometimes(layer, layers, st.part);
     }
-    if (kind.first) add_end(b_.parts.embedding, st.part);
+    if (kind.first) {
+      add_end(b_.parts.embedding, st.part);
+      add_end(b_.parts.tower, st.part);
+      st.part.recompute.add(b_.parts.tower.recompute, again);
+    }
     if (kind.last) add_end(b_.parts.head, st.part);
     hide_experts(st.part);
     const Seconds ahead = st.part.forward.time();

@@ -19,6 +19,9 @@ void count_runs(const Problem& p, const Strategy& s, int stage, std::vector<Oper
   const auto times_of = [&](const StageKind& of, std::string_view part) {
     if (part == g.embedding().name) return of.first ? 1 : 0;
     if (part == g.head().name) return of.last ? 1 : 0;
+    for (const graph::Branch& b : g.tower) {
+      if (part == b.name) return of.first ? b.layers : 0;
+    }
     int sum = 0;
     for (int t = 0; t < g.type_count; ++t) {
       const auto at = static_cast<std::size_t>(t);

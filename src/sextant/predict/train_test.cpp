@@ -8,6 +8,7 @@
 #include <random>
 
 #include "sextant/io/presets.hpp"
+#include "sextant/predict/layout.hpp"
 #include "sextant/predict/memory.hpp"
 
 namespace sextant {
@@ -36,6 +37,10 @@ const std::vector<Scene>& scenes() {
       {.system = "gb200-nvl72", .model = "deepseek-v3", .work = {.batch = 256, .seq = 4096}},
       {.system = "dgx-b200", .model = "gpt-oss-120b", .work = {.batch = 256, .seq = 4096}},
       {.system = "h200-single", .runtime = "pytorch", .model = "llama2-7b"},
+      {.system = "dgx-h100", .model = "gemma3-4b", .work = {.batch = 64, .seq = 4096, .images = 2}},
+      {.system = "dgx-h100",
+       .model = "llama3.2-11b-vision",
+       .work = {.batch = 64, .seq = 4096, .images = 1}},
   };
   return all;
 }
@@ -349,6 +354,82 @@ TEST(Train, AdaptersCostLessThanAllWeights) {
   const Estimate part = step({.frozen = {.attention = true, .mlp = true}});
   EXPECT_LT(part.forward_backward(), all.forward_backward());
   EXPECT_LT(part.model_flops, all.model_flops);
+}
+
+TEST(Train, ImagesPassTheirTower) {
+  const auto step = [](int images, const Tuning& tuning, const Strategy& s) {
+    const Problem p =
+        problem_of({.system = "dgx-h100",
+                    .model = "qwen2.5-vl-7b",
+                    .work = {.batch = 16, .seq = 4096, .tuning = tuning, .images = images}});
+    const Explained x = explain(p, s);
+    EXPECT_EQ(x.estimate.step, evaluate(p, s).step);
+    return x.estimate;
+  };
+  const Strategy s{.tp = 2, .dp = 4, .zero = 1, .sp = true};
+  const Estimate text = step(0, {}, s);
+  const Estimate one = step(1, {}, s);
+  const Estimate two = step(2, {}, s);
+  const auto time = [](const Estimate& e) { return e.forward_backward(); };
+  EXPECT_GT(time(one), time(text));
+  // The first brings the tower's gradients with it.
+  EXPECT_NEAR((time(two) - time(one)) / (time(one) - time(text)), 0.85, 0.2);
+  EXPECT_GT(one.model_flops, text.model_flops);
+  EXPECT_NEAR((two.model_flops - one.model_flops) / (one.model_flops - text.model_flops), 1, 1e-9);
+  // Without images the tower is held, and neither trained nor passed.
+  const auto part = [](const Estimate& e, Space space) { return e.memory.parts[space]; };
+  EXPECT_EQ(part(one, Space::weights), part(text, Space::weights));
+  EXPECT_GT(part(one, Space::optimizer), part(text, Space::optimizer));
+  EXPECT_GT(part(one, Space::activations), part(text, Space::activations));
+  // A frozen one goes forward alone.
+  const Estimate frozen = step(1, {.frozen = {.vision = true}}, s);
+  EXPECT_LT(time(frozen), time(one));
+  EXPECT_GT(time(frozen), time(text));
+  EXPECT_EQ(part(frozen, Space::optimizer), part(text, Space::optimizer));
+  EXPECT_NEAR((frozen.model_flops - text.model_flops) / (one.model_flops - text.model_flops),
+              1.0 / 3, 1e-9);
+  const Estimate again = step(1, {}, {.tp = 2, .dp = 4, .zero = 1, .recompute = Recompute::full});
+  EXPECT_GT(again.time[Time::recompute].exposed.value, 0);
+  const Problem p = problem_of({.system = "dgx-h100",
+                                .model = "qwen2.5-vl-7b",
+                                .work = {.batch = 16, .seq = 1024, .images = 1}});
+  EXPECT_EQ(evaluate(p, s).verdict, Verdict::images_too_many);
+}
+
+// An adapter for each expert: as many parameters as PEFT counts for Mixtral (w1 and w3 as one), of
+// which a token passes those of its experts.
+TEST(Train, AdaptersOnRoutedExperts) {
+  const auto problem = [](const Tuning& tuning) {
+    return problem_of({.system = "dgx-h100",
+                       .model = "mixtral-8x7b",
+                       .work = {.batch = 16, .seq = 4096, .tuning = tuning}});
+  };
+  const Projections plain{.qkv = true, .output = true, .up = true, .down = true};
+  Projections routed = plain;
+  routed.experts = true;
+  const Problem without = problem({.rank = 16, .targets = plain});
+  const Problem with = problem({.rank = 16, .targets = routed});
+  const StageKind whole = stage_of(with, {}, 0);
+  const double each = 16 * (4096 + 2 * 14336 + 14336 + 4096);
+  const RankParameters all = trained_parameters(with, {}, whole);
+  EXPECT_NEAR(all.experts, 32 * 8 * each, 1);
+  EXPECT_EQ(all.dense, trained_parameters(without, {}, whole).dense);
+  EXPECT_EQ(trained_parameters(without, {}, whole).experts, 0);
+  // Ranks share the experts, and so their adapters.
+  EXPECT_NEAR(trained_parameters(with, {.dp = 8, .ep = 8}, whole).experts, 32 * each, 1);
+  const Strategy s{.dp = 8, .ep = 8, .zero = 1};
+  const Explained x = explain(with, s);
+  const Estimate e = evaluate(with, s);
+  EXPECT_EQ(x.estimate.step, e.step);
+  const Estimate less = evaluate(without, s);
+  EXPECT_GT(e.forward_backward(), less.forward_backward());
+  EXPECT_GT(e.time[Time::optimizer].exposed, less.time[Time::optimizer].exposed);
+  for (const Space space : {Space::weights, Space::gradients, Space::optimizer}) {
+    EXPECT_GT(e.memory.parts[space], less.memory.parts[space]);
+  }
+  EXPECT_GT(e.memory.after_forward, less.memory.after_forward);
+  const double tokens = 16.0 * 4096;
+  EXPECT_NEAR((e.model_flops - less.model_flops).value / (6 * tokens * 32 * 2 * each), 1, 1e-9);
 }
 
 // Muon's iterations are multiplies: many times what streaming its states takes. Fewer bytes stream

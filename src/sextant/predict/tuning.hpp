@@ -35,17 +35,20 @@ inline bool is_trained(const Tuning& t, const graph::Operator& op) {
       return !t.frozen.norms;
     case head:
       return !t.frozen.head;
+    case vision:
+      return !t.frozen.vision;
     case count:
       break;
   }
   return true;
 }
 
-/// The rank of the adapter beside an operator; 0: there is none. Routed experts have none, nor has
-/// what is no projection of a layer.
+/// The rank of the adapter beside an operator; 0: there is none. Routed experts have some where
+/// they are named; what is no projection of a layer has none.
 inline double adapter_rank(const Tuning& t, const graph::Operator& op) {
-  if (t.rank == 0 || op.kind != graph::Kind::linear) return 0;
   const Projections& p = t.targets;
+  if (t.rank > 0 && op.kind == graph::Kind::experts) return p.experts ? t.rank : 0;
+  if (t.rank == 0 || op.kind != graph::Kind::linear) return 0;
   const bool all = p == Projections{};
   const bool out = op.cut == graph::Cut::rows;
   bool has = false;
@@ -65,10 +68,17 @@ inline double adapter_rank(const Tuning& t, const graph::Operator& op) {
 }
 
 /// Parameters of that adapter on one of `ranks` tensor-parallel ranks: both thin matrices, and
-/// DoRA's lengths.
+/// DoRA's lengths. Of routed experts each has two of its own, into it and out of it, and all of
+/// them count here.
 inline double adapter_parameters(const Tuning& t, const graph::Operator& op, double ranks) {
   const double rank = adapter_rank(t, op);
   if (rank <= 0) return 0;
+  if (op.kind == graph::Kind::experts) {
+    const graph::Routed& r = op.routed;
+    const double ffn = r.ffn / ranks;
+    const double outs = r.halves * ffn + r.width;
+    return r.count * (rank * (r.width + ffn + outs) + (t.adapter == Adapter::dora ? outs : 0));
+  }
   const double groups = std::max(1.0, op.groups / ranks);
   const double lengths = t.adapter == Adapter::dora ? op.out.on(ranks) : 0;
   return groups * (rank * (op.in.on(ranks) + op.out.on(ranks)) + lengths);

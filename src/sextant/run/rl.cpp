@@ -38,6 +38,7 @@ class Step {
     if (!t_.elsewhere) make_room();
     judge();
     learn();
+    part(RlPhase::host).time = t_.samples * t_.framework.answer;
     add_up();
     return r_;
   }
@@ -45,21 +46,25 @@ class Step {
  private:
   RlPart& part(RlPhase phase) { return r_.parts[phase]; }
 
-  /// Each rank of an engine gathers its share from the ranks that have pieces of it (HybridFlow,
-  /// arXiv 2409.19256, section 5.3); on other devices it is sent there, one engine handing on to
-  /// the next while it comes in.
-  void hand_over() {
+  /// Weights of the model, as one rank of training has them and one of an engine wants them.
+  std::array<Shards, 2> shards() const {
     const StageKind whole = stage_of(p_, Strategy{}, 0);
-    const RankParameters all = rank_parameters(p_, Strategy{}, whole);
+    const RankParameters all = passed_parameters(p_, Strategy{}, whole);
     const double shared = s_.zero >= 3 ? (s_.shard > 0 ? s_.shard : s_.dp) * s_.cp : 1;
     const double stages = s_.pp;
-    const Shards dense{all.total() - all.experts, s_.tp * stages * shared, t_.rollout.ranks};
-    const Shards experts{all.experts, s_.ep * s_.etp * stages, t_.rollout.expert_ranks};
+    return {Shards{all.total() - all.experts, s_.tp * stages * shared, t_.rollout.ranks},
+            Shards{all.experts, s_.ep * s_.etp * stages, t_.rollout.expert_ranks}};
+  }
+
+  /// Each rank gathers what its engine needs, or all, from the ranks that have pieces of it; on
+  /// other devices it is sent there, one engine handing on to the next while it comes in.
+  void hand_over() {
     Seconds time;
-    for (const Shards& w : {dense, experts}) {
+    for (const Shards& w : shards()) {
       if (w.parameters <= 0) continue;
-      const Bytes bytes(w.parameters * t_.rollout.element_bytes / w.wanted);
-      const double pieces = std::max(1.0, w.ranks / w.wanted);
+      const double parts = t_.framework.refit == Refit::whole ? 1 : w.wanted;
+      const Bytes bytes(w.parameters * t_.rollout.element_bytes / parts);
+      const double pieces = std::max(1.0, w.ranks / parts);
       const Group group = gathered(p_, s_, pieces);
       time += collective(p_.network, p_.collectives, Collective::all_gather, group, bytes).time;
       if (t_.elsewhere) {
@@ -69,24 +74,45 @@ class Step {
         r_.moved += bytes * (1 - 1 / pieces);
       }
     }
-    part(RlPhase::sync).time = time;
+    part(RlPhase::sync).time = max(time, tensors() * t_.framework.tensor);
+  }
+
+  /// Weights that checkpoints name one by one; those of an expert are its own.
+  double tensors() const {
+    double sum = 0;
+    for (const graph::Branch& b : p_.graph.branches) {
+      for (const graph::Operator& op : b.operators) {
+        const graph::Routed& r = op.routed;
+        const double each = op.kind == graph::Kind::experts ? r.count * (r.halves + 1) : 1;
+        if (op.weights.all() > 0) sum += b.layers * each;
+      }
+    }
+    return sum;
   }
 
   /// What training keeps waits in the host's memory where engines need the room.
   void make_room() {
     const Table<Bytes, Space>& m = r_.update.memory.parts;
-    Bytes kept = m[Space::weights] + m[Space::gradients] + m[Space::optimizer];
+    // Gradients are over and done with: their room is given back, and nothing of them copied.
+    Bytes kept = m[Space::weights] + m[Space::optimizer];
     if (t_.critic.problem != nullptr) {
       const StageMemory c = evaluate(*t_.critic.problem, t_.critic.strategy).memory;
-      kept += c.parts[Space::weights] + c.parts[Space::gradients] + c.parts[Space::optimizer];
+      kept += c.parts[Space::weights] + c.parts[Space::optimizer];
     }
     RlPart& rollout = part(RlPhase::rollout);
-    if (kept + t_.rollout.memory > p_.capacity) {
-      r_.offloaded = kept;
-      part(RlPhase::states).time = 2.0 * (kept / p_.host_link);
-    } else {
+    const RlFramework& f = t_.framework;
+    if (!f.sleep && kept + t_.rollout.memory <= p_.capacity) {
       rollout.memory += kept;
+      return;
     }
+    r_.offloaded = kept;
+    part(RlPhase::states).time = 2.0 * (kept / (f.unpinned * p_.host_link));
+    if (!f.sleep) return;
+    Bytes asleep;
+    for (const Shards& w : shards()) {
+      asleep += Bytes(w.parameters * t_.rollout.element_bytes / w.wanted);
+    }
+    part(RlPhase::states).time += 2.0 * (asleep / p_.host_link);
   }
 
   /// Answers once through a model, nothing trained.
@@ -175,6 +201,8 @@ std::string_view meaning_of(RlPhase phase) {
       return "the critic trained";
     case RlPhase::update:
       return "the model trained";
+    case RlPhase::host:
+      return "answers through the process in the middle";
     case RlPhase::count:
       break;
   }

@@ -40,16 +40,21 @@ TEST(Rl, PhasesSumToTheStep) {
   // A forward pass of every answer: less than half of what learning from them takes.
   EXPECT_LT(s.parts[RlPhase::log_probs].time, 0.5 * s.parts[RlPhase::update].time);
   EXPECT_GT(s.parts[RlPhase::log_probs].time, 0.2 * s.parts[RlPhase::update].time);
-  // Engines of as many ranks find their weights where they are.
-  EXPECT_EQ(s.parts[RlPhase::sync].time.value, 0);
+  EXPECT_NEAR(s.parts[RlPhase::host].time.value, 256 * 0.5e-3, 1e-12);
   EXPECT_TRUE(s.fits());
 }
 
 TEST(Rl, WeightsGoWhereTheEnginesWantThem) {
   const Problem p = problem_of("llama3.1-8b", 128);
   RlTask t = task_of(p, {.tp = 4, .pp = 2, .dp = 2, .zero = 1});
+  t.framework.tensor = Seconds(0);
   const Bytes all(16.06e9);
+  // As frameworks do it, a rank gathers all that it has not.
+  EXPECT_NEAR(rl_step(t).moved / (0.875 * all), 1, 0.01);
+  const Seconds whole = rl_step(t).parts[RlPhase::sync].time;
+  t.framework.refit = Refit::share;
   RlStep s = rl_step(t);
+  EXPECT_LT(s.parts[RlPhase::sync].time, whole);
   // Half of the weights each, of which a rank has a quarter already.
   EXPECT_NEAR(s.moved / (0.5 * 0.75 * all), 1, 0.01);
   EXPECT_GT(s.parts[RlPhase::sync].time.value, 0);
@@ -71,6 +76,14 @@ TEST(Rl, OverlapIsAsLongAsTheLonger) {
   const Seconds sync = turn.parts[RlPhase::sync].time;
   EXPECT_NEAR(beside.time / max(sync + Seconds(20), turn.time - Seconds(20)), 1, 1e-12);
   EXPECT_EQ(turn.parts[RlPhase::states].time.value, 0);
+  // Engines of as many ranks find their weights where they are.
+  RlTask same = task_of(p, {.tp = 2, .dp = 4, .zero = 1});
+  EXPECT_GT(rl_step(same).parts[RlPhase::sync].time.value, 0);
+  same.framework.refit = Refit::share;
+  // 32 layers of six tensors, embedding, head and norm: the host's time for each.
+  EXPECT_NEAR(rl_step(same).parts[RlPhase::sync].time.value, (32 * 6 + 3) * 0.8e-3, 1e-9);
+  same.framework.tensor = Seconds(0);
+  EXPECT_EQ(rl_step(same).parts[RlPhase::sync].time.value, 0);
 }
 
 TEST(Rl, StatesMakeRoomWhereTheyMust) {
@@ -81,7 +94,15 @@ TEST(Rl, StatesMakeRoomWhereTheyMust) {
   EXPECT_GT(s.offloaded.value, 0);
   EXPECT_GT(s.parts[RlPhase::states].time.value, 0);
   t.rollout.memory = Bytes(1e9);
+  // Frameworks move them in any case.
+  EXPECT_GT(rl_step(t).offloaded.value, 0);
+  t.framework.sleep = false;
   EXPECT_EQ(rl_step(t).offloaded.value, 0);
+  t.rollout.memory = Bytes(45e9);
+  const Seconds unpinned = rl_step(t).parts[RlPhase::states].time;
+  EXPECT_LT(unpinned, s.parts[RlPhase::states].time);
+  t.framework.unpinned = 1;
+  EXPECT_NEAR(unpinned / rl_step(t).parts[RlPhase::states].time, 5, 1e-9);
 }
 
 TEST(Rl, PpoCostsACritic) {

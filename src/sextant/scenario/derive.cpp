@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/predict/infer.hpp"
+
 namespace sextant {
 namespace {
 
@@ -40,7 +42,7 @@ std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy&
     p.serving = in.serving;
   }
   if (in.gpus > 0 && others * s.dp != in.gpus) return Refusal::gpus_not_divisible;
-  const double longest = static_cast<double>(in.serving.input) + in.serving.output;
+  const double longest = prompt_tokens(p) + in.serving.output;
   const int most = p.model.max_context;
   if (!trains && most > 0 && longest > most && !in.allow_long) return Refusal::context_too_long;
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "sextant/predict/infer.hpp"
 #include "sextant/predict/rules.hpp"
 
 namespace sextant {
@@ -50,6 +51,7 @@ class Reader {
   void assume_precision();
   void assume_replicas();
   void assume_work(bool with_strategy);
+  void assume_images();
   void check_rules(bool with_strategy);
   void say_device();
 
@@ -67,8 +69,10 @@ class Reader {
   }
   std::string context_words() const {
     const Serving& w = x_.inputs.serving;
-    return fmt::format("input {} and output {} are a context of {}, {} takes {} at most", w.input,
-                       w.output, static_cast<double>(w.input) + w.output, model_.name,
+    const std::string images =
+        w.images > 0 ? fmt::format(", {} image{}", w.images, w.images > 1 ? "s" : "") : "";
+    return fmt::format("input {}{} and output {} are a context of {}, {} takes {} at most", w.input,
+                       images, w.output, prompt_tokens(x_.problem) + w.output, model_.name,
                        model_.max_context);
   }
   void assume_unless(std::string_view field, std::string text) {
@@ -199,8 +203,11 @@ void Reader::assume_work(bool with_strategy) {
     assume_unless("optimizer", "optimizer adamw: fp32 master weights and moments");
     if (t.tuning.rank > 0) {
       assume_unless("adapter", "adapter lora");
-      assume_unless("lora_targets", "adapters on qkv, output, up and down of every layer");
+      assume_unless("lora_targets",
+                    std::string("adapters on qkv, output, up and down of every layer") +
+                        (model_.experts.count > 0 ? "; none on routed experts" : ""));
     }
+    if (t.images > 0) assume_images();
     if (with_strategy)
       assume_unless("batch", fmt::format("batch {}: dp x microbatch x pp", t.batch));
     return assume_unless("seq", fmt::format("seq {}", t.seq));
@@ -215,9 +222,21 @@ void Reader::assume_work(bool with_strategy) {
                   fmt::format("acceptance {} of a proposed token", w.speculation.acceptance));
     assume_unless("draft_cost", fmt::format("draft cost {} of a step", w.speculation.draft_cost));
   }
-  const double longest = static_cast<double>(w.input) + w.output;
+  if (w.images > 0) assume_images();
+  const double longest = prompt_tokens(x_.problem) + w.output;
   if (x_.inputs.allow_long && model_.max_context > 0 && longest > model_.max_context) {
     assume("{}: gone on with, as asked", context_words());
+  }
+}
+
+void Reader::assume_images() {
+  const Vision& v = x_.problem.model.vision;
+  const ImageShape image = image_shape(v);
+  assume("an image of {}{} x {} pixels is {:.0f} patches and {:.0f} tokens{}: model.vision.image",
+         v.tiles > 1 ? fmt::format("{} tiles of ", v.tiles) : "", v.image, v.image, image.patches(),
+         image.tokens, v.cross_layers > 0 ? " that text looks at" : "");
+  if (trains() && x_.problem.work.tuning.rank > 0) {
+    assume("the tower for images is frozen, as all weights that have no adapters");
   }
 }
 
@@ -225,7 +244,8 @@ void Reader::check_rules(bool with_strategy) {
   std::vector<Diagnostic> broken =
       trains() ? check(x_.problem, x_.strategy) : check_serving(x_.problem, x_.strategy);
   if (!with_strategy) {
-    std::erase_if(broken, [](const Diagnostic& d) { return d.field != "runtime"; });
+    std::erase_if(broken,
+                  [](const Diagnostic& d) { return d.field != "runtime" && d.field != "images"; });
   }
   for (Diagnostic& d : broken) {
     const bool devices = d.field == "dp" && !gives("dp") && gives("gpus");

@@ -2,6 +2,8 @@
 // What follows from a model's shape: defaults, contradictions, parameter counts.
 #include "sextant/spec/model.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -87,7 +89,51 @@ void check_hybrid(const Model& m, Problems& p) {
             show(r.groups) + " does not divide " + show(r.heads) + " heads");
 }
 
+void check_vision(const Model& m, Problems& p) {
+  const Vision& t = m.vision;
+  if (t.layers == 0) {
+    p.require(t.hidden == 0 && t.heads == 0 && t.cross_layers == 0, "vision.layers",
+              "0 means no tower, yet other fields of it are set", "give vision.layers");
+    return;
+  }
+  p.require(t.hidden > 0, "vision.hidden", "the width of the tower is needed");
+  p.require(t.heads > 0, "vision.heads", "at least one is needed");
+  p.require(t.heads <= 0 || t.head_dim > 0, "vision.head_dim",
+            "hidden " + show(t.hidden) + " is not a multiple of " + show(t.heads) + " heads",
+            "give vision.head_dim");
+  p.require(t.window_layers == 0 || t.window > 0, "vision.window_layers", "there is no window",
+            "give vision.window");
+  p.require(t.window_layers <= t.layers, "vision.window_layers",
+            "more than the " + show(t.layers) + " layers of the tower");
+  p.require(t.image >= t.patch, "vision.image",
+            show(t.image) + " pixels are less than a patch of " + show(t.patch));
+  p.require(t.cross_layers < m.hybrid.attention_layers, "vision.cross_layers",
+            "some layer must look at text; " + show(m.hybrid.attention_layers) +
+                " layers have attention");
+  p.require(t.cross_layers == 0 ||
+                (m.attention.kind == AttentionKind::grouped && m.attention.window == 0 &&
+                 m.experts.count == 0 && m.hybrid.kind == Recurrence::none),
+            "vision.cross_layers", "they go with full attention and dense MLPs",
+            "Llama 3.2 Vision has such layers");
+}
+
 }  // namespace
+
+ImageShape image_shape(const Vision& t) {
+  if (t.layers == 0) return {};
+  // As Qwen's smart_resize rounds, to whole merged patches.
+  const double unit = double(t.patch) * t.merge;
+  const double edge = std::max(1.0, std::round(t.image / unit));
+  const double tile = edge * edge * t.merge * t.merge + t.class_tokens;
+  ImageShape s;
+  s.sequence = t.joint ? t.tiles * tile : tile;
+  s.sequences = t.joint ? 1 : t.tiles;
+  // What cross-attention looks at keeps the class tokens; else they have done their work.
+  s.tokens = t.tiles * (edge * edge + (t.cross_layers > 0 ? t.class_tokens : 0));
+  return s;
+}
+
+double image_tokens(const Vision& t) { return t.cross_layers > 0 ? 0 : image_shape(t).tokens; }
 
 void complete(Model& m) {
   Attention& a = m.attention;
@@ -106,6 +152,12 @@ void complete(Model& m) {
   }
   if (r.mlp_layers == 0) r.mlp_layers = m.layers;
   if (a.window > 0 && a.window_layers == 0) a.window_layers = r.attention_layers;
+  Vision& t = m.vision;
+  if (t.ffn == 0) t.ffn = 4 * t.hidden;
+  if (t.head_dim == 0 && t.heads > 0 && t.hidden % t.heads == 0) t.head_dim = t.hidden / t.heads;
+  if (t.window > 0 && t.window_layers == 0) t.window_layers = t.layers;
+  if (t.layers > 0 && t.projector_in == 0) t.projector_in = t.hidden * t.merge * t.merge;
+  if (t.projector == 0) t.projector = t.projector_in;
   Experts& e = m.experts;
   if (e.shared > 0 && e.shared_ffn == 0) {
     const std::int64_t width = std::int64_t{e.shared} * e.ffn;
@@ -120,6 +172,7 @@ LayerCount count_layers(const Model& m) {
   n.recurrent = m.hybrid.recurrent_layers;
   n.dense = m.experts.count > 0 ? m.experts.dense_layers : m.hybrid.mlp_layers;
   n.experts = m.hybrid.mlp_layers - n.dense;
+  n.cross = m.vision.cross_layers;
   return n;
 }
 
@@ -129,6 +182,7 @@ std::vector<Diagnostic> check(const Model& m) {
   check_hybrid(m, p);
   check_attention(m, layers, p);
   check_experts(m, m.hybrid.mlp_layers, p);
+  check_vision(m, p);
   p.require(m.wide_mlp_layers <= layers.dense, "wide_mlp_layers",
             "more than the " + show(layers.dense) + " layers with an ordinary MLP");
   p.require(m.position != Position::learned || m.max_context > 0, "max_context",

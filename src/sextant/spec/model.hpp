@@ -179,6 +179,93 @@ void describe(V& v, Hybrid& h) {
   v("conv", h.conv, {.help = "taps of the short convolution", .min = 1, .max = 1e3});
 }
 
+/// A tower that makes tokens of images, or what cross-attention looks at: a transformer over
+/// patches, whose tokens all see each other, and a projector into the language model. An image is
+/// of about a megapixel where a family takes images as they are: 1024 by 1024 pixels.
+struct Vision {
+  int layers = 0;  ///< 0: there is no tower
+  int hidden = 0;
+  int ffn = 0;
+  int heads = 0;
+  int head_dim = 0;  ///< 0: hidden / heads
+  Mlp mlp = Mlp::gelu;
+  Norm norm = Norm::layernorm;
+  int norms_per_layer = 2;
+  bool qk_norm = false;
+  bool attention_bias = true;
+  bool mlp_bias = true;
+  int window = 0;         ///< patches of a block that see each other alone; 0: all do
+  int window_layers = 0;  ///< layers that look at blocks; 0: all
+  // What an image is made into.
+  int image = 1024;  ///< edge in pixels, of an image or of each of its tiles
+  int tiles = 1;
+  bool joint = false;  ///< tiles of an image see each other (Llama 3.2)
+  int patch = 14;      ///< edge in pixels
+  int frames = 1;      ///< of a video that a patch spans (Qwen: 2, an image counts twice)
+  bool patch_bias = false;
+  int class_tokens = 0;  ///< beside the patches of a tile
+  int positions = 0;     ///< learned, in rows as wide as the tower
+  int norms = 0;         ///< before and behind the layers
+  // On the way into the language model.
+  int merge = 1;             ///< patches an edge of what becomes one token
+  int projector_layers = 1;  ///< multiplies
+  int projector_in = 0;      ///< width of what comes in; 0: the merged patches side by side
+  int projector = 0;         ///< width between them; 0: as what comes in
+  bool projector_bias = false;
+  int projectors = 1;    ///< of several depths (Qwen3-VL)
+  int cross_layers = 0;  ///< layers of the language model that look at images instead of text
+};
+template <class V>
+void describe(V& v, Vision& t) {
+  v("layers", t.layers, {.help = "layers of the tower; 0: there is none", .max = 1e4});
+  v("hidden", t.hidden, {.help = "its width", .max = 1e6});
+  v("ffn", t.ffn, {.help = "width of its MLP; 0: 4 * hidden", .max = count_limit});
+  v("heads", t.heads, {.help = "heads of its attention", .max = 1e6});
+  v("head_dim", t.head_dim, {.help = "their dimension; 0: hidden / heads", .max = 1e6});
+  v("mlp", t.mlp, {.help = "activation of its MLP"});
+  v("norm", t.norm, {.help = "kind of its norms"});
+  v("norms_per_layer", t.norms_per_layer, {.help = "norms a layer", .max = 8});
+  v("qk_norm", t.qk_norm, {.help = "a norm per head on queries and keys"});
+  v("attention_bias", t.attention_bias, {.help = "biases in its attention"});
+  v("mlp_bias", t.mlp_bias, {.help = "biases in its MLP"});
+  v("window", t.window, {.help = "patches of a block that see each other; 0: all", .max = 1e8});
+  v("window_layers", t.window_layers, {.help = "layers that look at blocks; 0: all", .max = 1e4});
+  v("image", t.image,
+    {.help = "edge in pixels of an image, or of each of its tiles", .min = 1, .max = 1e5});
+  v("tiles", t.tiles, {.help = "tiles of an image, its overview included", .min = 1, .max = 1e4});
+  v("joint", t.joint, {.help = "the tiles of an image see each other"});
+  v("patch", t.patch, {.help = "edge of a patch in pixels", .min = 1, .max = 1e4});
+  v("frames", t.frames, {.help = "frames that a patch spans", .min = 1, .max = 64});
+  v("patch_bias", t.patch_bias, {.help = "a bias where patches are embedded"});
+  v("class_tokens", t.class_tokens, {.help = "tokens beside the patches of a tile", .max = 1e4});
+  v("positions", t.positions, {.help = "learned positions, in rows of the tower", .max = 1e8});
+  v("norms", t.norms, {.help = "norms before and behind the layers", .max = 8});
+  v("merge", t.merge, {.help = "patches an edge that become one token", .min = 1, .max = 16});
+  v("projector_layers", t.projector_layers,
+    {.help = "multiplies on the way into the language model", .max = 8});
+  v("projector_in", t.projector_in,
+    {.help = "width of what is projected; 0: merged patches side by side", .max = 1e7});
+  v("projector", t.projector,
+    {.help = "width between the multiplies; 0: as what is projected", .max = 1e7});
+  v("projector_bias", t.projector_bias, {.help = "biases in the projector"});
+  v("projectors", t.projectors, {.help = "projectors, of as many depths", .min = 1, .max = 64});
+  v("cross_layers", t.cross_layers,
+    {.help = "layers of the language model that look at images; 0: images are tokens of the prompt",
+     .max = 1e4});
+}
+
+/// What an image is to a completed tower.
+struct ImageShape {
+  double sequence = 0;   ///< patches that see each other
+  double sequences = 0;  ///< of them, an image
+  double tokens = 0;     ///< that reach the language model
+  double patches() const { return sequence * sequences; }
+};
+ImageShape image_shape(const Vision& vision);
+
+/// Tokens that an image adds to a prompt; none where cross-attention looks at it.
+double image_tokens(const Vision& vision);
+
 struct Model {
   std::string name;
   std::string family;
@@ -204,6 +291,7 @@ struct Model {
   Attention attention;
   Experts experts;
   Hybrid hybrid;
+  Vision vision;
   Precision stored =
       Precision::bf16;              ///< of the published weights; served so unless told otherwise
   double published_parameters = 0;  ///< what the authors state; 0: unknown
@@ -241,6 +329,7 @@ void describe(V& v, Model& m) {
   v("attention", m.attention, {.help = "attention of a layer", .required = true});
   v("experts", m.experts, {.help = "mixture of experts"});
   v("hybrid", m.hybrid, {.help = "layers that are not attention and MLP"});
+  v("vision", m.vision, {.help = "tower that makes tokens of images"});
   v("stored", m.stored,
     {.help = "type of the published weights", .inert = "what a strategy leaves out"});
   v("published_parameters", m.published_parameters,
@@ -267,6 +356,7 @@ struct LayerCount {
   int recurrent = 0;
   int dense = 0;
   int experts = 0;
+  int cross = 0;  ///< of those with attention, to images
 };
 LayerCount count_layers(const Model& model);
 

@@ -80,6 +80,7 @@ struct Projections {
   bool output = false;
   bool up = false;  ///< with the gate
   bool down = false;
+  bool experts = false;  ///< into and out of every routed expert
   bool operator==(const Projections&) const = default;
 };
 template <class V>
@@ -88,6 +89,7 @@ void describe(V& v, Projections& p) {
   v("output", p.output, {.help = "out of it"});
   v("up", p.up, {.help = "into the MLP, gate included"});
   v("down", p.down, {.help = "out of it"});
+  v("experts", p.experts, {.help = "into and out of every routed expert"});
 }
 
 /// Parts of a model that are not trained.
@@ -98,6 +100,7 @@ struct Frozen {
   bool experts = false;
   bool norms = false;
   bool head = false;
+  bool vision = false;
   bool operator==(const Frozen&) const = default;
 };
 template <class V>
@@ -108,12 +111,13 @@ void describe(V& v, Frozen& f) {
   v("experts", f.experts, {.help = "routed experts and their router"});
   v("norms", f.norms, {.help = "norms"});
   v("head", f.head, {.help = "output projection"});
+  v("vision", f.vision, {.help = "tower for images and its projector"});
 }
 
 /// What is trained.
 struct Tuning {
   int rank = 0;         ///< of adapters; 0: the weights themselves
-  Projections targets;  ///< with adapters; none: all of them
+  Projections targets;  ///< with adapters; none: all but those of routed experts
   Adapter adapter = Adapter::lora;
   Frozen frozen;
   bool operator==(const Tuning&) const = default;
@@ -124,6 +128,7 @@ struct Training {
   int seq = 2048;  ///< tokens a sequence
   Optimizer optimizer = Optimizer::adamw;
   Tuning tuning = {};
+  int images = 0;  ///< a sequence, their tokens among its own
 };
 template <class V>
 void describe(V& v, Training& t) {
@@ -133,11 +138,14 @@ void describe(V& v, Training& t) {
   v("lora_rank", t.tuning.rank,
     {.help = "of adapters on frozen weights; 0: all weights are trained", .max = 1e5});
   v("lora_targets", t.tuning.targets,
-    {.help = "projections with adapters: qkv, output, up, down; without, all"});
+    {.help =
+         "projections with adapters: qkv, output, up, down, experts; without, all but experts"});
   v("adapter", t.tuning.adapter,
     {.help = "lora; qlora: frozen weights in 4 bits; dora: lengths of rows beside"});
   v("frozen", t.tuning.frozen,
-    {.help = "parts not trained: embedding, attention, mlp, experts, norms, head"});
+    {.help = "parts not trained: embedding, attention, mlp, experts, norms, head, vision"});
+  v("images", t.images,
+    {.help = "images a sequence, whose tokens are among its own; 0: text alone", .max = 1e5});
 }
 
 /// How requests share a batch.
@@ -163,6 +171,7 @@ struct Serving {
   int chunk = 0;  ///< prompt tokens that join a decode step; 0: prompts are not cut
   Precision cache = Precision::bf16;
   Speculation speculation;
+  int images = 0;  ///< of a prompt, their tokens beside its own
 };
 template <class V>
 void describe(V& v, Serving& s) {
@@ -177,6 +186,8 @@ void describe(V& v, Serving& s) {
   v("acceptance", s.speculation.acceptance, {.help = "chance that one of them is right", .max = 1});
   v("draft_cost", s.speculation.draft_cost,
     {.help = "a draft step over a step of the model", .max = 10});
+  v("images", s.images,
+    {.help = "images a prompt, whose tokens join its own; 0: text alone", .max = 1e5});
 }
 
 }  // namespace sextant

@@ -90,8 +90,7 @@ Limits limits_of_multiplies(const Problem& problem, const Strategy& s) {
 Limits limits_of_serving(const Problem& problem, const Strategy& s, int devices_per_node) {
   const ServingEstimate e = serve(problem, s);
   const Serving& w = problem.serving;
-  const double input = w.input;
-  const double context = input + 0.5 * w.output;
+  const double context = prompt_tokens(problem) + 0.5 * w.output;
   Limits l;
   const auto add = [&](const PassCost& pass, PassShape shape, double times) {
     const ExplainedPass x = explain_pass(problem, s, shape);
@@ -107,7 +106,7 @@ Limits limits_of_serving(const Problem& problem, const Strategy& s, int devices_
     l[Limit::host] += times * pass.parts[Work::host].value;
   };
   const double batch = w.batch;
-  add(e.prefill, {.batch = batch, .queries = input, .context = input}, 1);
+  add(e.prefill, prompt_pass(problem), 1);
   add(e.decode, {.batch = batch, .queries = 1, .context = context}, w.output - 1.0);
   normalise(l);
   return l;
