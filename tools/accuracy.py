@@ -13,11 +13,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # What each set must reach, and which statistic is meant.
 BARS = {
-    "gemm-a100-h100-h200": (6, "mape"),
+    "gemm-a100-h100-h200": (5.5, "mape"),
     "gemm-h200-cublas": (8, "mape"),
-    "attention-a100-h100-h200": (10, "mape"),
+    "attention-a100-h100-h200": (7.5, "mape"),
     "attention-h200-sdpa": (12, "mape"),
-    "stream-h200": (10, "mape"),
+    "stream-h200": (9, "mape"),
     "experts-a100-h100-h200": (10, "median_ape"),
     "attention-mla-a100-h100-h200": (12, "mape"),
 }
@@ -40,9 +40,9 @@ STEPS = {
     "train-llm-foundry": (8, "median_ape", "training, FSDP, 125M to 70B on A100 and H100"),
     "train-nemo-24.07": (8, "median_ape", "training, NeMo, fp8 on H100"),
     "train-megatron-h100-weak": (8, "median_ape", "training, Megatron-Core, 1.7B to 462B on up to 6144 H100"),
-    "train-dgxc": (12, "median_ape", "training, NVIDIA's recipes, dense and MoE, H100 to GB200"),
-    "train-megatron-bridge": (12, "median_ape", "training, NVIDIA's recipes, dense and MoE, H100 to GB300"),
-    "train-nanotron-h100": (10, "median_ape", "training, nanotron, 8 to 512 H100"),
+    "train-dgxc": (4.5, "mape", "training, NVIDIA's recipes, dense and MoE, H100 to GB200"),
+    "train-megatron-bridge": (7, "median_ape", "training, NVIDIA's recipes, dense and MoE, H100 to GB300"),
+    "train-nanotron-h100": (6.5, "median_ape", "training, nanotron, 8 to 512 H100"),
     "infer-h200-single": (4, "mape", "serving, single steps, Llama on one H200"),
     "infer-nvidia-llama2": (6, "mape", "serving, NVIDIA's Llama 2 table, A100 and H100"),
     "infer-fastertransformer": (8, "mape", "serving, FasterTransformer, 350M to 530B"),
@@ -114,11 +114,15 @@ def main():
     steps = groups(program, "--cases", *sorted(whole))
     run(program, "validate", "--cases", *files, *sorted(whole), "--plot", str(ROOT / "docs/accuracy.svg"))
     composed = []
+    apart = groups(program, "--leave-families-out", "--cases", *sorted(whole))
     for name, (bar, statistic, _) in STEPS.items():
-        g = steps[name]
-        met = "yes" if 100 * g[statistic] <= bar else "**no**"
-        composed.append((name, str(g["cases"]), percent(g["mape"]), percent(g["median_ape"]), percent(g["p90_ape"]),
-                         f"{100 * g['bias']:+.1f} %", f"{NAMES[statistic]} ≤ {bar} %", met))
+        g, k = steps[name], apart[name]
+        refitted = k["cases"] > 0
+        counts = k if refitted else g
+        met = "yes" if 100 * counts[statistic] <= bar else "**no**"
+        composed.append((name, str(g["cases"]), percent(g["mape"]), percent(g["median_ape"]),
+                         percent(k["mape"]) if refitted else "", percent(k["median_ape"]) if refitted else "",
+                         percent(counts["p90_ape"]), f"{100 * counts['bias']:+.1f} %", f"{NAMES[statistic]} ≤ {bar} %", met))
 
     sets = []
     for name, (bar, statistic) in BARS.items():
@@ -146,9 +150,11 @@ layer), five folds, and the row was predicted with those.
 
 Training and serving composed of those kernels and collectives, the host's pace, power and overlap. A runtime has a
 handful of constants (`presets/runtimes`), fitted to the sets below, each with its data and error beside it; models,
-devices and strategies have none. A rate's error counts like a time's.
+devices and strategies have none. A rate's error counts like a time's. "Left out": the runtime (of collectives, the library)
+was fitted again without the system and model of a row, five folds; kernels stayed, which saw none of these rows. Where nothing is
+left out, nothing is fitted (memory), or the runtime has too few rows to fit it.
 
-{table(("set", "cases", "mean", "median", "9 in 10 under", "bias", "bar", "met"), composed)}
+{table(("set", "cases", "mean", "median", "mean, left out", "median, left out", "9 in 10 under", "bias", "bar", "met"), composed)}
 One H200, eager and compiled PyTorch, by metric:
 
 {table(("set", "cases", "mean", "median", "9 in 10 under", "bias"), by_metric)}

@@ -23,6 +23,7 @@ struct PromptWork {
   double longest;  // scores of the longest block
   double flops_a_score;
   double useful_flops;
+  double whole_flops;  // with what a mask leaves out, as studies count it
   double bytes;
   bool causal;
   Precision type;  // the matrix units run in
@@ -30,7 +31,7 @@ struct PromptWork {
 
 KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w, Hertz clock) {
   if (chip.roofline > 0) {
-    return on_roofline(chip, Flops(w.useful_flops), Bytes(w.bytes), w.type);
+    return on_roofline(chip, Flops(w.whole_flops), Bytes(w.bytes), w.type);
   }
   const double hz = clock.value;
   const double issue = w.flops_a_score / (chip.per_clock[w.type].value * k.efficiency);
@@ -141,6 +142,7 @@ PromptWork prompt_work(const Chip& chip, const AttentionShape& s, bool backward)
   w.flops_a_score = (backward ? 5 : 2) * products;
   const double seen = s.window > 0 ? std::min(s.window, s.context) : s.context;
   const double triangle = s.queries * s.context - s.queries * s.queries / 2;
+  w.whole_flops = w.flops_a_score * s.batch * s.heads * s.queries * seen;
   w.useful_flops = w.flops_a_score * s.batch * s.heads *
                    (s.causal ? std::min(triangle, s.queries * seen) : s.queries * seen);
   w.bytes = q * products + kv * products;
@@ -174,6 +176,7 @@ KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel, const 
   w.scores += blocks * rows * context;
   w.longest = std::max(w.longest, rows * context);
   w.useful_flops += 2 * products * blocks * context;
+  w.whole_flops += 2 * products * blocks * context;
   w.bytes += s.batch * decoding * products *
              (2 * s.heads + context * s.kv_heads * element_bytes(s.cache_type));
   return prompt(chip, kernel, w, clock);
@@ -212,6 +215,7 @@ KernelCost latent_prefill(const Chip& chip, const Kernels& kernels, const Latent
   w.scores = s.batch * s.heads * scores_of(padded, s.context, true, s.context, block_rows);
   w.longest = block_rows * s.context;
   w.flops_a_score = 2 * products;
+  w.whole_flops = 2 * products * s.batch * s.heads * s.queries * s.context;
   w.useful_flops =
       2 * products * s.batch * s.heads * (s.queries * s.context - s.queries * s.queries / 2);
   w.bytes = 2 * s.batch * (s.queries * s.heads * 2 * products + s.context * (s.latent + s.rope));

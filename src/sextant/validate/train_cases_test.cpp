@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sextant/io/presets.hpp"
 #include "sextant/validate/calibrate.hpp"
 
 namespace sextant {
@@ -152,6 +153,55 @@ TEST(TrainCases, MalformedCellsAreNamed) {
     EXPECT_THAT(e.what(), HasSubstr("recompute: unknown value 'sometimes'"));
     EXPECT_THAT(e.what(), HasSubstr("measured: expected a positive number"));
   }
+}
+
+// Steps of three models on one and eight nodes, as a stack would run them.
+std::string steps_of(const Runtime& runtime) {
+  Catalogue catalogue;
+  catalogue.put(runtime);
+  std::string rows;
+  for (const char* model : {"gpt3-1.3b", "gpt3-6.7b", "llama2-7b"}) {
+    for (const char* gpus : {"8", "64"}) {
+      for (const char* batch : {"64", "128", "512"}) {
+        const std::string id = std::string(model) + gpus + "x" + batch;
+        const std::string row = id + ",train,dgx-h100," + runtime.name + "," + model + ",,,,,,,,," +
+                                gpus + ",4,,,,1,,1," + batch + ",2048,,,,step_seconds,";
+        const auto r = validate(cases_of(row + "1,,me\n"), catalogue);
+        rows += row + std::to_string(r.at(0).predicted) + ",,me\n";
+      }
+    }
+  }
+  return rows;
+}
+
+TEST(TrainCases, ARuntimeIsFoundAgainInItsSteps) {
+  Runtime truth = load_runtime("megatron-core");
+  truth.host_per_step = Seconds(0.12);
+  truth.spread = 0.03;
+  const auto cases = cases_of(steps_of(truth));
+  Runtime found = load_runtime("megatron-core");
+  Catalogue catalogue;
+  const Calibration c = calibrate_runtime(cases, found, catalogue, {.folds = 3});
+  EXPECT_EQ(c.fit.cases, 18);
+  EXPECT_LT(c.fit.mape, 0.01);
+  EXPECT_LT(c.left_out.mape, 0.02);
+  EXPECT_NEAR(found.host_per_step.value + found.host_per_optimizer.value, 0.12, 0.015);
+  EXPECT_NEAR(found.spread, 0.03, 0.012);  // 9 % of the slowest of 64 is 7 to 12
+  EXPECT_EQ(found.fusion.routing_launches, truth.fusion.routing_launches);  // no experts, no word
+  EXPECT_EQ(c.provenance.data, "steps");
+  // Whoever predicts next has the preset again.
+  std::string reason;
+  EXPECT_EQ(catalogue.runtime("megatron-core", reason)->spread,
+            load_runtime("megatron-core").spread);
+}
+
+TEST(TrainCases, ARuntimeWithoutCasesIsNotFitted) {
+  const auto cases = cases_of(gpt + "," + dense + "1,1,1,,,,,,1,2048,,,,step_seconds,1,,me\n");
+  Runtime fsdp = load_runtime("fsdp");
+  Runtime lm = load_runtime("megatron-lm");
+  Catalogue catalogue;
+  EXPECT_THROW(calibrate_runtime(cases, fsdp, catalogue), InputError);  // others' alone
+  EXPECT_THROW(calibrate_runtime(cases, lm, catalogue), InputError);    // too few
 }
 
 TEST(TrainCases, ASingleOneIsNotRefitted) {
