@@ -99,6 +99,11 @@ class Search {
         extend(s, all, i + 1, depth - 1);
         continue;
       }
+      // That it does not fit is known long before how long it takes.
+      if (legal(x_.problem, s) != Verdict::fits ||
+          stage_memory(x_.problem, s, 0).total() > x_.problem.capacity) {
+        continue;
+      }
       const Estimate e = evaluate(x_.problem, s);
       if (e.verdict == Verdict::fits) found_.push_back({all, s, e});
     }
