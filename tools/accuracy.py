@@ -187,7 +187,7 @@ bursts of a few milliseconds at 788 to 806 TFLOP/s. Predicted: sustained {rate(p
                   [(f"GEMM, {n.removesuffix(' left out')} never measured", str(g["cases"]), percent(g["mape"]),
                     percent(g["median_ape"])) for n, g in devices.items() if n != "all"])
     short += "\n" + table(("whole steps", "cases", "mean error", "median"),
-                          [(STEPS[c[0]][2], c[1], c[2], c[3]) for c in composed])
+                          [(STEPS[c[0]][2], c[1], c[4] or c[2], c[5] or c[3]) for c in composed])
     readme = (ROOT / "README.md").read_text()
     begin, end = "<!-- accuracy: written by make accuracy -->\n", "<!-- /accuracy -->"
     before, after = readme.split(begin)[0], readme.split(end)[1]

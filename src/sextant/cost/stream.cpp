@@ -37,6 +37,13 @@ double bytes_per_element(StreamOp op) {
   return 4;
 }
 
+double elements_of(const StreamKernel& k, double cols) {
+  if (k.narrow_cols <= 0 || cols <= k.narrow_cols) return k.elements;
+  if (cols >= k.wide_cols) return k.wide_elements;
+  const double wide = (cols - k.narrow_cols) / (k.wide_cols - k.narrow_cols);
+  return k.elements + wide * (k.wide_elements - k.elements);
+}
+
 }  // namespace
 
 Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type) {
@@ -50,7 +57,7 @@ KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s,
   const double rate = std::min(kernel.memory_efficiency * chip.bandwidth.value,
                                chip.l2_per_clock.value * hz);  // all of it crosses L2
   const double memory = s.bytes.value / rate;
-  const double issue = s.rows * s.cols / (kernel.elements * chip.cores * hz);
+  const double issue = s.rows * s.cols / (elements_of(kernel, s.cols) * chip.cores * hz);
   const double row = s.cols * kernel.row_cycles / hz;
   KernelCost c;
   c.busy[Bound::launch] = Seconds(kernel.start_cycles / hz);

@@ -135,9 +135,12 @@ constexpr auto names_of(StreamOp) {
 struct StreamKernel {
   double start_cycles = 2000;  ///< launch and drain
   double memory_efficiency = 0.9;
-  double elements = 8;    ///< a clock a core, once all cores are busy
-  double row_cycles = 0;  ///< cycles an element of the one row a block works on
-  double arithmetic = 1;  ///< share of the issue that computes, and draws power; 0: moves only
+  double elements = 8;       ///< a clock a core, once all cores are busy
+  double narrow_cols = 0;    ///< the longest row of which that holds; 0: any
+  double wide_cols = 0;      ///< from here on it is `wide_elements`, in between something between
+  double wide_elements = 0;  ///< of another kernel, or of rows that are read again
+  double row_cycles = 0;     ///< cycles an element of the one row a block works on
+  double arithmetic = 1;     ///< share of the issue that computes, and draws power; 0: moves only
 };
 template <class V>
 void describe(V& v, StreamKernel& k) {
@@ -145,6 +148,9 @@ void describe(V& v, StreamKernel& k) {
   v("memory_efficiency", k.memory_efficiency,
     {.help = "share of peak bandwidth", .min = 0.01, .max = 1});
   v("elements", k.elements, {.help = "elements a clock a core", .min = 0.001, .max = 1e4});
+  v("narrow_cols", k.narrow_cols, {.help = "longest row of which that holds; 0: any", .max = 1e9});
+  v("wide_cols", k.wide_cols, {.help = "from here on it is wide_elements", .max = 1e9});
+  v("wide_elements", k.wide_elements, {.help = "elements a clock a core of long rows", .max = 1e4});
   v("row_cycles", k.row_cycles, {.help = "cycles an element of one row, alone", .max = 1e4});
   v("arithmetic", k.arithmetic, {.help = "share of the issue that computes", .max = 1});
 }

@@ -91,6 +91,7 @@ std::vector<Parameter> parameters_of(StreamKernel& k, bool by_row) {
   std::vector<Parameter> p = {{"start_cycles", &k.start_cycles, 200, 2e4},
                               {"memory_efficiency", &k.memory_efficiency, 0.4, 0.97}};
   p.push_back({"elements", &k.elements, 0.2, 50});
+  if (k.narrow_cols > 0) p.push_back({"wide_elements", &k.wide_elements, 0.2, 50});
   if (by_row) p.push_back({"row_cycles", &k.row_cycles, 0.05, 10});
   return p;
 }
