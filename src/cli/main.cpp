@@ -14,7 +14,9 @@
 #include "server/answer_page.hpp"
 #include "server/serve.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/options/range.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/units/parse.hpp"
 
 namespace {
 
@@ -43,29 +45,21 @@ class Binder {
   }
   void operator()(int* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
-    if (std::isfinite(info_.min) && std::isfinite(info_.max)) {
-      o.check(CLI::Range(static_cast<int>(info_.min), static_cast<int>(info_.max)));
-    }
+    bound(o, "INT");
     o.capture_default_str();
   }
   void operator()(double* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
-    if (std::isfinite(info_.min) && std::isfinite(info_.max)) {
-      o.check(CLI::Range(info_.min, info_.max));
-    }
+    bound(o, "FLOAT");
     o.capture_default_str();
   }
   void operator()(std::optional<int>* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
-    if (std::isfinite(info_.min) && std::isfinite(info_.max)) {
-      o.check(CLI::Range(static_cast<int>(info_.min), static_cast<int>(info_.max)));
-    }
+    bound(o, "INT");
   }
   void operator()(std::optional<double>* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
-    if (std::isfinite(info_.min) && std::isfinite(info_.max)) {
-      o.check(CLI::Range(info_.min, info_.max));
-    }
+    bound(o, "FLOAT");
   }
   void operator()(std::vector<std::string>* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
@@ -94,6 +88,20 @@ class Binder {
   }
 
  private:
+  /// What is no number at all is left to CLI11; CLI::Range would let NaN through, and asks for both
+  /// ends.
+  void bound(CLI::Option& o, const std::string& type) const {
+    const auto problem = [range = info_](const std::string& text) -> std::string {
+      double value = 0;
+      if (!CLI::detail::lexical_cast(text, value)) return "";
+      if (!std::isfinite(value)) return "must be finite, not " + text;
+      if (value >= range.min && value <= range.max) return "";
+      return "expected " + range_words(range) + ", not " + text;
+    };
+    const bool bounded = std::isfinite(info_.min) || std::isfinite(info_.max);
+    o.check(CLI::Validator(problem, bounded ? type + " in " + range_words(info_) : ""));
+  }
+
   CLI::Option& finish(CLI::Option& o) const {
     if (info_.required && info_.unless.empty()) o.required();
     if (!info_.placeholder.empty()) o.type_name(std::string(info_.placeholder));
@@ -165,6 +173,7 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& argu
   const CLI::App* at = &app;
   for (const std::string& a : arguments) {
     if (a.starts_with("-")) {
+      if (parse_number(a)) continue;  // a value below zero
       std::vector<std::string> options;
       for (const CLI::Option* o : at->get_options()) {
         for (const std::string& n : o->get_lnames()) options.push_back("--" + n);
@@ -185,6 +194,29 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& argu
     return did_you_mean(a, names);
   }
   return "";
+}
+
+/// Problems are said by an option's first name; who gave it by its other name looks for that one.
+std::string as_given(std::string message, Invocation& invocation,
+                     const std::vector<std::string>& arguments) {
+  const auto given = [&](const std::string& flag) {
+    return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& a) {
+      return a == flag || a.starts_with(flag + "=");
+    });
+  };
+  for (const Option& option : invocation.all_options()) {
+    if (option.info.alias.empty()) continue;
+    const std::vector<std::string> flags = describe_option(option).flags;
+    if (flags.size() < 2) continue;
+    const auto other = std::find_if(flags.begin() + 1, flags.end(), given);
+    if (given(flags.front()) || other == flags.end()) continue;
+    const std::string from = flags.front() + ": ";
+    for (std::size_t at = message.find(from); at != std::string::npos;
+         at = message.find(from, at + other->size())) {
+      if (at == 0 || message[at - 1] == '\n') message.replace(at, from.size(), *other + ": ");
+    }
+  }
+  return message;
 }
 
 int fail(const std::string& message, int status) {
@@ -216,6 +248,7 @@ int answer(Invocation& invocation, const Command& command) {
 
 int main(int argc, char** argv) {
   add_command(server::serve_command());
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Program p;
   try {
     p.app.parse(argc, argv);
@@ -223,13 +256,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return p.app.exit(e);
   } catch (const CLI::ParseError& e) {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
     const std::string hint = suggestion(p.app, arguments);
     return fail("sextant: " + std::string(e.what()) + (hint.empty() ? "" : "; " + hint) +
                     "\n'sextant --help' lists the commands",
                 2);
   } catch (const InputError& e) {
-    return fail(e.what(), 2);
+    return fail(p.chosen == nullptr ? e.what() : as_given(e.what(), *p.chosen, arguments), 2);
   } catch (const std::system_error& e) {
     return fail("sextant: " + std::string(e.what()), 3);
   } catch (const std::bad_alloc&) {

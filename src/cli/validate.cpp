@@ -98,6 +98,24 @@ Answer run_validate(const ValidateOptions& options, const Common& common) {
   return with_figure(accuracy_answer(results), options.plot);
 }
 
+namespace {
+
+/// What a fit lacks has no place but the flag that asked for it.
+std::vector<Diagnostic> placed(const InputError& e, const CalibrateOptions& options) {
+  const char* flag = !options.device.empty()        ? "--device"
+                     : !options.collectives.empty() ? "--collectives"
+                     : !options.runtime.empty()     ? "--runtime"
+                     : !options.kernels.empty()     ? "--kernels"
+                                                    : "--defaults";
+  std::vector<Diagnostic> problems = e.diagnostics();
+  for (Diagnostic& d : problems) {
+    if (d.file.empty() && d.field.empty()) d.file = flag;
+  }
+  return problems;
+}
+
+}  // namespace
+
 Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
   const int chosen = (options.runtime.empty() ? 0 : 1) + (options.device.empty() ? 0 : 1) +
                      (options.kernels.empty() ? 0 : 1) + (options.collectives.empty() ? 0 : 1) +
@@ -114,7 +132,7 @@ Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
   std::vector<Calibration> fits;
   std::vector<Diagnostic> refused;
   std::string preset;
-  {
+  try {
     Progress bar("fitting", 1000);
     const CalibrationOptions fitting{
         .folds = options.folds, .evaluations = options.evaluations, .progress = progress_of(bar)};
@@ -147,6 +165,8 @@ Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
       fits = calibrate_kernels(cases, kernels, catalogue, fitting, &refused);
       preset = to_toml(fitted_tables(options.kernels, kernels, fits));
     }
+  } catch (const InputError& e) {
+    throw InputError(placed(e, options));
   }
   const Answer report = calibration_answer(fits, refused);
   if (common.format == Format::json) return report;

@@ -10,6 +10,7 @@
 #include "server/page.hpp"
 #include "server/search_job.hpp"
 #include "sextant/io/bytes.hpp"
+#include "sextant/io/fnv.hpp"
 #include "sextant/io/text.hpp"
 
 namespace sextant::server {
@@ -55,11 +56,9 @@ Response page(const Request& request) {
 
 /// Of what a client may keep: the same text has the same tag.
 std::string tag_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  }
-  return fmt::format("\"{:016x}\"", hash);
+  Fnv hash;
+  hash.add(text);
+  return fmt::format("\"{:016x}\"", hash.value());
 }
 
 /// What does not change while the server runs is kept by those who ask; what is longer than a

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "sextant/io/files.hpp"
+#include "sextant/io/fnv.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/spec/describe.hpp"
 #include "sextant/spec/diagnostic.hpp"
@@ -179,15 +180,16 @@ class RowHash {
   }
   void add(std::string_view text) {
     byte(2);
-    for (const char c : text) byte(static_cast<unsigned char>(c));
+    hash_.add(text);
   }
   std::int64_t value() const {
-    return static_cast<std::int64_t>((hash_ ^ (hash_ >> 32U)) & 0xFFFFFFFFU);
+    const std::uint64_t hash = hash_.value();
+    return static_cast<std::int64_t>((hash ^ (hash >> 32U)) & 0xFFFFFFFFU);
   }
 
  private:
-  void byte(unsigned char b) { hash_ = (hash_ ^ b) * 0x100000001b3; }
-  std::uint64_t hash_ = 0xcbf29ce484222325;
+  void byte(unsigned char b) { hash_.byte(b); }
+  Fnv hash_;
 };
 
 struct ChunkCheck {

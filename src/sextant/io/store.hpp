@@ -79,7 +79,8 @@ std::unique_ptr<Store> open_store(const std::string& path, StoreFormat format,
                                   const std::vector<StoreColumn>& columns, const StoreFacts& facts);
 
 /// Throws InputError, naming them, where points are not as they were written: SQLite stores carry a
-/// checksum of every chunk of points. Stores of before have none, nor do those that are text.
+/// checksum of every chunk of points. Stores of before have none. Of those that are text there are
+/// checksums in a file beside; they are read where a sweep goes on.
 void check_store(const std::string& path);
 
 // ---- reading back, SQLite only

@@ -173,6 +173,48 @@ TEST_F(StoreTest, NamesWhatIsDamaged) {
   EXPECT_THAT([&] { open_store(file, StoreFormat::sqlite, columns, facts); }, damage);
 }
 
+// Lines have their checksums beside, a commit each.
+TEST_F(StoreTest, NamesLinesThatAreDamaged) {
+  for (const char* name : {"damaged.csv", "damaged.jsonl"}) {
+    const std::string file = path(name);
+    const StoreFormat format = store_format_of(name);
+    const auto write_to = [&](std::uint64_t first, std::uint64_t end) {
+      const auto store = open_store(file, format, columns, facts);
+      for (std::uint64_t i = first; i < end; ++i) {
+        write_row(*store, i);
+        if (i % 1000 == 999) store->commit();
+      }
+      store->commit();
+    };
+    write_to(0, 2500);
+    write_to(2500, 4000);  // which finds nothing wrong
+    std::stringstream bytes;
+    bytes << std::ifstream(file).rdbuf();
+    const std::string whole = bytes.str();
+    std::string text = whole;
+    text[text.find("row 1500")] = 'R';
+    std::ofstream(file) << text;
+    const auto open = [&] { open_store(file, format, columns, facts); };
+    EXPECT_THAT(open, testing::ThrowsMessage<InputError>(testing::HasSubstr(
+                          "points 1000 to 1999 are damaged: their lines are not those")));
+    std::ofstream(file) << whole.substr(0, whole.find("row 3500"));
+    EXPECT_THAT(open_store(file, format, columns, facts)->missing(4000),
+                ElementsAre(PointRange{3500, 4000}));
+    write_to(3500, 4000);
+    std::ofstream(file) << whole;
+    EXPECT_THAT(open_store(file, format, columns, facts)->missing(4000), IsEmpty());
+    // A checksum that a kill tore, or a file that has none, is gone on with.
+    std::ofstream(file + ".sums", std::ios::app) << "123 45";
+    EXPECT_THAT(open_store(file, format, columns, facts)->missing(4000), IsEmpty());
+    std::filesystem::remove(file + ".sums");
+    write_to(4000, 4001);
+    open();
+    std::filesystem::remove(file);
+    write_to(0, 10);
+    open();
+  }
+}
+
 TEST_F(StoreTest, TellsWhatIsNotAStore) {
   std::ofstream(path("text.db")) << "This is no database, however long it is read. "
                                  << std::string(2000, 'x');

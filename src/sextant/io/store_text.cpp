@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results as lines of text. A line that a kill tore is cut off before writing goes on; the facts
-// stand in a file beside, since neither format has a place for them.
+// stand in a file beside, since neither format has a place for them, and so do checksums.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -14,6 +15,7 @@
 
 #include "sextant/io/csv.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/io/fnv.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/store.hpp"
 #include "sextant/io/text.hpp"
@@ -23,6 +25,7 @@ namespace sextant {
 namespace {
 
 std::string facts_path(const std::string& path) { return path + ".sweep"; }
+std::string sums_path(const std::string& path) { return path + ".sums"; }
 
 [[noreturn]] void fail(const char* what, const std::string& path) {
   throw std::system_error(errno, std::generic_category(),
@@ -32,9 +35,9 @@ std::string facts_path(const std::string& path) { return path + ".sweep"; }
 /// A file that grows at its end.
 class LineFile {
  public:
-  explicit LineFile(const std::string& path) : path_(path) {
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail("cannot write", path);
+  explicit LineFile(std::string path) : path_(std::move(path)) {
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail("cannot write", path_);
   }
   ~LineFile() { ::close(descriptor_); }
   LineFile(const LineFile&) = delete;
@@ -92,7 +95,7 @@ class LineFile {
   }
 
  private:
-  const std::string& path_;
+  const std::string path_;
   int descriptor_ = -1;
   std::uint64_t length_ = 0;  ///< of whole lines
 };
@@ -113,17 +116,109 @@ std::string cell_text(const Cell& cell, bool json) {
   return json ? "null" : "";
 }
 
+/// What a file was at its commits: a line each with its bytes, its points, and FNV-1a over what the
+/// commit added. A line is written after the bytes it speaks of are safe, so what differs from it
+/// changed later; of what follows the last one nothing was promised.
+class Sums {
+ public:
+  explicit Sums(const std::string& path) : path_(path), file_(sums_path(path)) {}
+
+  /// Throws, naming the points, where the file is not what was committed. One that was cut short is
+  /// no damage: its whole lines count, and what is missing is written again.
+  void verify(const LineFile& file) {
+    const std::string lines = file_.read(0, static_cast<std::size_t>(file_.size()));
+    std::vector<Diagnostic> problems;
+    std::size_t kept = 0;
+    for (std::size_t end = 0; (end = lines.find('\n', kept)) != std::string::npos;) {
+      const std::optional<Sum> next = parse(std::string_view(lines).substr(kept, end - kept));
+      if (!next || next->bytes > file.size()) break;  // torn: from here on nothing is known
+      kept = end + 1;
+      if (problems.size() < most_named) compare(file, *next, problems);
+      last_ = *next;
+    }
+    throw_if_any(std::move(problems));
+    file_.cut(kept);
+  }
+
+  /// The next commit speaks of what the file has beyond the last.
+  void go_on(const LineFile& file) {
+    const std::uint64_t end = file.size();
+    add_bytes(file, last_.bytes, end, added_);
+    last_.bytes = end;
+  }
+
+  void add(std::string_view text) {
+    added_.add(text);
+    last_.bytes += text.size();
+  }
+
+  void commit(std::uint64_t points) {
+    if (points == last_.points) return;
+    file_.append(fmt::format("{} {} {:016x}\n", last_.bytes, points, added_.value()));
+    last_.points = points;
+    added_ = {};
+  }
+
+ private:
+  struct Sum {
+    std::uint64_t bytes = 0;
+    std::uint64_t points = 0;
+    std::uint64_t hash = 0;
+  };
+  static constexpr std::size_t most_named = 20;
+
+  std::optional<Sum> parse(std::string_view line) const {
+    Sum s;
+    const std::array<std::pair<std::uint64_t*, int>, 3> fields = {
+        {{&s.bytes, 10}, {&s.points, 10}, {&s.hash, 16}}};
+    const char* at = line.data();
+    const char* end = at + line.size();
+    for (const auto& field : fields) {
+      const std::from_chars_result r = std::from_chars(at, end, *field.first, field.second);
+      if (r.ec != std::errc{}) return std::nullopt;
+      at = r.ptr < end ? r.ptr + 1 : end;
+    }
+    if (s.bytes < last_.bytes || s.points <= last_.points) return std::nullopt;
+    return s;
+  }
+
+  void compare(const LineFile& file, const Sum& now, std::vector<Diagnostic>& problems) const {
+    Fnv found;
+    add_bytes(file, last_.bytes, now.bytes, found);
+    if (found.value() == now.hash) return;
+    problems.push_back({.file = printable(path_, 300),
+                        .message = fmt::format("points {} to {} are damaged: their lines are not "
+                                               "those that were written",
+                                               last_.points, now.points - 1),
+                        .hint = "restore the file, or begin another with -o"});
+  }
+
+  static void add_bytes(const LineFile& file, std::uint64_t from, std::uint64_t to, Fnv& hash) {
+    constexpr std::uint64_t block = std::uint64_t{1} << 20;
+    for (; from < to; from += std::min(block, to - from)) {
+      hash.add(file.read(from, static_cast<std::size_t>(std::min(block, to - from))));
+    }
+  }
+
+  const std::string path_;
+  LineFile file_;
+  Sum last_;   ///< committed, with the bytes that were added since
+  Fnv added_;  ///< over those
+};
+
 class TextStore : public Store {
  public:
   TextStore(std::string path, StoreFormat format, const std::vector<StoreColumn>& columns)
-      : path_(std::move(path)), file_(path_), json_(format == StoreFormat::jsonl) {
+      : path_(std::move(path)), file_(path_), sums_(path_), json_(format == StoreFormat::jsonl) {
     std::vector<std::string> header = {std::string(point_column)};
     for (const StoreColumn& c : columns) {
       names_.push_back("\"" + escaped(c.name) + "\":");
       header.push_back(c.name);
     }
     header_ = json_ ? "" : csv_line(header);
+    sums_.verify(file_);
     go_on();
+    sums_.go_on(file_);
   }
 
   void write(std::uint64_t point, std::span<const Cell> cells) override {
@@ -138,6 +233,7 @@ class TextStore : public Store {
   void commit() override {
     flush();
     file_.sync();
+    sums_.commit(next_);
   }
 
   std::vector<PointRange> missing(std::uint64_t count) override {
@@ -164,6 +260,7 @@ class TextStore : public Store {
 
   void flush() {
     if (!buffer_.empty()) file_.append(buffer_);
+    sums_.add(buffer_);
     buffer_.clear();
   }
 
@@ -216,6 +313,7 @@ class TextStore : public Store {
 
   const std::string path_;
   LineFile file_;
+  Sums sums_;
   const bool json_;
   std::string header_;
   std::vector<std::string> names_;  ///< as JSON keys
@@ -243,6 +341,7 @@ std::unique_ptr<Store> open_text_store(const std::string& path, StoreFormat form
                                        const StoreFacts& facts) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
+    ::unlink(sums_path(path).c_str());  // of a file that is no more
     // First the facts: rows without them could never be gone on with.
     Node root = Node::table();
     for (const auto& [name, value] : facts) root.set(name, Node::of(value));

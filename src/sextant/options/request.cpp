@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sextant/io/text.hpp"
+#include "sextant/options/range.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
@@ -130,8 +131,7 @@ class FieldReader {
     }
     if (!std::isfinite(value)) return add("must be finite"), std::nullopt;
     if (value < option_.info.min || value > option_.info.max) {
-      add("expected " + write_number(option_.info.min) + " to " + write_number(option_.info.max) +
-          ", not " + found(node_));
+      add("expected " + range_words(option_.info) + ", not " + found(node_));
       return std::nullopt;
     }
     if (asker_ == Asker::network && value > option_.info.max_remote) {

@@ -49,6 +49,10 @@ class Reader {
     if (o_.overlap && !o_.rollout_gpus) {
       add("--overlap", "engines share the devices of training", "give --rollout-gpus");
     }
+    if (o_.sleep && o_.rollout_gpus) {
+      add(*o_.sleep ? "--sleep" : "--no-sleep", "engines have devices of their own",
+          "leave it or --rollout-gpus out");
+    }
     if (!o_.critic.empty() && o_.algorithm == RlAlgorithm::grpo) {
       add("--critic", "grpo has none", "--algorithm ppo");
     }
@@ -170,7 +174,7 @@ class Reader {
     }
     t.replicas = static_cast<int>(engines);
     t.allow_long = true;  // which was asked before
-    x_.rollout = read_traffic(t, common_);
+    x_.rollout = traffic_of(t);
     if (o_.spread) vary_lengths();
     check_cache(x_.rollout, "--rollout-tp");
     const Pool& pool = x_.rollout.cluster.pool;
@@ -180,6 +184,21 @@ class Reader {
                        .expert_ranks = degrees,
                        .element_bytes = element_bytes(pool.strategy.precision),
                        .memory = x_.rollout.memory.total()};
+  }
+
+  /// What is wrong with the engines is said of their own flags.
+  TrafficScenario traffic_of(const TrafficOptions& t) const {
+    try {
+      return read_traffic(t, common_);
+    } catch (const InputError& e) {
+      std::vector<Diagnostic> problems = e.diagnostics();
+      for (Diagnostic& d : problems) {
+        for (const char* name : {"runtime", "tp", "pp", "dp", "ep", "precision"}) {
+          if (d.file == std::string("--") + name) d.file = std::string("--rollout-") + name;
+        }
+      }
+      throw InputError(std::move(problems));
+    }
   }
 
   void vary_lengths() {

@@ -5,27 +5,22 @@
 #include "sextant/scenario/prices.hpp"
 #include "sextant/search/parallel.hpp"
 #include "sextant/spec/flags.hpp"
-#include "sextant/units/parse.hpp"
 
 namespace sextant {
 namespace {
 
-TrafficOptions traffic_options(const SearchOptions& o) {
+TrafficOptions traffic_options(const SearchOptions& o, Flags& flags) {
   TrafficOptions t;
   t.model = o.model;
   t.system = o.system;
   t.runtime = o.runtime;
   t.arrivals = o.traffic;
   t.rate = o.rate;
-  const auto count = [&](const char* name) -> std::optional<int> {
-    const Node* given = o.given.find(name);
-    if (given == nullptr) return std::nullopt;
-    // A flag's text is read where it is used.
-    const std::optional<double> text = parse_number(given->string);
-    return static_cast<int>(text.value_or(given->number));
-  };
-  t.input = count("input");
-  t.output = count("output");
+  Inputs inputs;
+  GivenFields given;
+  read_inputs(Task::infer, o.given, inputs, given, flags.problems);
+  if (given.contains("input")) t.input = inputs.serving.input;
+  if (given.contains("output")) t.output = inputs.serving.output;
   t.max_ttft_p99 = o.max_ttft_p99;
   t.max_tpot_p99 = o.max_tpot_p99;
   return t;
@@ -53,7 +48,7 @@ CapacitySearch read_capacity_search(const SearchOptions& o, const Common& common
   CapacitySearch search;
   search.space = read_space(o, flags);
   try {
-    TrafficScenario x = read_traffic(traffic_options(o), common);
+    TrafficScenario x = read_traffic(traffic_options(o, flags), common);
     search.aim.traffic = std::move(x.traffic);
     search.aim.limits = x.limits;
     search.scenario = std::move(x.scenario);
@@ -67,6 +62,11 @@ CapacitySearch read_capacity_search(const SearchOptions& o, const Common& common
     }
   } catch (const InputError& e) {
     flags.add(e);
+  }
+  for (Diagnostic& d : flags.problems) {
+    // Flags of `traffic` that a search says in its own words, or lacks.
+    if (d.file == "--arrivals") d.file = "--traffic";
+    if (d.hint.starts_with("--allow-long")) d.hint = "smaller --input and --output";
   }
   throw_if_any(std::move(flags.problems));
   search.aim.top = o.top;

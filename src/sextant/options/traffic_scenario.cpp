@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "sextant/io/prices.hpp"
+#include "sextant/io/text.hpp"
 #include "sextant/io/traces.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/units/format.hpp"
@@ -69,8 +71,12 @@ class Reader {
   double positive(const char* flag, std::optional<double> given, double otherwise) {
     if (!given) return otherwise;
     if (*given > 0 && *given <= 1e9) return *given;
-    flags_.add(flag, fmt::format("expected a number above 0, got {}", *given));
+    flags_.add(flag, fmt::format("expected a number above 0, 1e9 at most, got {}", *given));
     return otherwise;
+  }
+  static bool exists(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
   }
   int count(const char* flag, std::optional<int> given, int otherwise) {
     if (!given) return otherwise;
@@ -101,12 +107,17 @@ class Reader {
 void Reader::read_requests() {
   Traffic& t = x_.traffic;
   if (!parse_enum(o_.arrivals, t.arrivals) || t.arrivals == Arrivals::trace) {
+    constexpr auto names = names_of(Arrivals{});
+    const std::string meant = did_you_mean(o_.arrivals, {names.begin(), names.end()});
     // A request brings the trace itself: no name has lines, or starts as JSON does.
     const bool text = o_.arrivals.find('\n') != std::string::npos || o_.arrivals.starts_with('[') ||
                       o_.arrivals.starts_with('{');
     if (common_.lookup == Lookup::presets && !text) {
       return flags_.add("--arrivals", "a trace is a file of this machine",
                         "poisson, gamma, uniform, burst or closed; or send the text of the trace");
+    }
+    if (!text && !exists(o_.arrivals) && !meant.empty()) {
+      return flags_.add("--arrivals", "unknown value '" + printable(o_.arrivals) + "'", meant);
     }
     if (text) trace_name_ = "the trace";
     x_.trace = std::make_shared<const Trace>(text ? parse_trace(o_.arrivals, trace_name_)

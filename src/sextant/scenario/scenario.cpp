@@ -45,6 +45,7 @@ class Reader {
   void load();
   void read_settings();
   void check_inputs();
+  void check_parts();
   void prepare_problem();
   void refuse(Refusal outcome);
   void assume_strategy();
@@ -125,11 +126,27 @@ void Reader::check_inputs() {
       add(flag_of_field(field), "there are no adapters", "give --lora-rank, such as 16");
     }
   }
-  if (trains() || x_.inputs.serving.speculation.tokens > 0) return;
+  if (trains()) return check_parts();
+  if (x_.inputs.serving.speculation.tokens > 0) return;
   for (const char* field : {"acceptance", "draft_cost"}) {
     if (!gives(field)) continue;
     add(flag_of_field(field), "there is no speculation", "give --speculate, the tokens a step");
   }
+}
+
+/// Parts that are frozen or adapted are parts of the model.
+void Reader::check_parts() {
+  if (model_.layers == 0) return;  // it was not found
+  const Tuning& t = x_.inputs.training.tuning;
+  const auto lacks = [&](bool named, const char* field, const char* part, const char* what) {
+    if (!named) return;
+    add(flag_of_field(field), fmt::format("{} has no {}", model_.name, what),
+        fmt::format("leave {} out", part));
+  };
+  const bool dense = model_.experts.count == 0;
+  lacks(dense && t.targets.experts, "lora_targets", "experts", "routed experts");
+  lacks(dense && t.frozen.experts, "frozen", "experts", "routed experts");
+  lacks(model_.vision.layers == 0 && t.frozen.vision, "frozen", "vision", "tower for images");
 }
 
 void Reader::prepare_problem() {

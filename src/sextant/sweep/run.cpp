@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "sextant/io/fnv.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/io/write.hpp"
@@ -27,11 +28,10 @@ double now() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-/// FNV-1a: the same everywhere, and nobody attacks it.
 std::string hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("{:016x}", hash);
+  Fnv hash;
+  hash.add(text);
+  return fmt::format("{:016x}", hash.value());
 }
 
 template <class T>

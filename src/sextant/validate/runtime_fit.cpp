@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The constants of a software stack, from whole steps, requests and runs of it.
 #include <algorithm>
+#include <set>
 
 #include "sextant/validate/fit.hpp"
 #include "sextant/validate/serving_results.hpp"
@@ -33,6 +34,20 @@ bool speaks_of(const Case& c, const Runtime& r, Seen& seen) {
   }
   const auto* s = std::get_if<ServingCase>(&c.kernel);
   return s != nullptr && s->runtime == r.name && (seen.load = true);
+}
+
+/// A hint: whom the cases are of.
+std::string runtimes_of(const std::vector<Case>& cases) {
+  std::set<std::string> names;
+  for (const Case& c : cases) {
+    if (const auto* t = std::get_if<TrainCase>(&c.kernel)) names.insert(t->runtime);
+    if (const auto* i = std::get_if<InferCase>(&c.kernel)) names.insert(i->runtime);
+    if (const auto* s = std::get_if<ServingCase>(&c.kernel)) names.insert(s->runtime);
+  }
+  names.erase("");
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all.empty() ? "give cases of kind train, infer or serving" : "there are cases of " + all;
 }
 
 /// Each is zero where a stack has no such cost.
@@ -96,8 +111,9 @@ Calibration calibrate_runtime(const std::vector<Case>& cases, Runtime& runtime,
     if (speaks_of(c, runtime, seen)) list.push_back(&c);
   }
   if (list.empty()) {
-    throw InputError("no case of a step, of requests or of serving under load is of the runtime " +
-                     runtime.name);
+    throw InputError(
+        "no case of a step, of requests or of serving under load is of the runtime " + runtime.name,
+        runtimes_of(cases));
   }
   ServingRuns runs(catalogue);
   const auto result = [&](const Case& c) {
