@@ -141,21 +141,7 @@ struct Problem {
   // and are slower.
   double toll;
   double x_missed, w_missed;  // bytes that each reading again takes from memory
-  // Inverses of the above, for a bound that is asked of every tile and divides by nothing.
-  double by_per_clock, by_shared, by_feed, by_widen, by_cores;
-  double least;  // score of any tile without its arithmetic: every operand is read once
 };
-
-/// 1 / (16 i): sides of tiles are multiples of 16.
-constexpr std::array<double, 17> by_sixteens = [] {
-  std::array<double, 17> list{};
-  for (std::size_t i = 1; i < list.size(); ++i) list[i] = 1.0 / (16.0 * static_cast<double>(i));
-  return list;
-}();
-/// How often a side of a tile fits, rounded up; never one more than ceil(length / side).
-double times(double length, int side) {
-  return std::ceil(length * by_sixteens[static_cast<std::size_t>(side) / 16] - 1e-6);
-}
 
 // Rows of both operands that the matrix units read from shared memory for each step: the longer
 // side is read 64 rows at least (wgmma). Filling is counted in the feed; that it does not compete
@@ -206,21 +192,9 @@ double extra_reads(const Problem& p, TileShape t, bool tuned) {
 // A bound may round up where the time itself does not.
 constexpr double surely = 1 - 1e-12;
 
-// However it is split, the cores take this long at least.
-double least_score(const Problem& p, TileShape t) {
-  const double area = static_cast<double>(t.m) * t.n;
-  const double inside = std::max({2 * area * p.by_per_clock, operand_bytes(p, t) * p.by_shared,
-                                  tile_bytes(p, t) * p.by_feed, t.n * p.by_widen});
-  const double overhead = p.drain_cycles * area * (1.0 / 32768) + p.tile_cycles;
-  const double tiles = p.batch * times(p.m, t.m) * times(p.n, t.n);
-  return p.least + tiles * (p.k * inside + overhead) * p.by_cores;
-}
-
 // The best split of one tile shape, if it beats `best`.
 void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
   if (tuned && std::max(t.m, t.n) < p.rows) return;
-  // Most shapes are out here, before anything dear.
-  if (least_score(p, t) * surely >= best.score) return;
   const double tiles_m = std::ceil(p.m / t.m);
   const double tiles_n = std::ceil(p.n / t.n);
   const double area = static_cast<double>(t.m) * t.n;
@@ -230,6 +204,10 @@ void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
   const double feed = tile_bytes(p, t) / p.feed;
   const double inside = std::max({issue, shared, t.n / p.widen});
   const double overhead = p.drain_cycles * area / 32768 + p.tile_cycles;
+  // However it is split, the cores take this long: most shapes are out here, before anything dear.
+  const double cycles = p.batch * tiles_m * tiles_n * (p.k * std::max(inside, feed) + overhead);
+  const double least = p.start + p.epilogue + cycles / (p.cores * p.cycles_per_s);
+  if (least * surely >= best.score) return;
   const double dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
   const double memory = dram / p.bandwidth - p.epilogue + p.latency + p.hot;
   const double toll = p.toll * dram;
@@ -307,12 +285,6 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   };
   p.x_missed = missed(p.x_bytes);
   p.w_missed = missed(p.w_bytes);
-  p.by_per_clock = 1 / p.per_clock;
-  p.by_shared = 1 / p.shared;
-  p.by_feed = 1 / p.feed;
-  p.by_widen = 1 / p.widen;
-  p.by_cores = 1 / (p.cores * p.cycles_per_s);
-  p.least = p.start + p.epilogue + p.toll * g.batch * (p.x_bytes + p.w_cold + p.y_bytes);
   return p;
 }
 
