@@ -391,7 +391,7 @@ TEST(Fields, EachMovesAnAnswerOrSaysWhyNot) {
   // Rows too long for the cores' caches slow or speed some streaming operators.
   for (const std::string_view op : names_of(StreamOp{})) {
     for (const std::string field : {"narrow_cols", "wide_cols", "wide_elements"}) {
-      if (!alive.contains("kernel.stream.softmax." + field)) continue;
+      if (!alive.contains("kernel.stream.rmsnorm." + field)) continue;
       alive.insert("kernel.stream." + std::string(op) + "." + field);
     }
   }

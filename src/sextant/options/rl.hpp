@@ -113,9 +113,12 @@ void describe(V& v, RlOptions& o) {
      .min = 0.01,
      .max = 1});
   v("host_per_tensor", o.host_per_tensor,
-    {.help = "seconds of the host for a tensor of the new weights; without, 0.0008", .max = 3600});
+    {.help = "seconds of the host for a tensor of the new weights; without, 0.0008",
+     .min = 0,
+     .max = 3600});
   v("host_per_answer", o.host_per_answer,
     {.help = "seconds of the host for an answer, beside the devices; without, 0.0005",
+     .min = 0,
      .max = 3600});
   describe_fields(v, rl_fields(), o.given);
 }

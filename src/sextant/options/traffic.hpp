@@ -66,12 +66,14 @@ void describe_traffic_engine(V& v, TrafficOptions& o) {
   v("router", o.router,
     {.help = "round-robin, least-requests, least-tokens, two-choices or prefix-aware",
      .choices = choices_of<Router>()});
-  v("prefill_workers", o.prefill_workers, {.help = "disaggregated: engines that read prompts"});
+  v("prefill_workers", o.prefill_workers,
+    {.help = "disaggregated: engines that read prompts", .min = 1, .max = 1e6, .max_remote = 256});
   v("prefill_tp", o.prefill_tp, {.help = "their tensor-parallel degree"});
   v("prefill_pp", o.prefill_pp, {.help = "their pipeline stages"});
   v("prefill_dp", o.prefill_dp, {.help = "their replicas of attention"});
   v("prefill_ep", o.prefill_ep, {.help = "their expert-parallel degree"});
-  v("decode_workers", o.decode_workers, {.help = "disaggregated: engines that generate"});
+  v("decode_workers", o.decode_workers,
+    {.help = "disaggregated: engines that generate", .min = 1, .max = 1e6, .max_remote = 256});
   v("decode_tp", o.decode_tp, {.help = "their tensor-parallel degree"});
   v("decode_pp", o.decode_pp, {.help = "their pipeline stages"});
   v("decode_dp", o.decode_dp, {.help = "their replicas of attention"});
@@ -87,7 +89,7 @@ void describe(V& v, TrafficOptions& o) {
   v("pp", o.pp, {.help = "its pipeline stages"});
   v("dp", o.dp, {.help = "its replicas of attention, each with its own requests"});
   v("ep", o.ep, {.help = "its expert-parallel degree, over the ranks of tp and dp"});
-  v("replicas", o.replicas, {.help = "engines", .max_remote = 256});
+  v("replicas", o.replicas, {.help = "engines", .min = 1, .max = 1e6, .max_remote = 256});
   v("precision", o.precision,
     {.help = "of the weights: bf16 fp16 fp8 fp4; int8 and int4: weights alone",
      .choices = choices_of<Precision>()});
