@@ -136,7 +136,7 @@ class Reader {
   }
 
   /// What the runtime has; --fix says what it wants after this, whoever has it.
-  void keep_schedules(SearchSpace& s) {
+  void keep_schedules(SearchSpace& s) const {
     const Schedules& has = scenario_.problem.runtime.schedules;
     std::erase_if(s.schedule, [&](Schedule x) {
       return (x == Schedule::gpipe && !has.gpipe) ||

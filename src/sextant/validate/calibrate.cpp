@@ -221,7 +221,7 @@ Kernels gemm_library(const std::vector<Device>& devices, Catalogue& catalogue) {
 using CostOf = std::function<KernelCost(const Case&)>;
 
 // Of cases that are one kernel each.
-FitProblem kernel_problem(std::vector<Parameter> parameters, CostOf cost) {
+FitProblem kernel_problem(std::vector<Parameter> parameters, const CostOf& cost) {
   FitProblem p;
   p.parameters = std::move(parameters);
   p.apply = [] {};
