@@ -116,7 +116,7 @@ def main():
     composed = []
     apart = groups(program, "--leave-families-out", "--cases", *sorted(whole))
     for name, (bar, statistic, _) in STEPS.items():
-        g, k = steps[name], apart[name]
+        g, k = steps[name], apart.get(name, {"cases": 0})
         refitted = k["cases"] > 0
         counts = k if refitted else g
         met = "yes" if 100 * counts[statistic] <= bar else "**no**"
