@@ -124,7 +124,6 @@ export type DeviceFacts = {
   shared: DeviceFactsShared;
   l2: DeviceFactsL2;
   memory: DeviceFactsMemory;
-  tier: DeviceFactsTier;
   power: DeviceFactsPower;
   die: DeviceFactsDie;
   mechanism: DeviceFactsMechanism;
@@ -198,15 +197,6 @@ export type DeviceFactsProvenance = {
 export type DeviceFactsShared = {
   capacity: number;
   per_clock: number;
-};
-
-export type DeviceFactsTier = {
-  kind: string;
-  capacity: number;
-  bandwidth: number;
-  energy: number;
-  latency: number;
-  read_only: boolean;
 };
 
 export type DeviceFactsVector = {
@@ -464,8 +454,6 @@ export type Memory = {
   kv_cache_bytes?: number;
   max_batch?: number;
   kv_cache_bytes_per_token?: number;
-  second_bytes?: number;
-  second_capacity_bytes?: number;
 };
 
 export type ModelAnswer = {
