@@ -885,8 +885,6 @@ export type Serving = {
   acceptance: number;
   draft_cost: number;
   images: number;
-  placement: string;
-  placed: number;
 };
 
 export type SlowRequest = {
