@@ -642,9 +642,10 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// What the checkpoint's weights are stored in, as its quantization_config says. One that cannot be
-/// read is a problem: left out in silence it would make the model four times as large.
-Precision read_stored(Config& config) {
+/// What the checkpoint's weights are stored in, as its quantization_config says, and whether blocks
+/// of them have scales. One that cannot be read is a problem: left out in silence it would make the
+/// model four times as large.
+Precision read_stored(Config& config, bool& blocks) {
   constexpr std::string_view key = "quantization_config";
   if (!config.has(key)) return Precision::bf16;
   Config q = config.section(key);
@@ -658,6 +659,7 @@ Precision read_stored(Config& config) {
   std::string bits = "bits";
   if (method == "fp8" || method == "fbgemm_fp8") {
     stored = Precision::fp8;
+    blocks = q.has("weight_block_size");
   } else if (method == "mxfp4") {
     stored = Precision::fp4;
   } else if (method == "awq" || method == "gptq" || method == "auto-round" ||
@@ -678,6 +680,7 @@ Precision read_stored(Config& config) {
       const bool whole = weights.word({"type"}, "int") != "float";
       const std::optional<Precision> p = of_bits(weights.count_or({"num_bits"}, 16, 16), whole);
       if (p && (!stored || element_bytes(*p) < element_bytes(*stored))) stored = p;
+      blocks = blocks || weights.word({"strategy"}, "") == "block";
     }
     bits = "config_groups";
   } else if (!method.empty()) {
@@ -733,7 +736,7 @@ Model model_from_hugging_face(const Document& document) {
   } else if (const Family* family = find_family(config)) {
     model.family = family->name;
     family->read(config, model);
-    model.stored = read_stored(config);
+    model.stored = read_stored(config, model.block_scales);
     Config whole(document, root, problems);
     read_vision(whole, model);
   }

@@ -320,11 +320,12 @@ class Pass {
   void linear(const graph::Operator& op, double tokens, bool head) {
     if (op.absorbed && t_.queries <= 1) return absorb(op.mixer, tokens);
     const bool logits = op.bucket == graph::Bucket::head;
+    const bool wide = op.wide && narrow(matrix_type());
     Gemm g{.m = tokens,
            .n = logits ? vocab() : op.out.on(s_.tp),
            .k = op.in.on(s_.tp),
            .batch = std::max(1.0, op.groups / s_.tp),
-           .type = matrix_type()};
+           .type = wide ? Precision::bf16 : matrix_type()};
     if (tokens <= p_.kernels.few_rows.rows) g.core_bytes = p_.kernels.few_rows.core_bytes;
     if (head) {
       g.type = p_.chip.per_clock[Precision::bf16].value > 0 ? Precision::bf16 : Precision::fp16;
@@ -334,18 +335,23 @@ class Pass {
       return kernel(Work::head, logits ? "output head" : op.name, gemm(p_.chip, g, matrix_clock_),
                     1, &g);
     }
-    const bool quantise = narrow(g.type) && !p_.runtime.fusion.quantize;
-    if (quantise) {
+    if (quantised_apart(p_, g.type)) {
       type_ = Kind::cast;
-      kernel(Work::stream, "quantise", quantize_rows(p_.chip, p_.kernels, g.type, g.m, g.k), 1);
+      quantise(g);
       type_ = Kind::linear;
       g.provider = GemmLibrary::scaled;
     }
-    if (!tower_) g.weight_bits = stored_bits(p_.runtime, s_.precision);
+    if (!tower_ && !op.wide) g.weight_bits = stored_bits(p_.runtime, s_.precision);
     kernel(Work::multiply, op.name, gemm(p_.chip, g, matrix_clock_), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
       all_reduce(tokens, op.out.all());
     }
+  }
+
+  /// A scale a block is found in passing, one a row only behind its end.
+  void quantise(const Gemm& g) {
+    if (scaled_in_blocks(p_, g.type)) return stream("quantise", StreamOp::add, g.m, g.k, 3);
+    kernel(Work::stream, "quantise", quantize_rows(p_.chip, p_.kernels, g.type, g.m, g.k), 1);
   }
 
   /// Queries are taken into the latent space, results out of it, head by head.
@@ -559,7 +565,7 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
                        .images = sequences * images / r.passes,
                        .seen = images},
                 silent);
-  const Seconds launched(smooth_max(r.cost.time.value, prompt_launch(p).value));
+  const Seconds launched(smooth_max(r.cost.time.value, prompt_launch(p, s.precision).value));
   r.cost.parts[Work::host] += launched - r.cost.time;
   r.cost.time = launched;
   return r;
@@ -598,7 +604,8 @@ class JoiningPrompts {
     t.pieces = pieces_;
     t.chunk = pieces_ * piece_;
     t.chunk_context = input > piece_ ? (input + piece_) / 2 : input;
-    const Seconds mixed(smooth_max(pass(p_, s_, t, silent).time.value, prompt_launch(p_).value));
+    const Seconds mixed(
+        smooth_max(pass(p_, s_, t, silent).time.value, prompt_launch(p_, s_.precision).value));
     return {plain, min(mixed, plain + alone_ / passes_)};
   }
 
@@ -782,55 +789,6 @@ ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape)
   x.cost = pass(p, s, tokens_of(p, s, shape), recorder);
   x.operators = std::move(recorder.operators);
   return x;
-}
-
-Bytes cache_bytes_per_token(const Problem& p) noexcept {
-  double bytes = 0;
-  for (const graph::Branch& b : p.graph.branches) {
-    for (const graph::Operator& op : b.operators) {
-      const graph::Cached& c = op.cache;
-      bytes += b.layers * (c.elements.all() * element_bytes(p.serving.cache) + c.bytes);
-    }
-  }
-  return Bytes(bytes);
-}
-
-Seconds prompt_launch(const Problem& p) noexcept {
-  /// Routed experts are a handful of kernels: choose, sort, multiply, activate, multiply, combine.
-  constexpr double expert_launches = 6;
-  const Engine& e = p.runtime.engine;
-  if (e.mixed_launch == MixedLaunch::graph) return Seconds(0);
-  double operators = 0;
-  const auto count = [&](const graph::Branch& branch) {
-    for (const graph::Operator& op : branch.operators) {
-      operators += branch.layers * (op.kind == graph::Kind::experts ? expert_launches : 1.0);
-    }
-  };
-  const bool images = p.serving.images > 0;
-  for (int b = 0; e.operation.value > 0 && b < p.graph.branch_count(); ++b) {
-    const graph::Branch& branch = p.graph.branches[static_cast<std::size_t>(b)];
-    if (!branch.cross || images) count(branch);
-  }
-  if (e.operation.value > 0 && images) {
-    std::for_each(p.graph.tower.begin(), p.graph.tower.end(), count);
-  }
-  const int layers = p.model.layers + (images ? p.model.vision.layers : 0);
-  return layers * e.layer + operators * e.operation;
-}
-
-double prompt_tokens(const Problem& p) noexcept {
-  return p.serving.input + p.serving.images * image_tokens(p.model.vision);
-}
-
-PassShape prompt_pass(const Problem& p) noexcept {
-  const double tokens = prompt_tokens(p);
-  const double batch = p.serving.batch;
-  return {.batch = batch, .queries = tokens, .context = tokens, .images = batch * p.serving.images};
-}
-
-double tokens_a_step(const Speculation& speculation) noexcept {
-  const double a = std::min(speculation.acceptance, 0.9999);
-  return (1 - std::pow(a, speculation.tokens + 1.0)) / (1 - a);
 }
 
 namespace {

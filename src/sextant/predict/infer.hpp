@@ -101,9 +101,14 @@ struct ExplainedPass {
 };
 ExplainedPass explain_pass(const Problem& problem, const Strategy& strategy, PassShape shape);
 
+/// Whether what goes into multiplies of this type has a scale a block, and whether a kernel of its
+/// own makes it narrow.
+bool scaled_in_blocks(const Problem& problem, Precision type) noexcept;
+bool quantised_apart(const Problem& problem, Precision type) noexcept;
+
 /// What the host needs to launch a step with prompts, where no graph holds all of it; hidden where
 /// the device takes longer.
-Seconds prompt_launch(const Problem& problem) noexcept;
+Seconds prompt_launch(const Problem& problem, Precision type) noexcept;
 
 /// Tokens that a step with drafts gives: a chain of guesses, (1 − α^(γ+1)) / (1 − α) of them (arXiv
 /// 2211.17192, equation 1).

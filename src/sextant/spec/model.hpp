@@ -293,7 +293,10 @@ struct Model {
   Hybrid hybrid;
   Vision vision;
   Precision stored =
-      Precision::bf16;              ///< of the published weights; served so unless told otherwise
+      Precision::bf16;  ///< of the published weights; served so unless told otherwise
+  /// 8-bit checkpoints scale blocks of 128 values, of activations too: a kernel of its own makes
+  /// those, where one scale a tensor can be known before and folded into the kernel before.
+  bool block_scales = false;
   double published_parameters = 0;  ///< what the authors state; 0: unknown
   double published_active = 0;
 };
@@ -332,6 +335,8 @@ void describe(V& v, Model& m) {
   v("vision", m.vision, {.help = "tower that makes tokens of images"});
   v("stored", m.stored,
     {.help = "type of the published weights", .inert = "what a strategy leaves out"});
+  v("block_scales", m.block_scales,
+    {.help = "its 8-bit weights, and activations with them, are scaled in blocks of 128"});
   v("published_parameters", m.published_parameters,
     {.help = "parameters as published; 0: unknown",
      .max = 1e18,

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pass of serving holds and launches, before anything is timed.
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/predict/infer.hpp"
+
+namespace sextant {
+
+bool scaled_in_blocks(const Problem& p, Precision type) noexcept {
+  return p.model.block_scales && type == Precision::fp8;
+}
+
+bool quantised_apart(const Problem& p, Precision type) noexcept {
+  return narrow(type) && (scaled_in_blocks(p, type) || !p.runtime.fusion.quantize);
+}
+
+Bytes cache_bytes_per_token(const Problem& p) noexcept {
+  double bytes = 0;
+  for (const graph::Branch& b : p.graph.branches) {
+    for (const graph::Operator& op : b.operators) {
+      const graph::Cached& c = op.cache;
+      bytes += b.layers * (c.elements.all() * element_bytes(p.serving.cache) + c.bytes);
+    }
+  }
+  return Bytes(bytes);
+}
+
+Seconds prompt_launch(const Problem& p, Precision type) noexcept {
+  /// Routed experts are a handful of kernels: choose, sort, multiply, activate, multiply, combine.
+  constexpr double expert_launches = 6;
+  const Engine& e = p.runtime.engine;
+  if (e.mixed_launch == MixedLaunch::graph) return Seconds(0);
+  const bool apart = quantised_apart(p, type);
+  double operators = 0;
+  const auto launches = [&](const graph::Operator& op) {
+    if (op.kind == graph::Kind::experts) return expert_launches;
+    return op.kind == graph::Kind::linear && apart && !op.wide ? 2.0 : 1.0;
+  };
+  const auto count = [&](const graph::Branch& branch) {
+    for (const graph::Operator& op : branch.operators) operators += branch.layers * launches(op);
+  };
+  const bool images = p.serving.images > 0;
+  for (int b = 0; e.operation.value > 0 && b < p.graph.branch_count(); ++b) {
+    const graph::Branch& branch = p.graph.branches[static_cast<std::size_t>(b)];
+    if (!branch.cross || images) count(branch);
+  }
+  if (e.operation.value > 0 && images) {
+    std::for_each(p.graph.tower.begin(), p.graph.tower.end(), count);
+  }
+  const int layers = p.model.layers + (images ? p.model.vision.layers : 0);
+  return layers * e.layer + operators * e.operation;
+}
+
+double prompt_tokens(const Problem& p) noexcept {
+  return p.serving.input + p.serving.images * image_tokens(p.model.vision);
+}
+
+PassShape prompt_pass(const Problem& p) noexcept {
+  const double tokens = prompt_tokens(p);
+  const double batch = p.serving.batch;
+  return {.batch = batch, .queries = tokens, .context = tokens, .images = batch * p.serving.images};
+}
+
+double tokens_a_step(const Speculation& speculation) noexcept {
+  const double a = std::min(speculation.acceptance, 0.9999);
+  return (1 - std::pow(a, speculation.tokens + 1.0)) / (1 - a);
+}
+
+}  // namespace sextant
