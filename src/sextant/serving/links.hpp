@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "sextant/serving/requests.hpp"
@@ -27,26 +28,32 @@ class Links {
         sending_(static_cast<std::size_t>(senders), 0),
         receiving_(static_cast<std::size_t>(receivers), 0) {}
 
+  /// One that starts when its prompt is read: engines say so when the step begins, so one that is
+  /// told later may start earlier.
   void begin(const Transfer& t) {
-    advance(std::max(now_, t.start));
-    active_.push_back(t);
-    count(t, 1);
+    coming_.push_back(t);
+    std::push_heap(coming_.begin(), coming_.end(), later);
   }
 
-  /// When the next one ends if none begins; infinity where there is none.
-  double next_end() const {
-    double next = std::numeric_limits<double>::infinity();
-    for (const Transfer& t : active_) next = std::min(next, now_ + t.left / rate_of(t));
-    return next;
-  }
+  /// When the next one starts or ends; infinity where there is none.
+  double next_event() const { return std::min(next_start(), next_end()); }
 
-  /// The one that ends next, at that time.
-  Transfer end_next() {
-    advance(next_end());
-    const auto done =
-        std::min_element(active_.begin(), active_.end(),
-                         [](const Transfer& a, const Transfer& b) { return a.left < b.left; });
+  /// Goes on to that event. The transfer that has ended, if one has.
+  std::optional<Transfer> next() {
+    if (next_start() <= next_end()) {
+      std::pop_heap(coming_.begin(), coming_.end(), later);
+      const Transfer t = coming_.back();
+      coming_.pop_back();
+      advance(std::max(now_, t.start));
+      active_.push_back(t);
+      count(t, 1);
+      return std::nullopt;
+    }
+    const auto done = std::min_element(
+        active_.begin(), active_.end(),
+        [this](const Transfer& a, const Transfer& b) { return time_of(a) < time_of(b); });
     const Transfer t = *done;
+    advance(now_ + time_of(t));
     active_.erase(done);
     count(t, -1);
     return t;
@@ -55,6 +62,14 @@ class Links {
   double now() const { return now_; }
 
  private:
+  static bool later(const Transfer& a, const Transfer& b) { return a.start > b.start; }
+  double next_start() const { return coming_.empty() ? never : coming_.front().start; }
+  double next_end() const {
+    double next = never;
+    for (const Transfer& t : active_) next = std::min(next, now_ + time_of(t));
+    return next;
+  }
+  double time_of(const Transfer& t) const { return t.left / rate_of(t); }
   double rate_of(const Transfer& t) const {
     const int shared = std::max(sending_[static_cast<std::size_t>(t.from)],
                                 receiving_[static_cast<std::size_t>(t.to)]);
@@ -69,8 +84,10 @@ class Links {
     now_ = to;
   }
 
+  static constexpr double never = std::numeric_limits<double>::infinity();
   double rate_;
   double now_ = 0;
+  std::vector<Transfer> coming_;  // a heap, the earliest in front
   std::vector<Transfer> active_;
   std::vector<int> sending_, receiving_;
 };

@@ -262,7 +262,7 @@ class Simulation final : Listener {
   void interleave() {
     for (;;) {
       Patience::check();
-      const double event = std::min(next_arrival(), links_.next_end());
+      const double event = std::min(next_arrival(), links_.next_event());
       double first = never;
       double second = never;
       Replica* earliest = nullptr;
@@ -281,7 +281,7 @@ class Simulation final : Listener {
         earliest->run(std::min(event, second > first ? second : std::nextafter(first, never)));
       } else if (event == never) {
         return;
-      } else if (next_arrival() <= links_.next_end()) {
+      } else if (next_arrival() <= links_.next_event()) {
         arrive();
       } else {
         hand_over();
@@ -290,12 +290,13 @@ class Simulation final : Listener {
   }
 
   void hand_over() {
-    const Links::Transfer t = links_.end_next();
-    transfer_seconds_ += links_.now() - t.start + cluster_.transfer_start.value;
+    const std::optional<Links::Transfer> t = links_.next();
+    if (!t) return;
+    transfer_seconds_ += links_.now() - t->start + cluster_.transfer_start.value;
     ++transfers_;
     const auto to =
-        static_cast<std::size_t>(cluster_.pool.replicas) + static_cast<std::size_t>(t.to);
-    replicas_[to]->submit(t.request, links_.now() + cluster_.transfer_start.value);
+        static_cast<std::size_t>(cluster_.pool.replicas) + static_cast<std::size_t>(t->to);
+    replicas_[to]->submit(t->request, links_.now() + cluster_.transfer_start.value);
   }
 
   // -- what engines say --------------------------------------------------------------------------

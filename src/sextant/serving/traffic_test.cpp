@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/serving/traffic.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
 
 #include "sextant/io/test_support.hpp"
+#include "sextant/serving/links.hpp"
 #include "sextant/serving/test_cluster.hpp"
 
 namespace sextant {
@@ -261,6 +263,52 @@ TEST(Traffic, DisaggregationMovesEveryCache) {
   EXPECT_GT(r.transfer_seconds, 0.5 * bytes / 40e9);
   EXPECT_LT(r.transfer_seconds, 5 * bytes / 40e9);
   EXPECT_EQ(r.mixed_share, 0);  // that is what it is for
+}
+
+// Engines tell of a transfer when the step that ends before it begins: of one that starts early,
+// maybe after one that starts late.
+TEST(Links, ATransferToldOfLaterMayStartEarlier) {
+  Links links(2, 2, 100);
+  links.begin({.from = 0, .to = 0, .left = 100, .start = 10});
+  links.begin({.from = 1, .to = 1, .left = 100, .start = 1});
+  std::vector<double> ends;
+  while (ends.size() < 2) {
+    if (links.next()) ends.push_back(links.now());
+  }
+  EXPECT_THAT(ends, ::testing::ElementsAre(2.0, 11.0));
+}
+
+// Two that share a receiver take twice as long together, and whoever is done leaves the rest to the
+// other.
+TEST(Links, AreSharedFairly) {
+  Links links(2, 1, 100);
+  links.begin({.from = 0, .to = 0, .left = 100, .start = 0});
+  links.begin({.from = 1, .to = 0, .left = 50, .start = 0});
+  std::vector<double> ends;
+  while (ends.size() < 2) {
+    if (links.next()) ends.push_back(links.now());
+  }
+  EXPECT_THAT(ends, ::testing::ElementsAre(1.0, 1.5));
+}
+
+// More engines for the same prompts: none waits longer for its cache.
+TEST(Traffic, MoreEnginesForPromptsMoveCachesNoSlower) {
+  double before = 0;
+  for (const int workers : {1, 2, 4}) {
+    Cluster c = cluster_of("trtllm", {}, workers);
+    c.decode = c.pool;
+    c.decode->replicas = 1;
+    c.link = BytesPerSecond(400e9);
+    Traffic t = traffic_at(2);
+    t.arrivals = Arrivals::closed;
+    t.concurrency = 64;
+    t.requests = 640;
+    const double moved = simulate(c, t, {}).transfer_seconds;
+    if (workers > 1) {
+      EXPECT_LT(moved, 1.5 * before) << workers;
+    }
+    before = moved;
+  }
 }
 
 TEST(Traffic, PrefixesAreComputedOnce) {
