@@ -89,15 +89,18 @@ class BranchMaker {
     up.after_norm = true;
     up.kept = {.wide = cut(halves * ffn), .input = input};
     up.alone = input || shared;
+    up.aside = shared;
     Operator act{.kind = Kind::activation, .cut = Cut::columns, .out = cut(ffn)};
     act.name = shared ? "shared activation" : "activation";
     act.module = Module::activation;
     act.gated = gated(m_.mlp);
     act.kept.operand = cut(ffn);
+    act.aside = shared;
     add(act);
     Operator& down = linear(shared ? "shared down" : "down", Cut::rows, cut(ffn), whole(m_.hidden),
                             bucket, bias);
     down.last = !shared;
+    down.aside = shared;
   }
 
  private:
@@ -410,6 +413,7 @@ Branch experts(const Model& m, int norms) {
     if (e.shared_gate) {
       Operator& gate = b.linear("shared gate", Cut::whole, whole(h), whole(1), Bucket::shared);
       gate.wide = true;
+      gate.aside = true;
     }
   }
   Operator routed{.kind = Kind::experts, .name = "experts", .out = whole(width)};

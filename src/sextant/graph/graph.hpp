@@ -138,6 +138,7 @@ struct Operator {
   bool wide = false;        ///< never quantised
   bool absorbed = false;    ///< decoding folds it into queries and outputs instead
   bool last = false;        ///< of its layer: no gradient needs its result
+  bool aside = false;       ///< of shared experts, which may run beside the routed ones
   bool alone = true;        ///< false: shares its collective with the branch beside it
   double per_image = 0;     ///< tokens that an image brings to it; 0: it works on text
   Module module = Module::none;

@@ -119,6 +119,7 @@ class Pass {
     const double tokens = op.per_image > 0 ? t_.images * op.per_image : head ? sampled() : t_.all();
     if (op.per_image > 0 && tokens <= 0) return;  // made once, with the prompt
     work_ = head ? Work::head : Work::stream;
+    aside_ = op.aside && tokens <= p_.runtime.overlap.shared_tokens;
     switch (op.kind) {
       case Kind::norm:
         return norm(op, tokens, head);
@@ -384,10 +385,17 @@ class Pass {
   }
 
   /// All kernels of a pass run at one clock, whatever their models count in: it sets the voltage.
+  /// A kernel beside others takes what it computes and moves; its latencies are hidden.
+  static Seconds taken_from_others(const KernelCost& c) {
+    const Seconds core = max(c.busy[Bound::compute], c.busy[Bound::shared]);
+    return min(c.time, max(core, max(c.busy[Bound::l2], c.busy[Bound::dram])));
+  }
+
   void kernel(Work work, const char* name, KernelCost c, double launches,
               const Gemm* shape = nullptr) {
     if (tower_) work = Work::vision;
     c.clock = clock_;
+    if (aside_) c.time = taken_from_others(c), launches = 0;
     sum_.parts[work] += count_ * c.time;
     sum_.launches += count_ * launches;
     sum_.flops += count_ * c.flops;
@@ -461,6 +469,7 @@ class Pass {
   double count_ = 1;
   bool tower_ = false;  ///< on the way through it
   Work work_ = Work::stream;
+  bool aside_ = false;  // the operator runs beside the routed experts
   Kind type_ = Kind::linear;
   const graph::Branch* branch_ = nullptr;  ///< for the record alone
   const graph::Operator* operator_ = nullptr;

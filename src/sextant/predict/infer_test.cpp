@@ -438,6 +438,52 @@ TEST(Serving, TheBusiestRankOfExpertsSetsThePace) {
   EXPECT_NEAR(experts(64, 0.7) / experts(64, 0), experts(8, 0.7) / experts(8, 0), 0.05);
 }
 
+/// Kernels that make inputs narrow, of a decode step of 16 requests.
+int quantised(const Problem& p, Precision precision) {
+  int kernels = 0;
+  for (const Operator& o :
+       explain_pass(p, {.tp = 8, .precision = precision}, {16, 1, 1024}).operators) {
+    if (std::string_view(o.name) == "quantise") ++kernels;
+  }
+  return kernels;
+}
+
+// One scale a tensor is known before; those of blocks are not, so a kernel of its own finds them.
+TEST(Serving, ScalesOfBlocksTakeAKernelOfTheirOwn) {
+  const Problem blocks = problem_of({.system = "dgx-h100", .model = "qwen3-32b"});
+  EXPECT_EQ(quantised(blocks, Precision::fp8), 4);  // of qkv, output, up, down
+  EXPECT_EQ(quantised(blocks, Precision::bf16), 0);
+  Problem tensors = blocks;
+  tensors.model.block_scales = false;
+  EXPECT_EQ(quantised(tensors, Precision::fp8), 0);
+  // Launched one by one they count like any other operator.
+  EXPECT_GT(prompt_launch(blocks, Precision::fp8), prompt_launch(blocks, Precision::bf16));
+}
+
+TEST(Serving, RoutersStayWide) {
+  for (const Precision precision : {Precision::bf16, Precision::fp8}) {
+    Problem p = problem_of({.system = "dgx-h100", .model = "qwen3-30b-a3b"});
+    for (const Operator& o : explain_pass(p, {.precision = precision}, {64, 1, 1024}).operators) {
+      // 2048 x 128 weights of two bytes.
+      if (std::string_view(o.name) != "router") continue;
+      EXPECT_GT(o.cost.dram.value, 2048 * 128 * 2.0);
+    }
+  }
+}
+
+// Beside the routed experts a shared one takes what it moves; its latencies are hidden.
+TEST(Serving, SharedExpertsRunBesideRoutedOnes) {
+  Problem p = problem_of({.system = "dgx-h200", .runtime = "sglang", .model = "deepseek-v3"});
+  const auto step = [&](double requests, int limit) {
+    p.runtime.overlap.shared_tokens = limit;
+    const Strategy s{.tp = 8, .precision = Precision::fp8};
+    return serving_pass(p, s, {requests, 1, 1024}).time.value;
+  };
+  EXPECT_LT(step(8, 1024), 0.97 * step(8, 0));
+  EXPECT_GT(step(8, 1024), 0.85 * step(8, 0));
+  EXPECT_EQ(step(1025, 1024), step(1025, 0));
+}
+
 // Kernels that stream weights past a few rows ask for so many bytes a core: a device with much
 // bandwidth a core falls short of it (llama.cpp on A100 gives 53 tokens a second in F16, on an RTX
 // 4090, with half the bandwidth, 55).

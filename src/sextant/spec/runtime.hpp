@@ -127,6 +127,9 @@ struct Overlap {
   bool parameters = false;  ///< parameter gathering beside the forward pass
   bool pipeline = false;    ///< stage-to-stage transfers beside compute
   bool experts = false;     ///< tokens to experts and back beside another microbatch's compute
+  /// Tokens of a pass up to which serving runs shared experts beside the routed ones, on a stream
+  /// of their own or as one more of them.
+  int shared_tokens = 0;
 };
 template <class V>
 void describe(V& v, Overlap& o) {
@@ -136,6 +139,9 @@ void describe(V& v, Overlap& o) {
   v("parameters", o.parameters, {.help = "parameters are gathered beside the forward pass"});
   v("pipeline", o.pipeline, {.help = "stage-to-stage transfers run beside compute"});
   v("experts", o.experts, {.help = "expert exchange runs beside another microbatch's compute"});
+  v("shared_tokens", o.shared_tokens,
+    {.help = "tokens up to which serving runs shared experts beside routed ones; 0: never",
+     .max = 1e9});
 }
 
 /// What a stack holds in memory beyond the tensors a model needs, and which of those it keeps.
