@@ -22,12 +22,27 @@ using study::load_technology;
 
 namespace {
 
+std::vector<Setting> technology_settings(const Common& common) {
+  return settings_of(common, {"node", "dram", "link", "core", "tier"});
+}
+
 int whole(Flags& flags, const char* flag, const std::optional<int>& value, int otherwise, int least,
           int most) {
   const int v = value.value_or(otherwise);
   if (v >= least && v <= most) return v;
   flags.add(flag, fmt::format("expected a whole number from {} to {}, got {}", least, most, v));
   return otherwise;
+}
+
+/// "x4", a count.
+int read_count(Flags& flags, const char* flag, const std::string& word) {
+  int count = 0;
+  const char* end = word.data() + word.size();
+  const auto parsed = std::from_chars(word.data() + 1, end, count);
+  if (parsed.ec != std::errc() || parsed.ptr != end || count < 1 || count > 64) {
+    flags.add(flag, "expected a count from x1 to x64, got '" + word + "'");
+  }
+  return std::clamp(count, 1, 64);
 }
 
 /// "base n7 370mm2 x4 hybrid": role, node, area of one, and what may be left out.
@@ -50,13 +65,7 @@ Chiplet read_chiplet(Flags& flags, const std::string& text, Lookup lookup) {
   c.area = flags.quantity<SquareMeters>(flag, area, {.most = 1});
   while (words >> word) {
     if (word.starts_with('x')) {
-      int count = 0;
-      const char* end = word.data() + word.size();
-      const auto parsed = std::from_chars(word.data() + 1, end, count);
-      if (parsed.ec != std::errc() || parsed.ptr != end || count < 1 || count > 64) {
-        flags.add(flag, "expected a count from x1 to x64, got '" + word + "'");
-      }
-      c.count = std::clamp(count, 1, 64);
+      c.count = read_count(flags, flag, word);
     } else {
       c.bond = flags.choice<Bonding>(flag, word);
     }
@@ -77,10 +86,35 @@ std::vector<std::string> names_in(const std::string& text) {
   return names;
 }
 
+/// "hbf x2": parts of a second memory, by the name of one; fields of it as `tier.bandwidth`.
+struct TierParts {
+  MemoryPart part;
+  int count = 0;
+};
+TierParts read_tier(Flags& flags, const TechOptions& o, const Common& common) {
+  constexpr const char* flag = "--tier";
+  TierParts t;
+  std::istringstream words(o.tier);
+  std::string name;
+  std::string count;
+  std::string more;
+  words >> name >> count >> more;
+  if (name.empty()) return t;
+  t.count = 1;
+  if (count.starts_with('x') && more.empty()) {
+    t.count = read_count(flags, flag, count);
+  } else if (!count.empty()) {
+    flags.add(flag, "expected a memory and a count, got '" + o.tier + "'", "such as 'hbf x2'");
+  }
+  t.part = load_dram(name, {}, common.lookup);
+  apply(technology_settings(common), t.part, "tier");
+  return t;
+}
+
 /// Of every node with every memory that was named; several only where they are a choice.
 std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
                                           const Common& common) {
-  const std::vector<Setting> settings = settings_of(common, {"node", "dram", "link", "core"});
+  const std::vector<Setting> settings = technology_settings(common);
   const bool free = !o.pareto.empty() || !o.strategy.empty();
   std::vector<Technology> all;
   for (const std::string& node : free ? names_in(o.node) : std::vector{o.node}) {
@@ -104,8 +138,11 @@ DeviceResult read(const TechOptions& o, const Common& common) {
   DeviceResult a;
   Flags flags;
   a.technologies = read_technologies(flags, o, common);
+  const TierParts tier = read_tier(flags, o, common);
+  for (Technology& t : a.technologies) t.tier = tier.part;
   a.technology = a.technologies.front();
   Budget& b = a.budget;
+  b.tier_parts = tier.count;
   const UsualParts usual = usual_parts(a.technology.node);
   // A square metre is more than any wafer; a megawatt more than any cooling.
   b.area = flags.quantity("--area", o.area, {.most = 1}, b.area);
@@ -131,6 +168,7 @@ DeviceResult read(const TechOptions& o, const Common& common) {
   for (const auto& [what, confidence] :
        {std::pair{a.technology.node.name, a.technology.node.confidence},
         std::pair{a.technology.memory.name, a.technology.memory.confidence},
+        std::pair{tier.part.name, tier.part.confidence},
         std::pair{a.technology.core.name, a.technology.core.confidence}}) {
     if (confidence <= Confidence::low) {
       assume(fmt::format("{}: confidence {}", what, name_of(confidence)));

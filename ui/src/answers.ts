@@ -124,6 +124,7 @@ export type DeviceFacts = {
   shared: DeviceFactsShared;
   l2: DeviceFactsL2;
   memory: DeviceFactsMemory;
+  tier: DeviceFactsTier;
   power: DeviceFactsPower;
   die: DeviceFactsDie;
   mechanism: DeviceFactsMechanism;
@@ -197,6 +198,15 @@ export type DeviceFactsProvenance = {
 export type DeviceFactsShared = {
   capacity: number;
   per_clock: number;
+};
+
+export type DeviceFactsTier = {
+  kind: string;
+  capacity: number;
+  bandwidth: number;
+  energy: number;
+  latency: number;
+  read_only: boolean;
 };
 
 export type DeviceFactsVector = {
@@ -454,6 +464,8 @@ export type Memory = {
   kv_cache_bytes?: number;
   max_batch?: number;
   kv_cache_bytes_per_token?: number;
+  second_bytes?: number;
+  second_capacity_bytes?: number;
 };
 
 export type ModelAnswer = {

@@ -55,6 +55,11 @@ TextTable facts_of(const DeviceResult& a) {
       format(v.l2.per_clock * v.clock) + " at the rated clock");
   row("memory", format_binary_bytes(v.memory.capacity.value),
       fmt::format("{} x {}, {}", d.stacks, v.memory.kind, format(v.memory.bandwidth)));
+  if (v.tier.capacity.value > 0) {
+    row("second memory", format_binary_bytes(v.tier.capacity.value),
+        fmt::format("{} x {}, {}, {}{}", a.budget.tier_parts, v.tier.kind, format(v.tier.bandwidth),
+                    format(v.tier.energy), v.tier.read_only ? "; for weights" : ""));
+  }
   row("links", format(d.link_bandwidth),
       fmt::format("{} x {}, one direction", d.links, a.technology.link.title));
   row("edge", millimetres(d.edge_used), "of " + millimetres(d.edge_usable) + " that can be used");

@@ -21,6 +21,7 @@ struct TechOptions {
   std::string power;
   std::string l2;
   std::optional<int> dies, stacks, spare_stacks, links;
+  std::string tier;                    ///< second memory: a part's name, " x4" of them
   std::optional<double> kept;          ///< share of the cores that is sold
   std::string memory_rate = "device";  ///< as devices run it, or as its standard rates it
   std::vector<std::string> chiplet;    ///< dies without cores
@@ -67,6 +68,9 @@ void describe(V& v, TechOptions& o) {
   v("power", o.power, {.help = "board limit, such as '700 W'; without, what it needs"});
   v("stacks", o.stacks, {.help = "parts of memory; without, as many as the edge holds"});
   v("spare_stacks", o.spare_stacks, {.help = "places for memory left empty"});
+  v("tier", o.tier,
+    {.help = "a second memory beside it, for serving: 'hbf x2', 'lpddr5x x8', 'cxl x4'",
+     .placeholder = "PART"});
   v("memory_rate", o.memory_rate,
     {.help = "rate of memory: as devices run it, or as its standard rates it",
      .choices = memory_rates});

@@ -14,9 +14,9 @@
 namespace sextant::plot {
 namespace {
 
-// Okabe and Ito's colours less yellow and black, which vanish on a light or a dark page.
-constexpr std::array colours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                "#E69F00", "#56B4E9", "#7F7F7F"};
+// Okabe and Ito's colours less yellow and black, which vanish on a light or a dark page, and brown.
+constexpr std::array<std::string_view, palette> colours = {
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C5A2B"};
 constexpr std::size_t shapes = 6;
 
 constexpr double font = 11;
@@ -95,8 +95,10 @@ struct Look {
   std::string_view colour;
   std::size_t shape;
 };
-Look look_of(std::size_t series) {
-  return {colours[series % colours.size()], (series + series / colours.size()) % shapes};
+Look look_of(const Figure& figure, std::size_t series) {
+  const int asked = figure.series[series].colour;
+  const std::size_t colour = asked < 0 ? series : static_cast<std::size_t>(asked);
+  return {colours[colour % colours.size()], (series + series / colours.size()) % shapes};
 }
 
 double dot_radius(const Figure& figure) {
@@ -246,9 +248,13 @@ void draw_line(Canvas& c, const Series& series, Look look) {
 
 void draw_dots(Canvas& c, const Series& series, Look look) {
   const double radius = dot_radius(c.figure);
-  // Where dots crowd, let those below shine through.
+  const bool on_boxes = std::any_of(c.figure.series.begin(), c.figure.series.end(),
+                                    [](const Series& s) { return has_boxes(s.mark); });
+  // Where dots crowd, let those below shine through; on bars a rim sets them off.
   c.add("<g fill=\"{}\"{}>\n", look.colour,
-        series.mark == Mark::dots ? " fill-opacity=\".8\"" : "");
+        on_boxes                    ? R"( stroke="#fff" stroke-width=".8")"
+        : series.mark == Mark::dots ? " fill-opacity=\".8\""
+                                    : "");
   for (const Point& point : series.points) {
     const auto p = c.place(point.x, point.y);
     if (!p) continue;
@@ -300,9 +306,16 @@ void draw_series(Canvas& c) {
   if (c.figure.parity) draw_parity(c);
   for (std::size_t i = 0; i < c.figure.series.size(); ++i) {
     const Series& series = c.figure.series[i];
-    if (has_boxes(series.mark)) draw_boxes(c, series, look_of(i));
-    if (has_line(series.mark)) draw_line(c, series, look_of(i));
-    if (has_dots(series.mark)) draw_dots(c, series, look_of(i));
+    if (has_boxes(series.mark)) draw_boxes(c, series, look_of(c.figure, i));
+    if (has_line(series.mark)) draw_line(c, series, look_of(c.figure, i));
+    if (has_dots(series.mark)) draw_dots(c, series, look_of(c.figure, i));
+  }
+  for (const double x : c.figure.dividers) {
+    const auto p = c.place(x, c.y.low);
+    if (!p) continue;
+    c.add(
+        "<path class=\"sx-rule\" stroke-width=\".8\" stroke-dasharray=\"1 2\" d=\"M{} {}V{}\"/>\n",
+        px(p->x), px(c.plot.y), px(c.plot.y + c.plot.height));
   }
   for (const Note& note : c.figure.notes) {
     const auto p = c.place(note.x, note.y);
@@ -412,7 +425,7 @@ void draw_legend(Canvas& c, const Legend& legend, Pixel at) {
   };
   for (const std::size_t i : legend.series) {
     const Series& series = c.figure.series[i];
-    const Look look = look_of(i);
+    const Look look = look_of(c.figure, i);
     if (has_line(series.mark)) {
       c.add("<path stroke=\"{}\" stroke-width=\"1.5\"{} d=\"M{} {}h{}\"/>\n", look.colour,
             series.mark == Mark::dashed_line ? " stroke-dasharray=\"5 3\"" : "", px(at.x), px(y),

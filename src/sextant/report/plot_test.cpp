@@ -121,9 +121,21 @@ TEST(Plot, CrowdedLegendMovesOutside) {
   EXPECT_GT(width(crowded), width(sparse) + 50);
 }
 
+TEST(Plot, AColourMayBeAskedFor) {
+  Figure figure{.x = {.label = "x"}, .y = {.label = "y"}};
+  figure.series.push_back({.name = "DRAM", .points = {{1, 1, ""}, {3, 2, ""}}, .colour = 1});
+  EXPECT_EQ(occurrences(to_svg(figure), "#D55E00"), 2U);  // drawn, and in the legend
+  EXPECT_EQ(occurrences(to_svg(figure), "#0072B2"), 0U);
+  EXPECT_EQ(occurrences(to_svg(figure), "stroke-dasharray=\"1 2\""), 0U);
+  figure.dividers = {2, 1e9};
+  const std::string parted = to_svg(figure);
+  EXPECT_TRUE(well_formed(parted));
+  EXPECT_EQ(occurrences(parted, "stroke-dasharray=\"1 2\""), 2U);
+}
+
 TEST(Plot, ManySeriesLookDifferent) {
   Figure figure{.x = {.label = "x"}, .y = {.label = "y"}};
-  for (int i = 0; i < 14; ++i) {
+  for (int i = 0; i < 2 * palette; ++i) {
     figure.series.push_back({.name = "s" + std::to_string(i), .points = {{1.0 * i, 1.0, ""}}});
   }
   const std::string svg = to_svg(figure);

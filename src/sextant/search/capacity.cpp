@@ -102,6 +102,7 @@ class Planner {
     }
     Cluster c;
     c.pool = {p_, s, fit.limits, 1};
+    c.pool.problem.residence = fit.memory.residence;
     if (layout.split) c.decode = c.pool;
     PricedCluster cluster(std::move(c), means_);
     if (const Shortfall why = alone(cluster); why != Shortfall::count) return why;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/predict/tiers.hpp"
+
 namespace sextant {
 namespace {
 
@@ -31,9 +33,7 @@ Bytes cache_of(const Engine& e, double fraction, const ServingMemory& m) {
   return fraction * (m.capacity - m.weights - m.activations - m.other);
 }
 
-}  // namespace
-
-EngineFit fit_engine(const Problem& p, const Strategy& s, const EngineChoices& given) {
+EngineFit fit(const Problem& p, const Strategy& s, const EngineChoices& given) {
   const Engine& e = p.runtime.engine;
   EngineFit f;
   EngineLimits& l = f.limits;
@@ -50,7 +50,25 @@ EngineFit fit_engine(const Problem& p, const Strategy& s, const EngineChoices& g
       m.cache_per_token.value > 0 ? std::floor(m.cache / m.cache_per_token) : 1e12);
   if (given.cache_tokens) m.cache = *given.cache_tokens * m.cache_per_token;
   f.fits = l.cache_tokens >= l.block;
+  const Held held{m.weights, m.cache, m.activations + m.other};
+  const int stage = m.residence.stage;
+  m.residence = residence_of(p, held);
+  m.residence.stage = stage;
+  m.residence.fixed = true;
+  m.second = p.tier.capacity.value > 0 ? place(p, held).second : Bytes(0);
   return f;
+}
+
+}  // namespace
+
+EngineFit fit_engine(const Problem& p, const Strategy& s, const EngineChoices& given) {
+  if (p.tier.read_only && p.serving.placement == Placement::overflow) {
+    // Weights leave the first memory only where the cache has no room beside them.
+    Problem without = p;
+    without.tier = {};
+    if (EngineFit f = fit(without, s, given); f.fits) return f;
+  }
+  return fit(p, s, given);
 }
 
 }  // namespace sextant

@@ -176,13 +176,27 @@ plot::Figure bars_of(const char* title, const std::vector<Row>& rows, bool train
                      const char* y) {
   std::vector<std::string> names;
   std::vector<Limits> bars;
+  std::vector<double> parted;
+  std::vector<plot::Note> notes;
+  std::string before;
   for (const Row& r : rows) {
     const bool generation = r.changed == "generation" || r.changed == "all together";
     if (generation != all) continue;
+    if (r.changed != before) {
+      const double left = static_cast<double>(names.size()) - 0.5;
+      const std::string what = !all ? r.changed : r.changed == "generation" ? "real" : "generated";
+      if (!before.empty()) parted.push_back(left);
+      notes.push_back({left, 101, what});
+      before = r.changed;
+    }
     names.push_back(r.name);
     bars.push_back(trains ? r.training : r.serving);
   }
-  return stacked(title, names, bars, y);
+  plot::Figure f = stacked(title, names, bars, y);
+  f.y.max = 108;  // room for the notes
+  f.dividers = std::move(parted);
+  f.notes = std::move(notes);
+  return f;
 }
 
 }  // namespace

@@ -119,6 +119,16 @@ void describe(Record& record, const Limits& limits, bool titled) {
   }
 }
 
+namespace {
+
+/// One colour a resource, in all figures.
+int colour_of(Limit l) {
+  constexpr std::array<int, Limits::size> colours = {0, 5, 1, 2, 3, 6, 4, 7};
+  return colours[static_cast<std::size_t>(l)];
+}
+
+}  // namespace
+
 plot::Figure stacked(const std::string& title, const std::vector<std::string>& names,
                      const std::vector<Limits>& bars, const std::string& y) {
   plot::Figure f;
@@ -133,7 +143,9 @@ plot::Figure stacked(const std::string& title, const std::vector<std::string>& n
   f.y.max = 100;
   // Later bars cover earlier ones, so the tallest sums come first.
   for (std::size_t k = Limits::size; k-- > 0;) {
-    plot::Series series{.name = std::string(names_of(Limit{})[k]), .mark = plot::Mark::bars};
+    plot::Series series{.name = std::string(names_of(Limit{})[k]),
+                        .mark = plot::Mark::bars,
+                        .colour = colour_of(static_cast<Limit>(k))};
     bool any = false;
     for (std::size_t b = 0; b < bars.size(); ++b) {
       double sum = 0;

@@ -54,7 +54,9 @@ std::optional<Pool> pool_of(const Problem& problem, const Strategy& s, int worke
     reason = "no room for a cache";
     return std::nullopt;
   }
-  return Pool{problem, s, fit.limits, workers};
+  Pool pool{problem, s, fit.limits, workers};
+  pool.problem.residence = fit.memory.residence;
+  return pool;
 }
 
 }  // namespace
