@@ -85,7 +85,7 @@ constexpr Sample samples[] = {
     {"ImportAnswer", "import",
      R"({"what": ["{\"train_micro_batch_size_per_gpu\": 2}"], "as": "deepspeed", "gpus": 8})"},
     {"ModelAnswer", "model", R"({"model": "mixtral-8x7b"})"},
-    {"TechAnswer", "tech", R"({"node": "n3", "dram": "hbm4"})"},
+    {"TechAnswer", "tech", R"({"node": "n3", "dram": "hbm4", "system": true})"},
     {"TechAnswer", "tech",
      R"({"node": "a14", "uncertainty": true, "samples": 10, "optimise": "infer", "l2": "60 MiB",
          "stacks": 6, "links": 18})"},

@@ -897,6 +897,8 @@ export type Serving = {
   acceptance: number;
   draft_cost: number;
   images: number;
+  placement: string;
+  placed: number;
 };
 
 export type SlowRequest = {
@@ -1065,6 +1067,8 @@ export type TechAnswer = {
   board_cost_dollars: number;
   package_yield: number;
   cost_dollars: number;
+  system?: Record<string, unknown>;
+  network_bytes_per_second?: number;
   warnings: string[];
   assumptions: string[];
   allocation?: AllocationFacts;

@@ -182,6 +182,11 @@ Answer answer_of(const DeviceResult& x) {
   a("board_cost_dollars", d.board_cost);
   a("package_yield", d.package_yield);
   a("cost_dollars", d.cost());
+  if (x.system) {
+    // As files and requests have it, so that whoever asked can give it to another command.
+    a.node("system", "", write(*x.system));
+    a("network_bytes_per_second", x.system->fabrics.back().bandwidth);
+  }
   const std::vector<std::string> warnings = warnings_of(d);
   a.strings("warnings", warnings);
   if (x.front) add_front(a, *x.front, x.technologies);

@@ -32,6 +32,11 @@ void check_outline(const Plan& p, std::vector<Diagnostic>& problems) {
   const Budget& b = p.b;
   check_reticle(b.area, "area", problems);
   for (const Chiplet& c : p.t.chiplets) check_reticle(c.area, "chiplet", problems);
+  if (p.t.memory.read_only) {
+    add(problems, "dram",
+        p.t.memory.kind + " is read only: what a step writes needs another memory",
+        "give it beside one: --tier");
+  }
   std::string names = std::to_string(p.places) + " of " + p.t.memory.kind;
   if (p.b.tier_parts > 0) {
     names += " and " + std::to_string(p.b.tier_parts) + " of " + p.t.tier.kind;
