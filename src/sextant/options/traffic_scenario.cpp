@@ -186,9 +186,7 @@ Pool Reader::pool_of(const Scenario& s, int replicas) {
   const EngineFit fit = fit_engine(s.problem, s.strategy, choices);
   x_.fits = x_.fits && fit.fits;
   x_.memory = fit.memory;
-  Pool pool{s.problem, s.strategy, fit.limits, replicas};
-  pool.problem.residence = fit.memory.residence;
-  return pool;
+  return pool_with(s.problem, s.strategy, fit, replicas);
 }
 
 void Reader::read_cluster() {

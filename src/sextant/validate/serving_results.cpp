@@ -54,9 +54,7 @@ std::optional<Pool> pool_of(const Problem& problem, const Strategy& s, int worke
     reason = "no room for a cache";
     return std::nullopt;
   }
-  Pool pool{problem, s, fit.limits, workers};
-  pool.problem.residence = fit.memory.residence;
-  return pool;
+  return pool_with(problem, s, fit, workers);
 }
 
 }  // namespace
