@@ -87,10 +87,19 @@ TierParts read_tier(Flags& flags, const TechOptions& o, const Common& common) {
   Diagnostic problem;
   const std::optional<NamedParts> parts = read_parts(o.tier, problem);
   if (!parts) flags.add("--tier", problem.message, problem.hint);
-  if (!parts || parts->count == 0) return t;
+  if (!parts) return t;
+  const std::vector<Setting> settings = technology_settings(common);
+  if (parts->count == 0) {
+    for (const Setting& s : settings) {
+      if (s.path.starts_with("tier.")) {
+        flags.add("--set", s.path + " is of --tier, which is not given");
+      }
+    }
+    return t;
+  }
   t.count = parts->count;
   t.part = load_dram(parts->name, {}, common.lookup);
-  apply(technology_settings(common), t.part, "tier");
+  apply(settings, t.part, "tier");
   return t;
 }
 

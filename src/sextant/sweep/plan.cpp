@@ -257,9 +257,10 @@ void Reader::check_complete() {
   }
   needs("technology.node", "a generated device needs one: 'sextant list nodes'");
   needs("technology.dram", "a generated device needs one: 'sextant list drams'");
-  if (plan_.gives("technology.tier_parts")) {
-    needs("technology.tier", "of which memory? such as 'hbf': 'sextant list drams'");
-  }
+  const bool tiered = std::any_of(given_.begin(), given_.end(), [](const auto& g) {
+    return g.first == "technology.tier_parts" || g.first.starts_with("tier.");
+  });
+  if (tiered) needs("technology.tier", "of which memory? such as 'hbf': 'sextant list drams'");
   for (const char* other : {"system", "device"}) {
     if (plan_.gives(other)) {
       add(given_.at(other), other, "technology." + std::string("* generates the device"),

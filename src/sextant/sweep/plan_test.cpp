@@ -195,6 +195,8 @@ TEST(Plan, SaysWhatIsWrongBeforeAnyWork) {
        "expected a count from x1 to x64"},
       {"kind = 'infer'\n[[axis]]\nfield = 'technology.tier_parts'\nvalues = [0, 2]\n",
        "technology.tier: missing"},
+      {"kind = 'infer'\n[base]\ntechnology.node = 'n3'\nset = ['tier.bandwidth=1 TB/s']\n",
+       "technology.tier: missing"},
       {"kind = 'infer'\n[[axis]]\nfield = 'tier.bandwith'\nvalues = ['1 TB/s']\n",
        "did you mean 'tier.bandwidth'?"},
   };

@@ -26,7 +26,8 @@ std::optional<NamedParts> read_parts(const std::string& text, Diagnostic& proble
   std::string more;
   words >> p.name >> count >> more;
   const bool none = p.name.empty() || p.name == "none";
-  if (!more.empty() || (!count.empty() && (none || !count.starts_with('x')))) {
+  if (!more.empty() || read_count(p.name) ||
+      (!count.empty() && (none || !count.starts_with('x')))) {
     problem.message = "expected a memory and a count, got '" + text + "'";
     problem.hint = "such as 'hbf x2', or none";
     return std::nullopt;
