@@ -174,29 +174,16 @@ std::string alone(const std::vector<Row>& rows, bool trains) {
 /// Bars of those rows in which one thing moves.
 plot::Figure bars_of(const char* title, const std::vector<Row>& rows, bool trains, bool all,
                      const char* y) {
-  std::vector<std::string> names;
-  std::vector<Limits> bars;
-  std::vector<double> parted;
-  std::vector<plot::Note> notes;
-  std::string before;
+  std::vector<Bar> bars;
   for (const Row& r : rows) {
     const bool generation = r.changed == "generation" || r.changed == "all together";
     if (generation != all) continue;
-    if (r.changed != before) {
-      const double left = static_cast<double>(names.size()) - 0.5;
-      const std::string what = !all ? r.changed : r.changed == "generation" ? "real" : "generated";
-      if (!before.empty()) parted.push_back(left);
-      notes.push_back({left, 101, what});
-      before = r.changed;
-    }
-    names.push_back(r.name);
-    bars.push_back(trains ? r.training : r.serving);
+    bars.push_back({!all                        ? r.changed
+                    : r.changed == "generation" ? "real"
+                                                : "generated",
+                    r.name, trains ? r.training : r.serving});
   }
-  plot::Figure f = stacked(title, names, bars, y);
-  f.y.max = 108;  // room for the notes
-  f.dividers = std::move(parted);
-  f.notes = std::move(notes);
-  return f;
+  return stacked(title, bars, y);
 }
 
 }  // namespace

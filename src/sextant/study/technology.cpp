@@ -201,8 +201,9 @@ plot::Figure figure_of(const std::vector<Row>& rows, const char* title,
   f.title = title;
   f.width = 400;
   f.height = 340;
+  f.x.label = "logic node";
   f.x.names.assign(titles.begin(), titles.end());
-  f.y.label = "step time";
+  f.y.label = "step of a 7B GPT on 1024 generated devices";
   f.y.dimension = Dimension{.time = 1};
   f.y.log = true;
   double least = 1e9;
@@ -299,28 +300,24 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 
 Study node_scaling() {
   const std::vector<Row> rows = compute_all();
-  std::vector<std::string> names;
-  std::vector<Limits> bars;
+  std::vector<Bar> bars;
   for (const std::size_t line : {std::size_t{1}, std::size_t{3}}) {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
-      names.push_back(std::string(titles[n]) + (line == 1 ? " 2E" : " 4"));
-      bars.push_back(at(rows, n, line).multiplies);
+      bars.push_back({line == 1 ? "HBM2E" : "HBM4", titles[n], at(rows, n, line).multiplies});
     }
   }
   return {
       .title = "Training a 7B GPT on 1024 devices, by logic node, memory and network",
       .rows = records_of(rows, describe_row, [](const Row& x) { return x.node == 0; }),
-      .figure =
-          figure_of(rows, "A 7B GPT on 1024 generated devices: memory",
-                    {{0, "HBM2, NDR"}, {1, "HBM2E, NDR"}, {2, "HBM3, NDR"}, {3, "HBM4, NDR"}}),
+      .figure = figure_of(rows, "Memory, with NDR",
+                          {{0, "HBM2"}, {1, "HBM2E"}, {2, "HBM3"}, {3, "HBM4"}}),
       .findings = findings_of(rows),
       .companions = {figure_of(rows, "Network, with HBM4", {{3, "NDR"}, {4, "XDR"}, {5, "GDR"}}),
                      figure_of(rows, "Strategy and cores, with HBM3 and NDR",
                                {{2, "one strategy"},
                                 {2, "the best on each", true},
-                                {own_cores, "one strategy, cores of the time"}}),
-                     stacked("What the multiplies wait for, with HBM2E and with HBM4", names, bars,
-                             "time of the multiplies")}};
+                                {own_cores, "cores of the time"}}),
+                     stacked("What the multiplies wait for", bars, "time of the multiplies")}};
 }
 
 }  // namespace sextant::study
