@@ -122,6 +122,27 @@ INSTANTIATE_TEST_SUITE_P(
                   "tpot_seconds"}),
     [](const auto& p) { return std::string(p.param.name); });
 
+// What the page does with a device made in Technology: the answer's system goes into other requests
+// as it came, whatever fields devices have.
+TEST(Api, AGeneratedSystemCanBeGivenBack) {
+  Api api({});
+  for (const char* more : {"", R"(, "tier": "hbf x2")", R"(, "tier": "lpddr5x x4")"}) {
+    const Response made = api.handle(
+        post("tech", std::string(R"({"node": "n3", "dram": "hbm4", "system": true)") + more + "}"));
+    ASSERT_EQ(made.status, 200) << made.body;
+    const Node root = body_of(made);
+    const Node* system = root.find("system");
+    ASSERT_NE(system, nullptr) << made.body;
+    EXPECT_GT(root.find("network_bytes_per_second")->number, 0);
+    const std::string given = R"({"system": )" + to_json(*system);
+    const Response served = api.handle(post("infer", given + R"(, "model": "llama2-13b"})"));
+    EXPECT_EQ(served.status, 200) << served.body;
+    const Response trained = api.handle(
+        post("train", given + R"(, "model": "gpt3-6.7b", "gpus": 8, "tp": 2, "batch": 8})"));
+    EXPECT_EQ(trained.status, 200) << trained.body;
+  }
+}
+
 // A trace as torch.profiler writes it is the body, packed or not; the rest is in the query.
 TEST(Api, TakesATraceAsAFile) {
   const std::string trace = R"({"traceEvents": [

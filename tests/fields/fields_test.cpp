@@ -227,6 +227,17 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-a100", "llama.cpp", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int4});
   all.back().roots.push_back("kernel");
+  // Weights beyond the first memory, and half of them in a second one.
+  World tiered = world_of("dgx-h100", "vllm", "llama2-70b");
+  tiered.system.device.tier = {.kind = {},
+                               .capacity = Bytes(150e9),
+                               .bandwidth = BytesPerSecond(1e12),
+                               .energy = JoulesPerByte(150e-12),
+                               .latency = Seconds(2e-6)};
+  serve(tiered, {.batch = 16, .input = 2000, .output = 50}, {});
+  serve(tiered,
+        {.batch = 16, .input = 2000, .output = 50, .placement = Placement::weights, .placed = 0.8},
+        {});
   for (const auto& [system, runtime] :
        {std::pair{"dgx-h100", "pytorch"}, std::pair{"dgx-a100", "trtllm"},
         std::pair{"dgx-b200", "trtllm-2023"}, std::pair{"dgx-h100", "fsdp"}}) {

@@ -124,6 +124,7 @@ export type DeviceFacts = {
   shared: DeviceFactsShared;
   l2: DeviceFactsL2;
   memory: DeviceFactsMemory;
+  tier: DeviceFactsTier;
   power: DeviceFactsPower;
   die: DeviceFactsDie;
   mechanism: DeviceFactsMechanism;
@@ -197,6 +198,15 @@ export type DeviceFactsProvenance = {
 export type DeviceFactsShared = {
   capacity: number;
   per_clock: number;
+};
+
+export type DeviceFactsTier = {
+  kind: string;
+  capacity: number;
+  bandwidth: number;
+  energy: number;
+  latency: number;
+  read_only: boolean;
 };
 
 export type DeviceFactsVector = {
@@ -454,6 +464,8 @@ export type Memory = {
   kv_cache_bytes?: number;
   max_batch?: number;
   kv_cache_bytes_per_token?: number;
+  second_bytes?: number;
+  second_capacity_bytes?: number;
 };
 
 export type ModelAnswer = {
@@ -885,6 +897,8 @@ export type Serving = {
   acceptance: number;
   draft_cost: number;
   images: number;
+  placement: string;
+  placed: number;
 };
 
 export type SlowRequest = {
@@ -1053,6 +1067,8 @@ export type TechAnswer = {
   board_cost_dollars: number;
   package_yield: number;
   cost_dollars: number;
+  system?: Record<string, unknown>;
+  network_bytes_per_second?: number;
   warnings: string[];
   assumptions: string[];
   allocation?: AllocationFacts;

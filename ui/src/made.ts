@@ -3,10 +3,10 @@
 // again wherever the link is opened.
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { post, preset } from './api';
+import { preset } from './api';
 import { madeSystems, params } from './state';
-import { linkFacts, linkOf, systemOf } from './tech';
-import type { Fields, SystemFacts, TechAnswer } from './types';
+import { generated } from './tech';
+import type { Fields, SystemFacts } from './types';
 
 /** A request for `tech` as one word of an address: 'node~n3,dram~hbm4,area~814 mm2'. */
 export const recipeOf = (fields: Fields): string =>
@@ -32,21 +32,15 @@ const asked = new Map<string, Promise<void>>();
 
 async function make(recipe: string): Promise<void> {
   const fields = requestOfRecipe(recipe);
-  const answer = await post<TechAnswer>('/tech', fields);
-  const [inside, between] = await Promise.all([
-    linkFacts(linkOf(answer, fields)),
-    linkFacts(String(fields['network'] ?? 'ib-ndr')),
-  ]);
-  const system = systemOf(answer, inside, between);
+  const { answer, system } = await generated(fields);
+  const names = (system['fabrics'] as Fields[]).map((fabric) => String(fabric['name']));
+  const rates = [answer.link_bytes_per_second, answer.network_bytes_per_second ?? 0];
   const facts: SystemFacts = {
     name: String(system['name']),
     devices_per_node: Number(system['devices_per_node']),
     max_devices: Number(system['max_devices']),
     device: answer.device,
-    fabrics: [
-      { name: inside.title, bandwidth: answer.link_bytes_per_second },
-      { name: between.title, bandwidth: between.bandwidth },
-    ],
+    fabrics: names.map((name, index) => ({ name, bandwidth: rates[index] ?? 0 })),
   };
   madeSystems.value = new Map([...madeSystems.value, [recipe, { system, facts }]]);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated devices as systems that can be trained and served on, and the sweep over process nodes.
-import { post, preset } from './api';
-import type { Answer, DeviceFacts, Fields, InferAnswer, Json, Operator, TechAnswer, TrainAnswer } from './types';
+import { post } from './api';
+import type { Answer, DeviceFacts, Fields, InferAnswer, Operator, TechAnswer, TrainAnswer } from './types';
 
 export interface LinkFacts {
   name: string;
@@ -26,74 +26,16 @@ export interface DramFacts {
   kind: string;
   year: number;
   bandwidth: number;
+  read_only: boolean;
 }
 
-/** Answers are numbers in base units; files, and so requests, have quantities with their units. */
-const units: Record<string, string> = {
-  clock: 'Hz',
-  max_clock: 'Hz',
-  matrix_clock: 'Hz',
-  'matrix.*': 'FLOP/s',
-  'vector.fp32': 'FLOP/s',
-  'shared.capacity': 'B',
-  'shared.per_clock': 'B',
-  'l2.capacity': 'B',
-  'l2.per_clock': 'B',
-  'memory.capacity': 'B',
-  'memory.bandwidth': 'B/s',
-  'power.limit': 'W',
-  'power.idle': 'W',
-  'power.matrix_fp16': 'J/FLOP',
-  'power.matrix_fp8': 'J/FLOP',
-  'power.matrix_fp4': 'J/FLOP',
-  'power.memory': 'J/B',
-  'die.area': 'm2',
-  'mechanism.memory_latency': 's',
-};
-
-function withUnits(value: Json, path: string): Json {
-  if (typeof value === 'number') {
-    const unit = units[path] ?? units[path.replace(/\.[^.]*$/, '.*')];
-    return unit ? `${value} ${unit}` : value;
-  }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, withUnits(inner, path === '' ? name : `${path}.${name}`)]),
-  );
+/** A device, and the system of eight a node that the program makes of it: requests give it as it came. */
+export async function generated(fields: Fields, signal?: AbortSignal): Promise<{ answer: TechAnswer; system: Fields }> {
+  const answer = await post<TechAnswer>('/tech', { ...fields, system: true }, signal);
+  return { answer, system: answer.system as Fields };
 }
 
 export const systemName = (answer: TechAnswer): string => `${answer.device.name}-system`;
-
-/** Nodes of eight such devices behind one switch, and a network between them. */
-export function systemOf(answer: TechAnswer, inside: LinkFacts, between: LinkFacts): Fields {
-  const fabric = (link: LinkFacts, bandwidth: number, reach: number, topology: string): Fields => ({
-    name: link.title,
-    reach,
-    bandwidth: `${bandwidth} B/s`,
-    efficiency: link.efficiency,
-    latency: `${link.latency} s`,
-    topology,
-    reduces_in_network: link.reduces_in_network,
-  });
-  return {
-    name: systemName(answer),
-    devices_per_node: 8,
-    max_devices: 32768,
-    device: withUnits(answer.device as unknown as Json, ''),
-    fabrics: [
-      fabric(inside, answer.link_bytes_per_second, 8, 'switched'),
-      fabric(between, between.bandwidth, 32768, 'fat-tree'),
-    ],
-  };
-}
-
-export const linkFacts = (name: string): Promise<LinkFacts> => preset('links', name);
-
-/** The links inside a node: those asked for, or those that the program took. */
-export function linkOf(answer: TechAnswer, asked: Fields): string {
-  const chosen = answer.assumptions.map((line) => /^link (\S+)$/.exec(line)?.[1]).find((name) => name !== undefined);
-  return String(asked['link_gen'] ?? chosen ?? 'nvlink4');
-}
 
 /** What bounds the time, as shares of it. */
 export type Shares = Record<string, number>;
@@ -131,12 +73,10 @@ export async function sweepPoint(
   node: NodeFacts,
   dram: string,
   technology: Fields,
-  network: string,
   workloads: Workloads,
   signal: AbortSignal,
 ): Promise<SweepPoint> {
-  const answer = await post<TechAnswer>('/tech', { ...technology, node: node.name, dram }, signal);
-  const system = systemOf(answer, await linkFacts(linkOf(answer, technology)), await linkFacts(network));
+  const { answer, system } = await generated({ ...technology, node: node.name, dram }, signal);
   const ask = <T extends Answer>(path: string, fields: Fields): Promise<T> =>
     post<T>(path, { ...fields, system, explain: true }, signal);
   const [train, infer] = await Promise.all([

@@ -55,6 +55,11 @@ TextTable facts_of(const DeviceResult& a) {
       format(v.l2.per_clock * v.clock) + " at the rated clock");
   row("memory", format_binary_bytes(v.memory.capacity.value),
       fmt::format("{} x {}, {}", d.stacks, v.memory.kind, format(v.memory.bandwidth)));
+  if (v.tier.capacity.value > 0) {
+    row("second memory", format_binary_bytes(v.tier.capacity.value),
+        fmt::format("{} x {}, {}, {}{}", a.budget.tier_parts, v.tier.kind, format(v.tier.bandwidth),
+                    format(v.tier.energy), v.tier.read_only ? "; for weights" : ""));
+  }
   row("links", format(d.link_bandwidth),
       fmt::format("{} x {}, one direction", d.links, a.technology.link.title));
   row("edge", millimetres(d.edge_used), "of " + millimetres(d.edge_usable) + " that can be used");
@@ -177,6 +182,11 @@ Answer answer_of(const DeviceResult& x) {
   a("board_cost_dollars", d.board_cost);
   a("package_yield", d.package_yield);
   a("cost_dollars", d.cost());
+  if (x.system) {
+    // As files and requests have it, so that whoever asked can give it to another command.
+    a.node("system", "", write(*x.system));
+    a("network_bytes_per_second", x.system->fabrics.back().bandwidth);
+  }
   const std::vector<std::string> warnings = warnings_of(d);
   a.strings("warnings", warnings);
   if (x.front) add_front(a, *x.front, x.technologies);

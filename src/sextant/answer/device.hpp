@@ -24,6 +24,7 @@ struct DeviceResult {
   std::optional<design::Split> split;        ///< where a workload chose it
   std::optional<design::Together> together;  ///< and a strategy with it
   std::string network;                       ///< that was chosen with it
+  std::optional<System> system;              ///< of such devices, where it is asked for
   std::optional<design::Uncertainty> uncertainty;
   std::optional<design::Front> front;         ///< the device is its balanced one
   std::vector<Technology> technologies = {};  ///< of the front

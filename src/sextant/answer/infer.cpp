@@ -5,6 +5,7 @@
 
 #include "sextant/answer/parts.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/predict/tiers.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -104,6 +105,15 @@ void say_memory(Answer& a, const InferResult& x) {
        {"cache", m.cache, fmt::format("{}; {:.0f} B a token here", held, m.cache_per_token.value)},
        {"activations", m.activations, "of one pass"},
        {"other", m.other, "driver, libraries, communicators"}});
+  if (m.second_capacity.value > 0) {
+    const Tier& tier = x.scenario.problem.tier;
+    const double of_cache = cache_share(m.residence, m.cache);
+    a.say(fmt::format("  {} of {} in {}: {} of the weights, {} of the cache",
+                      format_binary_bytes(m.second.value),
+                      format_binary_bytes(m.second_capacity.value),
+                      tier.kind.empty() ? "the second memory" : tier.kind,
+                      format_percent(m.residence.weights, 0), format_percent(of_cache, 0)));
+  }
   if (m.max_batch < 1) return;
   a.say(fmt::format("  {} requests of this length fit at a time", rate_text(m.max_batch)));
 }

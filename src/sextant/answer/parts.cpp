@@ -60,6 +60,10 @@ Record memory_record(const ServingMemory& m) {
   r("other_bytes", m.other);
   r("total_bytes", m.total());
   r("capacity_bytes", m.capacity);
+  if (m.second_capacity.value > 0) {
+    r("second_bytes", m.second);
+    r("second_capacity_bytes", m.second_capacity);
+  }
   return r;
 }
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <span>
 
 #include "sextant/cost/roofline.hpp"
 
@@ -146,10 +145,10 @@ struct Problem {
 // Rows of both operands that the matrix units read from shared memory for each step: the longer
 // side is read 64 rows at least (wgmma). Filling is counted in the feed; that it does not compete
 // shows in skinny 8-bit multiplies on H100, which take in 200 B a clock, filled and read.
+constexpr double rows_read(TileShape t) { return t.m >= t.n ? std::max(64, t.m) : t.m; }
+constexpr double columns_read(TileShape t) { return t.n > t.m ? std::max(64, t.n) : t.n; }
 double operand_bytes(const Problem& p, TileShape t) {
-  const double m = t.m >= t.n ? std::max(64, t.m) : t.m;
-  const double n = t.n > t.m ? std::max(64, t.n) : t.n;
-  return m * p.x_element + n * p.w_element;
+  return rows_read(t) * p.x_element + columns_read(t) * p.w_element;
 }
 double tile_bytes(const Problem& p, TileShape t) { return t.m * p.x_element + t.n * p.w_element; }
 
@@ -194,7 +193,6 @@ constexpr double surely = 1 - 1e-12;
 
 // The best split of one tile shape, if it beats `best`.
 void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
-  if (tuned && std::max(t.m, t.n) < p.rows) return;
   const double tiles_m = std::ceil(p.m / t.m);
   const double tiles_n = std::ceil(p.n / t.n);
   const double area = static_cast<double>(t.m) * t.n;
@@ -204,10 +202,6 @@ void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
   const double feed = tile_bytes(p, t) / p.feed;
   const double inside = std::max({issue, shared, t.n / p.widen});
   const double overhead = p.drain_cycles * area / 32768 + p.tile_cycles;
-  // However it is split, the cores take this long: most shapes are out here, before anything dear.
-  const double cycles = p.batch * tiles_m * tiles_n * (p.k * std::max(inside, feed) + overhead);
-  const double least = p.start + p.epilogue + cycles / (p.cores * p.cycles_per_s);
-  if (least * surely >= best.score) return;
   const double dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
   const double memory = dram / p.bandwidth - p.epilogue + p.latency + p.hot;
   const double toll = p.toll * dram;
@@ -288,9 +282,102 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   return p;
 }
 
-std::span<const TileShape> tiles_of(const Chip& chip, Precision type) {
-  if (chip.on_vector(type)) return vector_tiles;
-  return chip.mechanism.asynchronous ? std::span<const TileShape>(fine_tiles) : coarse_tiles;
+/// What a bound for every tile of a list takes, side by side so that it takes no division and
+/// compilers can do several at a time.
+template <std::size_t N>
+struct TileTable {
+  std::array<double, N> m{}, n{}, by_m{}, by_n{}, area{};
+  std::array<double, N> read_m{}, read_n{};  ///< of operand_bytes()
+  explicit constexpr TileTable(const std::array<TileShape, N>& tiles) {
+    for (std::size_t i = 0; i < N; ++i) {
+      const TileShape t = tiles[i];
+      m[i] = t.m;
+      n[i] = t.n;
+      by_m[i] = 1.0 / t.m;
+      by_n[i] = 1.0 / t.n;
+      area[i] = static_cast<double>(t.m) * t.n;
+      read_m[i] = rows_read(t);
+      read_n[i] = columns_read(t);
+    }
+  }
+};
+
+double fourth(double x) { return x * x * (x * x); }
+
+/// What no tile's score goes below: however it is split, the cores take as long, and every operand
+/// is read once. The smooth maximum of both is kept as its fourth power.
+template <std::size_t N>
+struct LeastScores {
+  double fixed = 0;  ///< beside them
+  std::array<double, N> powers{};
+};
+template <std::size_t N>
+LeastScores<N> least_scores(const Problem& p, const TileTable<N>& t) {
+  const double by_per_clock = 2 / p.per_clock;
+  const double by_shared = 1 / p.shared;
+  const double by_feed = 1 / p.feed;
+  const double by_widen = 1 / p.widen;
+  const double by_cores = 1 / p.cores;
+  const double by_clock = 1 / p.cycles_per_s;
+  const double padded = 64 * std::ceil(p.k / 64);
+  const double bytes = p.batch * (p.x_bytes + p.w_cold + p.y_bytes);
+  const double memory = fourth(std::max(0.0, bytes / p.bandwidth - p.epilogue + p.latency + p.hot));
+  LeastScores<N> least;
+  least.fixed = p.start + p.epilogue + p.toll * bytes;
+  for (std::size_t i = 0; i < N; ++i) {
+    const double read = t.read_m[i] * p.x_element + t.read_n[i] * p.w_element;
+    const double taken = t.m[i] * p.x_element + t.n[i] * p.w_element;
+    double step = t.area[i] * by_per_clock;
+    step = read * by_shared > step ? read * by_shared : step;
+    step = taken * by_feed > step ? taken * by_feed : step;
+    step = t.n[i] * by_widen > step ? t.n[i] * by_widen : step;
+    const double overhead = p.drain_cycles * t.area[i] * (1.0 / 32768) + p.tile_cycles;
+    // Never more than ceil(length / side), whatever the product rounds to.
+    const double tiles =
+        p.batch * std::ceil(p.m * t.by_m[i] - 1e-6) * std::ceil(p.n * t.by_n[i] - 1e-6);
+    // Of more tiles than cores none is split, and the last wave takes as long as any.
+    const double even = tiles * by_cores;
+    const double waves = even + p.tail * (std::ceil(even - 1e-6) - even);
+    const double split = even * (p.k * step + overhead);
+    const double whole = waves * (padded * step + overhead);
+    least.powers[i] = (fourth((tiles > p.cores ? whole : split) * by_clock) + memory) * surely;
+  }
+  return least;
+}
+
+/// What a tuned library takes: the first of the best. The shape with the least bound is tried
+/// before the others, and leaves few of them.
+template <std::size_t N>
+Candidate best_tile(const Problem& p, const std::array<TileShape, N>& tiles,
+                    const TileTable<N>& table) {
+  LeastScores<N> least = least_scores(p, table);
+  std::size_t likely = 0;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (std::max(tiles[i].m, tiles[i].n) < p.rows) least.powers[i] = 1e300;
+    if (least.powers[i] < least.powers[likely]) likely = i;
+  }
+  Candidate first;
+  if (!(least.powers[likely] < 1e300)) return first;
+  try_tile(p, tiles[likely], true, first);
+  // One before it may be as good, one after it has to be better.
+  Candidate best{.score = std::nextafter(first.score, 1e301)};
+  double most = fourth(best.score - least.fixed * surely);
+  for (std::size_t i = 0; i < N; ++i) {
+    if (i == likely && first.score < best.score) best = first;
+    if (i == likely || least.powers[i] >= most) continue;
+    try_tile(p, tiles[i], true, best);
+    most = fourth(best.score - least.fixed * surely);
+  }
+  return best;
+}
+
+Candidate best_tile(const Problem& p, const Chip& chip, Precision type) {
+  static constexpr TileTable fine(fine_tiles);
+  static constexpr TileTable coarse(coarse_tiles);
+  static constexpr TileTable vector(vector_tiles);
+  if (chip.on_vector(type)) return best_tile(p, vector_tiles, vector);
+  if (chip.mechanism.asynchronous) return best_tile(p, fine_tiles, fine);
+  return best_tile(p, coarse_tiles, coarse);
 }
 
 }  // namespace
@@ -312,7 +399,7 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   } else if (g.provider == GemmLibrary::scaled) {
     for (const TileShape t : wide_tuned_tiles) try_tile(p, t, false, best);
   } else {
-    for (const TileShape t : tiles_of(chip, chip.runs[g.type])) try_tile(p, t, true, best);
+    best = best_tile(p, chip, chip.runs[g.type]);
   }
   const double area = static_cast<double>(best.tile.m) * best.tile.n;
   const double edge = tile_bytes(p, best.tile);

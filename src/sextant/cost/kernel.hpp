@@ -48,7 +48,8 @@ struct KernelCost {
   Bound bound = Bound::launch;  ///< the longest of them
   Tiling tiling;
   Hertz clock;
-  double activity = 1;  ///< how much the data switch: 1 random numbers, 0 zeros
+  double activity = 1;     ///< how much the data switch: 1 random numbers, 0 zeros
+  double byte_energy = 1;  ///< of `dram`, over device memory's: of a second memory it differs
 };
 
 /// Smooth maximum: resources overlap, but not perfectly near the ridge. Free fits to GEMMs of three

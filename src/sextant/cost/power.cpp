@@ -70,7 +70,8 @@ Joules memory_draw(const Chip& chip, const KernelCost& cost) {
   // A byte's energy was measured at the highest clock. About a quarter of it is the DRAM's own; the
   // rest is L2 and the wires to the cores, which follow the voltage too.
   const double path = std::pow(cost.clock / chip.light_clock, energy_exponent);
-  return chip.memory_energy * cost.dram * switching(cost) * (dram_share + (1 - dram_share) * path);
+  return cost.byte_energy * chip.memory_energy * cost.dram * switching(cost) *
+         (dram_share + (1 - dram_share) * path);
 }
 
 Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type) {

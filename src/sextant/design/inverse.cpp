@@ -160,16 +160,17 @@ class Number {
                              : root_ == "dram"    ? reflect(t.machine.technology.memory)
                              : root_ == "link"    ? reflect(t.machine.technology.link)
                              : root_ == "core"    ? reflect(t.machine.technology.core)
+                             : root_ == "tier"    ? reflect(t.machine.technology.tier)
                              : root_ == "network" ? reflect(t.network)
                              : root_ == "budget"  ? reflect(t.machine.budget)
                              : root_ == "device"  ? reflect(t.blueprint.device)
                                                   : StructRef{};
     if (fields.fields.empty()) {
-      const std::vector<std::string> roots = {"node",    "dram",   "link",  "core",
-                                              "network", "budget", "device"};
+      const std::vector<std::string> roots = {"node", "dram",    "link",   "core",
+                                              "tier", "network", "budget", "device"};
       std::string hint = did_you_mean(root_, roots);
       throw InputError("--solve: nothing is called '" + root_ + "'",
-                       hint.empty() ? "a field of node, dram, link, core, network, budget or "
+                       hint.empty() ? "a field of node, dram, link, core, tier, network, budget or "
                                       "device, such as dram.bandwidth"
                                     : hint);
     }

@@ -21,11 +21,12 @@ struct TechOptions {
   std::string power;
   std::string l2;
   std::optional<int> dies, stacks, spare_stacks, links;
+  std::string tier;                    ///< second memory: a part's name, " x4" of them
   std::optional<double> kept;          ///< share of the cores that is sold
   std::string memory_rate = "device";  ///< as devices run it, or as its standard rates it
   std::vector<std::string> chiplet;    ///< dies without cores
   std::string price;                   ///< of a device, for the objective cost
-  bool system = false;                 ///< -o out.toml is a system of eight, not the device alone
+  bool system = false;                 ///< of eight a node, for -o out.toml and in JSON
   std::string plot;
   // What the device is made to do, for all that follows.
   std::string workload;  ///< train or infer
@@ -67,6 +68,9 @@ void describe(V& v, TechOptions& o) {
   v("power", o.power, {.help = "board limit, such as '700 W'; without, what it needs"});
   v("stacks", o.stacks, {.help = "parts of memory; without, as many as the edge holds"});
   v("spare_stacks", o.spare_stacks, {.help = "places for memory left empty"});
+  v("tier", o.tier,
+    {.help = "a second memory beside it, for serving: 'hbf x2', 'lpddr5x x8', 'cxl x4'",
+     .placeholder = "PART"});
   v("memory_rate", o.memory_rate,
     {.help = "rate of memory: as devices run it, or as its standard rates it",
      .choices = memory_rates});
@@ -83,7 +87,9 @@ void describe(V& v, TechOptions& o) {
   v("l2", o.l2, {.help = "last-level cache as sold, such as '50 MiB'"});
   v("plot", o.plot,
     {.help = "write a figure: out.svg or out.html", .placeholder = "FILE", .local = true});
-  v("system", o.system, {.help = "with -o out.toml: nodes of eight, not the device alone"});
+  v("system", o.system,
+    {.help =
+         "nodes of eight as a system: with -o out.toml in place of the device, in JSON beside it"});
   v("workload", o.workload,
     {.help = "what it is made to do: train or infer", .choices = optimised_workloads});
   v("uncertainty", o.uncertainty,

@@ -20,6 +20,8 @@ struct TrafficOptions {
   std::optional<int> tp, pp, dp, ep, replicas;
   std::string precision;
   std::string kv_precision;
+  std::string placement;  ///< of a device's second memory
+  std::optional<double> placed;
   std::optional<int> speculate;
   std::optional<double> acceptance, draft_cost;
   // Requests.
@@ -93,6 +95,10 @@ void describe(V& v, TrafficOptions& o) {
      .choices = choices_of<Precision>()});
   v("kv_precision", o.kv_precision,
     {.help = "of the cache: bf16 fp16 fp8 int8", .choices = choices_of<Precision>()});
+  v("placement", o.placement,
+    {.help = "what lives in a device's second memory: overflow, weights, cache, both, spread",
+     .choices = choices_of<Placement>()});
+  v("placed", o.placed, {.help = "share of what --placement names"});
   v("speculate", o.speculate, {.help = "tokens a draft model proposes a step"});
   v("acceptance", o.acceptance, {.help = "chance that one of them is right"});
   v("draft_cost", o.draft_cost, {.help = "time of a draft step over one of the model"});

@@ -59,6 +59,8 @@ class Reader {
     }
     if (!o_.precision.empty()) q.given.set("precision", Node::of(o_.precision));
     if (!o_.kv_precision.empty()) q.given.set("kv_precision", Node::of(o_.kv_precision));
+    if (!o_.placement.empty()) q.given.set("placement", Node::of(o_.placement));
+    if (o_.placed) q.given.set("placed", Node::of(*o_.placed));
     if (o_.speculate) q.given.set("speculate", Node::of(*o_.speculate));
     if (o_.acceptance) q.given.set("acceptance", Node::of(*o_.acceptance));
     if (o_.draft_cost) q.given.set("draft_cost", Node::of(*o_.draft_cost));
@@ -184,7 +186,7 @@ Pool Reader::pool_of(const Scenario& s, int replicas) {
   const EngineFit fit = fit_engine(s.problem, s.strategy, choices);
   x_.fits = x_.fits && fit.fits;
   x_.memory = fit.memory;
-  return {s.problem, s.strategy, fit.limits, replicas};
+  return pool_with(s.problem, s.strategy, fit, replicas);
 }
 
 void Reader::read_cluster() {

@@ -11,7 +11,9 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/predict/held.hpp"
 #include "sextant/predict/record.hpp"
+#include "sextant/predict/tiers.hpp"
 #include "sextant/spec/patience.hpp"
 
 namespace sextant {
@@ -37,8 +39,9 @@ struct Tokens {
   double chunk = 0;          ///< tokens of pieces of prompts
   double chunk_context = 0;  ///< and what a piece looks at, itself included
   double pieces = 1;
-  double images = 0;  ///< to make tokens of, on this rank
-  double seen = 0;    ///< images that each sequence looks at
+  double images = 0;    ///< to make tokens of, on this rank
+  double seen = 0;      ///< images that each sequence looks at
+  Residence home = {};  ///< of weights and cache
   double all() const { return sequences * queries + chunk; }
 };
 
@@ -70,6 +73,7 @@ class Pass {
     // units' (cost/attention.hpp): here it follows the real one down.
     attention_clock_ = p.chip.clock * (clock / p.chip.light_clock);
     tensor_ = {s.tp, std::min(s.tp, p.network.devices_per_node)};
+    find_cache();
   }
 
   Sum run() {
@@ -98,6 +102,7 @@ class Pass {
   /// Attention kernels of all layers alone, at another context: what a growing cache changes.
   Seconds attention_at(double context) {
     t_.context = context;
+    find_cache();
     Seconds sum;
     for (const graph::Branch& b : p_.graph.branches) {
       for (const graph::Operator& op : b.operators) {
@@ -110,6 +115,40 @@ class Pass {
   }
 
  private:
+  /// Where the cache of all sequences is by now, those of other stages' passes included.
+  void find_cache() {
+    if (p_.tier.capacity.value <= 0) return;
+    const StageKind stage = stage_of(p_, sliced(s_), t_.home.stage);
+    const double held = t_.sequences * cached(p_, s_, stage, t_.context, t_.seen) +
+                        (t_.chunk > 0 ? t_.pieces * cached(p_, s_, stage, t_.chunk_context, 0) : 0);
+    cache_share_ = cache_share(t_.home, Bytes(s_.pp * held));
+  }
+
+  /// A kernel that finds this share of its bytes in the second memory.
+  template <class Kernel>
+  KernelCost reads(double share, const Kernel& kernel) const {
+    if (share <= 0) return kernel(p_.chip);
+    const Chip chip = reading(p_.chip, p_.tier, share);
+    KernelCost c = kernel(chip);
+    c.byte_energy = chip.memory_energy / p_.chip.memory_energy;
+    c.time += later(p_.chip, p_.tier);
+    c.busy[Bound::latency] += later(p_.chip, p_.tier);
+    find_bound(c);
+    return c;
+  }
+
+  /// The same of weights, with other bytes beside them that are in the first memory.
+  template <class Kernel>
+  KernelCost reads_weights(double weights, double others, const Kernel& kernel) const {
+    return reads(t_.home.weights * weights / std::max(1.0, weights + others), kernel);
+  }
+  KernelCost multiply(const Gemm& g) const {
+    const double element = element_bytes(g.type);
+    const double stored = g.weight_bits > 0 ? g.weight_bits / 8 : element;
+    return reads_weights(g.n * g.k * stored, g.m * (g.k * element + g.n * g.result_bytes),
+                         [&](const Chip& chip) { return gemm(chip, g, matrix_clock_); });
+  }
+
   void apply(const graph::Branch& b, const graph::Operator& op) {
     type_ = op.kind;
     if constexpr (Trace::records) branch_ = &b, operator_ = &op;
@@ -169,8 +208,8 @@ class Pass {
     const double heads = x.heads / s_.tp;
     if (!p_.kernels.whole_module && op.cache.elements.all() > 0) {
       const double written = x.latent ? x.rank + x.rope : op.cache.elements.on(s_.tp);
-      stream("append to the cache", StreamOp::copy, tokens, written,
-             p_.runtime.fusion.append_bytes);
+      stream("append to the cache", StreamOp::copy, tokens, written, p_.runtime.fusion.append_bytes,
+             cache_share_);
     }
     kernel(Work::attention, b.name.data(), mixed(op), 1);
     note([&] {
@@ -204,13 +243,19 @@ class Pass {
                      .patches = t_.images * op.per_image,
                      .images = t_.seen};
     if (op.mixer.sequence > 0) return mixer(p_.chip, p_.kernels, op, shape, clock);
+    const auto run = [&] {
+      return reads(cache_share_,
+                   [&](const Chip& chip) { return mixer(chip, p_.kernels, op, shape, clock); });
+    };
     KernelCost c;
-    if (t_.sequences > 0) c = mixer(p_.chip, p_.kernels, op, shape, clock);
+    if (t_.sequences > 0) c = run();
     if (t_.chunk <= 0) return c;
     shape.batch = t_.pieces;
     shape.queries = t_.chunk / t_.pieces;
     shape.context = t_.chunk_context;
-    return then(c, mixer(p_.chip, p_.kernels, op, shape, clock));
+    const KernelCost piece = run();
+    c.byte_energy = piece.byte_energy;
+    return then(c, piece);
   }
 
   void activation(const graph::Operator& op, double tokens) {
@@ -242,7 +287,16 @@ class Pass {
                             : narrow(layer.type)       ? p_.kernels.experts_8bit
                                                        : p_.kernels.experts;
     send_tokens("dispatch", r, tokens, true);
-    kernel(Work::experts, op.name, expert_layer(p_.chip, k, layer, matrix_clock_), 6);
+    // Of the experts that are chosen, all weights; of tokens their rows between the multiplies.
+    const double chosen = std::min(r.count / double(s_.ep), layer.tokens * r.topk);
+    const double weights =
+        chosen * (r.halves + 1) * r.width * r.ffn / layer.tp * layer.weight_bits / 8;
+    const double rows = layer.tokens * r.topk / s_.ep * 2 * (2 * r.width + 2 * r.ffn / layer.tp);
+    kernel(Work::experts, op.name,
+           reads_weights(
+               weights, rows,
+               [&](const Chip& chip) { return expert_layer(chip, k, layer, matrix_clock_); }),
+           6);
     note([&] {
       return whole(layer.tokens) + " to " + whole(r.topk) + " of " + whole(r.count) + ", " +
              whole(r.width) + " x " + whole(r.ffn);
@@ -305,17 +359,19 @@ class Pass {
     stream(op.name, plain, tokens, h, 4);
   }
 
-  void stream(const char* name, StreamOp op, double rows, double cols, double bytes) {
+  void stream(const char* name, StreamOp op, double rows, double cols, double bytes,
+              double second = 0) {
     if (rows <= 0 || cols <= 0) return;
-    const KernelCost c =
-        sextant::stream(p_.chip, p_.kernels.stream[op], moving(op, rows, cols, bytes), clock_);
+    const KernelCost c = reads(second, [&](const Chip& chip) {
+      return sextant::stream(chip, p_.kernels.stream[op], moving(op, rows, cols, bytes), clock_);
+    });
     kernel(work_, name, c, 1);
     note([&] { return whole(rows) + " x " + whole(cols); });
   }
 
   void batched(const char* name, double batch, double m, double n, double k) {
     const Gemm g{.m = m, .n = n, .k = k, .batch = batch, .type = Precision::bf16};
-    kernel(Work::multiply, name, gemm(p_.chip, g, matrix_clock_), 1, &g);
+    kernel(Work::multiply, name, multiply(g), 1, &g);
   }
 
   void linear(const graph::Operator& op, double tokens, bool head) {
@@ -333,8 +389,7 @@ class Pass {
       if (p_.runtime.weights.narrow_head && s_.precision == Precision::int4) {
         g.weight_bits = stored_bits(p_.runtime, s_.precision);
       }
-      return kernel(Work::head, logits ? "output head" : op.name, gemm(p_.chip, g, matrix_clock_),
-                    1, &g);
+      return kernel(Work::head, logits ? "output head" : op.name, multiply(g), 1, &g);
     }
     if (quantised_apart(p_, g.type)) {
       type_ = Kind::cast;
@@ -343,7 +398,7 @@ class Pass {
       g.provider = GemmLibrary::scaled;
     }
     if (!tower_ && !op.wide) g.weight_bits = stored_bits(p_.runtime, s_.precision);
-    kernel(Work::multiply, op.name, gemm(p_.chip, g, matrix_clock_), 1, &g);
+    kernel(Work::multiply, op.name, multiply(g), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
       all_reduce(tokens, op.out.all());
     }
@@ -467,7 +522,8 @@ class Pass {
   Trace& trace_;
   Sum sum_;
   double count_ = 1;
-  bool tower_ = false;  ///< on the way through it
+  double cache_share_ = 0;  ///< in the second memory
+  bool tower_ = false;      ///< on the way through it
   Work work_ = Work::stream;
   bool aside_ = false;  // the operator runs beside the routed experts
   Kind type_ = Kind::linear;
@@ -519,7 +575,7 @@ PassCost pass(const Problem& p, const Strategy& s, const Tokens& tokens, Trace& 
   return c;
 }
 
-Tokens tokens_of(const Problem& p, const Strategy& s, PassShape shape) {
+Tokens tokens_of(const Problem& p, const Strategy& s, PassShape shape, const Residence& home) {
   return {.sequences = std::ceil(shape.batch / std::max(1, s.dp)),
           .queries = shape.queries,
           .context = shape.context,
@@ -527,7 +583,8 @@ Tokens tokens_of(const Problem& p, const Strategy& s, PassShape shape) {
           .chunk_context = shape.chunk_context,
           .pieces = shape.pieces,
           .images = shape.images / std::max(1, s.dp),
-          .seen = double(p.serving.images)};
+          .seen = double(p.serving.images),
+          .home = home};
 }
 
 /// Decode steps from the first generated token to the last, averaged exactly: only attention
@@ -547,15 +604,12 @@ PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first
   return mean;
 }
 
-/// Tokens of prompts that one pass takes, on a replica.
-double budget_of(const Serving& w) { return w.chunk > 0 ? w.chunk : usual_budget; }
-
 /// The prompts of a batch: as many at a time as a pass takes; one that is longer in pieces.
 struct Prompts {
   double passes = 1;
   PassCost cost;  ///< of one pass, their mean
 };
-Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
+Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Residence& home) {
   const double input = prompt_tokens(p);
   const double images = p.serving.images;
   const double sequences = std::ceil(batch / std::max(1, s.dp));
@@ -572,7 +626,8 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch) {
                        .queries = piece,
                        .context = context,
                        .images = sequences * images / r.passes,
-                       .seen = images},
+                       .seen = images,
+                       .home = home},
                 silent);
   const Seconds launched(smooth_max(r.cost.time.value, prompt_launch(p, s.precision).value));
   r.cost.parts[Work::host] += launched - r.cost.time;
@@ -665,89 +720,6 @@ Seconds speculated(const Problem& p, const Strategy& s, const Tokens& decode, Se
   return (step + asked * x.draft_cost * one) / tokens_a_step(x);
 }
 
-/// Bytes that a sequence of so many tokens holds on a rank, in one layer of a branch.
-double cached(const graph::Branch& b, double tokens, double images, double element, double ranks) {
-  double bytes = 0;
-  for (const graph::Operator& op : b.operators) {
-    bytes += graph::cached_bytes(op, tokens, images, element, ranks);
-  }
-  return bytes;
-}
-
-/// The same in all layers of a stage.
-double cached(const Problem& p, const Strategy& s, const StageKind& stage, double tokens,
-              double images) {
-  const graph::Graph& g = p.graph;
-  const double element = element_bytes(p.serving.cache);
-  double bytes = 0;
-  for (int i = 0; i < g.branch_count(); ++i) {
-    double layers = 0;
-    for (std::size_t t = 0; t < static_cast<std::size_t>(g.type_count); ++t) {
-      if (g.types[t].holds(i)) layers += stage.types[t];
-    }
-    bytes +=
-        layers * cached(g.branches[static_cast<std::size_t>(i)], tokens, images, element, s.tp);
-  }
-  return bytes;
-}
-
-ServingMemory memory_of(const Problem& p, const Strategy& s) {
-  const Serving& w = p.serving;
-  const Model& m = p.model;
-  ServingMemory r;
-  r.capacity = p.capacity;
-  double largest = 0;
-  // Ranks that expert parallelism leaves share every expert.
-  Strategy sliced = s;
-  sliced.etp = std::max(1, s.tp * std::max(1, s.dp) / s.ep);
-  sliced.interleave = 1;
-  const double prompt = prompt_tokens(p);
-  const double longest = prompt + w.output;
-  Bytes sequence;
-  for (int i = 0; i < s.pp; ++i) {
-    const StageKind stage = stage_of(p, sliced, i);
-    const RankParameters n = rank_parameters(p, sliced, stage);
-    const double narrow_bytes = stored_bits(p.runtime, s.precision) / 8;
-    const double bytes =
-        (n.dense + n.experts) * narrow_bytes + (n.embedding + n.head + n.vision) * 2;
-    largest = std::max(largest, bytes);
-    const Bytes held(cached(p, s, stage, longest, w.images));
-    if (held < sequence) continue;
-    sequence = held;
-    // What one more token takes while no window is full.
-    r.cache_per_token = Bytes(cached(p, s, stage, 1, 0) - cached(p, s, stage, 0, 0));
-    r.cache_of_images = Bytes(cached(p, s, stage, 0, w.images) - cached(p, s, stage, 0, 0));
-  }
-  r.weights = Bytes(largest);
-  const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
-  r.cache = batch * sequence;
-  const double widest = std::max<double>(
-      m.ffn, m.experts.count > 0 ? static_cast<double>(m.experts.topk) * m.experts.ffn : 0);
-  const auto activations = [&](double requests) {
-    const double tokens = std::min(requests * prompt, budget_of(w) + (w.chunk > 0 ? requests : 0));
-    const double text = tokens * (4.0 * m.hidden + 3 * widest / s.tp);
-    // The images of the prompts that one pass takes go through their tower before it.
-    const double images = w.images * std::ceil(tokens / prompt);
-    const double tower = images * image_shape(m.vision).patches() *
-                         (4.0 * m.vision.hidden + 3.0 * m.vision.ffn / s.tp);
-    return Bytes(std::max(text, tower) * 2 + requests * static_cast<double>(m.vocab) * 4);
-  };
-  r.other = p.runtime.footprint.context;
-  // The most requests of a replica that fit, by bisection: activations grow with them too.
-  const Bytes free = r.capacity - r.weights - r.other;
-  double most = 0;
-  double too_many = std::max(1.0, std::floor(free / Bytes(m.vocab * 4.0)) + 1);
-  while (too_many - most > 1) {
-    const double middle = std::floor((most + too_many) / 2);
-    (middle * sequence + activations(middle) <= free ? most : too_many) = middle;
-  }
-  r.max_batch = most * std::max(1, s.dp);
-  // In a closed loop those that do not fit are not in the pass.
-  const bool closed = w.batching == Batching::closed_loop;
-  r.activations = activations(closed ? std::min(batch, std::max(1.0, most)) : batch);
-  return r;
-}
-
 /// Requests whose caches fit while they grow: paged engines hold what is there, not the longest.
 double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory& m) {
   const Serving& w = p.serving;
@@ -755,6 +727,12 @@ double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory&
   const Bytes mean = m.cache_per_token * (prompt_tokens(p) + w.output / 2.0) + m.cache_of_images;
   if (mean.value <= 0) return 1e9;
   return std::max({1.0, m.max_batch, std::floor(free / mean) * std::max(1, s.dp)});
+}
+
+/// Where a pass finds weights and cache.
+Residence home_of(const Problem& p, const Strategy& s) {
+  if (p.residence.fixed || p.tier.capacity.value <= 0) return p.residence;
+  return serving_memory(p, s, true).residence;
 }
 
 }  // namespace
@@ -789,13 +767,13 @@ std::string_view meaning_of(Work w) {
 
 PassCost serving_pass(const Problem& p, const Strategy& s, PassShape shape) noexcept {
   Silent silent;
-  return pass(p, s, tokens_of(p, s, shape), silent);
+  return pass(p, s, tokens_of(p, s, shape, home_of(p, s)), silent);
 }
 
 ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape) {
   Recorder recorder;
   ExplainedPass x;
-  x.cost = pass(p, s, tokens_of(p, s, shape), recorder);
+  x.cost = pass(p, s, tokens_of(p, s, shape, home_of(p, s)), recorder);
   x.operators = std::move(recorder.operators);
   return x;
 }
@@ -803,24 +781,26 @@ ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape)
 namespace {
 
 /// With no more than so many requests decoding at a time.
-ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most) noexcept {
+ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
+                              bool tiered) noexcept {
   ServingEstimate e;
   e.verdict = legal_serving(p, s);
   if (e.verdict != Verdict::fits) return e;
   const Serving& w = p.serving;
   e.devices = static_cast<double>(s.tp) * s.pp * s.dp;
   const bool closed = w.batching == Batching::closed_loop;
-  e.memory = memory_of(p, s);
+  e.memory = serving_memory(p, s, tiered);
+  const Residence& home = e.memory.residence;
   e.active = closed ? std::min({double(w.batch), most, in_flight_limit(p, s, e.memory)}) : w.batch;
   // Stages work on different microbatches at a time.
   const double waves = std::min<double>(s.pp, e.active);
   const double each = std::ceil(e.active / waves);
   const double steps = std::max(1, w.output - 1);
-  Tokens decode = tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens});
+  Tokens decode = tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens}, home);
   e.decode = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
   // Each of the waves passes every stage once a step.
   const Seconds step = speculated(p, s, decode, e.decode.time * std::max(1.0, waves / s.pp), steps);
-  const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each);
+  const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each, home);
   e.prefill = prompts.cost;
   e.first_token = prompts.passes * prompts.cost.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) +
                   p.runtime.host_per_request + p.runtime.engine.request;
@@ -847,17 +827,30 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most) 
   return e;
 }
 
-}  // namespace
-
-ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
-  const ServingEstimate e = serve_at_most(p, s, std::numeric_limits<double>::infinity());
+ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noexcept {
+  const ServingEstimate e = serve_at_most(p, s, std::numeric_limits<double>::infinity(), tiered);
   // One more prompt joins a step with every request more than tokens are generated. Just beyond
   // such an edge an engine does better with fewer at a time, and may be told so.
   const double edge = static_cast<double>(p.serving.output) * std::max(1, s.dp);
   if (p.serving.batching != Batching::closed_loop || !(e.active > edge)) return e;
   const double fewer = std::floor((e.active - 1) / edge) * edge;
-  const ServingEstimate other = serve_at_most(p, s, fewer);
+  const ServingEstimate other = serve_at_most(p, s, fewer, tiered);
   return other.verdict == e.verdict && other.latency < e.latency ? other : e;
+}
+
+}  // namespace
+
+ServingEstimate serve(const Problem& p, const Strategy& s) noexcept {
+  const ServingEstimate e = serve_with(p, s, true);
+  const Serving& w = p.serving;
+  if (p.tier.capacity.value <= 0 || w.placement != Placement::overflow ||
+      w.batching != Batching::closed_loop) {
+    return e;
+  }
+  // More requests at a time with caches in a slow memory may take longer than fewer that wait: an
+  // engine leaves alone what does not pay.
+  const ServingEstimate without = serve_with(p, s, false);
+  return without.verdict == Verdict::fits && without.latency <= e.latency ? without : e;
 }
 
 }  // namespace sextant

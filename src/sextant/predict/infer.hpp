@@ -48,7 +48,10 @@ struct ServingMemory {
   Bytes cache;  ///< of the whole batch at its longest, or of a closed loop all that is left
   Bytes activations;
   Bytes other;
-  Bytes capacity;
+  Bytes capacity;         ///< of both memories, as far as weights and cache may use them
+  Bytes second;           ///< held in the second memory
+  Bytes second_capacity;  ///< zero: there is none
+  Residence residence;
   Bytes cache_per_token;  ///< of one sequence, this device
   Bytes cache_of_images;  ///< of one sequence that looks at them, however long
   double max_batch = 0;   ///< requests that fit at their longest

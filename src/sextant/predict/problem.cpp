@@ -42,6 +42,7 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
     p.peak[type] = peak_of(system.device, runs_as(system.device, type));
   }
   p.capacity = system.device.memory.capacity;
+  p.tier = system.device.tier;
   p.host_link = system.host.link;
   p.host_memory = system.host.memory / std::max(1, system.devices_per_node);
   p.host_power = system.node_overhead / std::max(1, system.devices_per_node);

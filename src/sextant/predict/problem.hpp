@@ -14,6 +14,16 @@
 
 namespace sextant {
 
+/// Where a serving engine has put what it reads, with a second memory.
+struct Residence {
+  double weights = 0;   ///< share in the second memory
+  double cache = 0;     ///< the same, where it does not follow from `room`
+  bool spills = false;  ///< the cache fills `room` first
+  Bytes room;           ///< of the first memory, for the cache
+  int stage = 0;        ///< of the pipeline, with the most cache
+  bool fixed = false;   ///< by whoever runs passes; else by what the workload holds at most
+};
+
 struct Problem {
   Chip chip;
   Network network;
@@ -27,8 +37,10 @@ struct Problem {
   ParameterCount parameters;
   Training work;
   Serving serving;
-  MatrixRates peak;          ///< of the datasheet, by the type a multiply really runs in
-  Bytes capacity;            ///< memory of one device
+  MatrixRates peak;  ///< of the datasheet, by the type a multiply really runs in
+  Bytes capacity;    ///< memory of one device
+  Tier tier;         ///< its second memory
+  Residence residence;
   BytesPerSecond host_link;  ///< device to host
   Bytes host_memory;         ///< of a node, a device's share
   Watts host_power;          ///< of a node beside its devices, a device's share

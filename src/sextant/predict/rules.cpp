@@ -316,6 +316,27 @@ constexpr std::tuple serving_rules{
          [](const Problem& p, const Strategy&) -> Words {
            return {no_tower(p), towers};
          }},
+    Rule{Verdict::placement_without_tier, "placement",
+         [](const Problem& p, const Strategy&) {
+           const Placement how = p.serving.placement;
+           const bool cache = how == Placement::cache || how == Placement::both;
+           if (how == Placement::overflow) return p.serving.placed == 1;
+           return p.tier.capacity.value > 0 && !(cache && p.tier.read_only);
+         },
+         [](const Problem& p, const Strategy&) -> Words {
+           const std::string how(name_of(p.serving.placement));
+           if (p.serving.placement == Placement::overflow) {
+             return {"a share is of weights, cache or both; overflow is what does not fit",
+                     "such as placement weights"};
+           }
+           if (p.tier.capacity.value > 0) {
+             return {how + " in " + (p.tier.kind.empty() ? "a memory" : p.tier.kind) +
+                         ", which is read only: a cache is written in every step",
+                     "weights can live there, or spread"};
+           }
+           return {how + " in a second memory, which the device does not have",
+                   "give it one: --set device.tier.capacity='512 GB', device.tier.bandwidth"};
+         }},
 };
 
 template <class... Rules>

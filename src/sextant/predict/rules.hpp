@@ -37,10 +37,11 @@ enum class Verdict : std::uint8_t {
   chunk_without_loop,       ///< pieces of a prompt join the steps of others
   images_without_tower,     ///< the model sees none
   images_too_many,          ///< more tokens than a sequence has
+  placement_without_tier,   ///< no second memory, or none that holds a cache
   count
 };
 constexpr auto names_of(Verdict) {
-  return std::array<std::string_view, 21>{"fits",
+  return std::array<std::string_view, 22>{"fits",
                                           "out of memory",
                                           "too many devices",
                                           "heads not divisible",
@@ -60,7 +61,8 @@ constexpr auto names_of(Verdict) {
                                           "integers do not train",
                                           "chunks without a closed loop",
                                           "images without a tower",
-                                          "images beyond the sequence"};
+                                          "images beyond the sequence",
+                                          "no second memory"};
 }
 
 /// Devices that a strategy takes.

@@ -116,6 +116,8 @@ TEST(Check, AgreesWithLegalOverEveryAxis) {
       p.runtime.serves = draw.pick(std::array{true, true, true, false});
       p.serving.chunk = draw.pick(std::array{0, 0, 0, 256});
       p.work.images = p.serving.images = draw.pick(std::array{0, 0, 0, 2});
+      p.serving.placement = draw.pick(std::array{Placement::overflow, Placement::overflow,
+                                                 Placement::overflow, Placement::weights});
       p.work.batch = draw.pick(std::array{1, 12, 64, 96});
       p.work.seq = draw.pick(std::array{2048, 4096, 3000});
       const Strategy s = draw();

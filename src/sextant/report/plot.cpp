@@ -14,13 +14,14 @@
 namespace sextant::plot {
 namespace {
 
-// Okabe and Ito's colours less yellow and black, which vanish on a light or a dark page.
-constexpr std::array colours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                "#E69F00", "#56B4E9", "#7F7F7F"};
+// Okabe and Ito's colours less yellow and black, which vanish on a light or a dark page, and brown.
+constexpr std::array<std::string_view, palette> colours = {
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C5A2B"};
 constexpr std::size_t shapes = 6;
 
 constexpr double font = 11;
 constexpr double title_font = 12.5;
+constexpr double bold = 1.1;      // over the width of plain text
 constexpr double small_font = 8;  // exponents
 constexpr double edge = 10;       // around everything
 constexpr double line_height = 15;
@@ -40,7 +41,8 @@ std::string px(double v) {
   return text == "-0" ? "0" : text;
 }
 
-// About as wide as a sans-serif face sets it.
+// About as wide as a wide sans-serif face (DejaVu) sets it: where Helvetica is not, others take its
+// place.
 double text_width(std::string_view text, double size) {
   double width = 0;
   for (std::size_t i = 0; i < text.size();) {
@@ -48,11 +50,11 @@ double text_width(std::string_view text, double size) {
     const char32_t c = next_code_point(text, i);
     if (c < 0x80 && std::string_view("ijlt.,:;'|!()[]fIr/ ").find(static_cast<char>(c)) !=
                         std::string_view::npos) {
-      width += 0.3;
+      width += 0.37;
     } else if ((c >= 'A' && c <= 'Z') || c == 'm' || c == 'w' || c == '%' || c == '@') {
-      width += 0.72;
+      width += 0.74;
     } else {
-      width += 0.56 * display_width(text.substr(start, i - start));
+      width += 0.62 * display_width(text.substr(start, i - start));
     }
   }
   return width * size;
@@ -79,6 +81,7 @@ struct Canvas {
   Scale x;
   Scale y;
   Box plot;
+  bool staggered = false;  ///< names below the plot stand in two rows
   std::string out;
 
   template <class... Args>
@@ -95,8 +98,10 @@ struct Look {
   std::string_view colour;
   std::size_t shape;
 };
-Look look_of(std::size_t series) {
-  return {colours[series % colours.size()], (series + series / colours.size()) % shapes};
+Look look_of(const Figure& figure, std::size_t series) {
+  const int asked = figure.series[series].colour;
+  const std::size_t colour = asked < 0 ? series : static_cast<std::size_t>(asked);
+  return {colours[colour % colours.size()], (series + series / colours.size()) % shapes};
 }
 
 double dot_radius(const Figure& figure) {
@@ -155,23 +160,41 @@ std::string label_markup(const Tick& tick) {
   return text;
 }
 
-// Labels stand only where they do not run into the one before.
+constexpr double between_labels = 5;
+constexpr double second_row = 13;
+
+// Names that would run into each other in one row.
+bool crowded(const Figure& figure, const Scale& x, double plot_width) {
+  if (figure.x.names.empty()) return false;
+  double free_from = -1e9;
+  for (const Tick& t : x.ticks) {
+    const double middle = x.at(t.value) * plot_width;
+    const double half = label_width(t) / 2;
+    if (middle - half < free_from) return true;
+    free_from = middle + half + between_labels;
+  }
+  return false;
+}
+
+// Labels stand only where they do not run into the one before in their row.
 void draw_ticks(Canvas& c) {
   const double bottom = c.plot.y + c.plot.height;
   const double right = c.plot.x + c.plot.width;
   std::string marks;
   std::string labels;
-  double free_from = -1e9;
+  std::array<double, 2> free_from = {-1e9, -1e9};
+  std::size_t row = 0;
   for (const Tick& t : c.x.ticks) {
     const double x = c.plot.x + c.x.at(t.value) * c.plot.width;
     const double size = t.label.empty() ? 2.5 : 5;
     marks += fmt::format("M{0} {1}v{3}M{0} {2}v{4}", px(x), px(bottom), px(c.plot.y), px(-size),
                          px(size));
     const double half = label_width(t) / 2;
-    if (t.label.empty() || x - half < free_from) continue;
-    free_from = x + half + 5;
+    if (t.label.empty() || x - half < free_from.at(row)) continue;
+    free_from.at(row) = x + half + between_labels;
     labels += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", px(x),
-                          px(bottom + 15), label_markup(t));
+                          px(bottom + 15 + static_cast<double>(row) * second_row), label_markup(t));
+    if (c.staggered) row = 1 - row;
   }
   for (const Tick& t : c.y.ticks) {
     const double y = c.plot.y + (1 - c.y.at(t.value)) * c.plot.height;
@@ -192,7 +215,8 @@ void draw_ticks(Canvas& c) {
 
 void draw_titles(Canvas& c, double left) {
   const double middle = c.plot.y + c.plot.height / 2;
-  draw_text(c, {c.plot.x + c.plot.width / 2, c.plot.y + c.plot.height + 33}, c.x.title,
+  const double below = c.plot.y + c.plot.height + 33 + (c.staggered ? second_row : 0);
+  draw_text(c, {c.plot.x + c.plot.width / 2, below}, c.x.title,
             R"( text-anchor="middle" font-size="12")");
   draw_text(c, {left, middle}, c.y.title,
             fmt::format(R"-( text-anchor="middle" font-size="12" transform="rotate(-90 {} {})")-",
@@ -246,9 +270,13 @@ void draw_line(Canvas& c, const Series& series, Look look) {
 
 void draw_dots(Canvas& c, const Series& series, Look look) {
   const double radius = dot_radius(c.figure);
-  // Where dots crowd, let those below shine through.
+  const bool on_boxes = std::any_of(c.figure.series.begin(), c.figure.series.end(),
+                                    [](const Series& s) { return has_boxes(s.mark); });
+  // Where dots crowd, let those below shine through; on bars a rim sets them off.
   c.add("<g fill=\"{}\"{}>\n", look.colour,
-        series.mark == Mark::dots ? " fill-opacity=\".8\"" : "");
+        on_boxes                    ? R"( stroke="#fff" stroke-width=".8")"
+        : series.mark == Mark::dots ? " fill-opacity=\".8\""
+                                    : "");
   for (const Point& point : series.points) {
     const auto p = c.place(point.x, point.y);
     if (!p) continue;
@@ -300,9 +328,16 @@ void draw_series(Canvas& c) {
   if (c.figure.parity) draw_parity(c);
   for (std::size_t i = 0; i < c.figure.series.size(); ++i) {
     const Series& series = c.figure.series[i];
-    if (has_boxes(series.mark)) draw_boxes(c, series, look_of(i));
-    if (has_line(series.mark)) draw_line(c, series, look_of(i));
-    if (has_dots(series.mark)) draw_dots(c, series, look_of(i));
+    if (has_boxes(series.mark)) draw_boxes(c, series, look_of(c.figure, i));
+    if (has_line(series.mark)) draw_line(c, series, look_of(c.figure, i));
+    if (has_dots(series.mark)) draw_dots(c, series, look_of(c.figure, i));
+  }
+  for (const double x : c.figure.dividers) {
+    const auto p = c.place(x, c.y.low);
+    if (!p) continue;
+    c.add(
+        "<path class=\"sx-rule\" stroke-width=\".8\" stroke-dasharray=\"1 2\" d=\"M{} {}V{}\"/>\n",
+        px(p->x), px(c.plot.y), px(c.plot.y + c.plot.height));
   }
   for (const Note& note : c.figure.notes) {
     const auto p = c.place(note.x, note.y);
@@ -412,7 +447,7 @@ void draw_legend(Canvas& c, const Legend& legend, Pixel at) {
   };
   for (const std::size_t i : legend.series) {
     const Series& series = c.figure.series[i];
-    const Look look = look_of(i);
+    const Look look = look_of(c.figure, i);
     if (has_line(series.mark)) {
       c.add("<path stroke=\"{}\" stroke-width=\"1.5\"{} d=\"M{} {}h{}\"/>\n", look.colour,
             series.mark == Mark::dashed_line ? " stroke-dasharray=\"5 3\"" : "", px(at.x), px(y),
@@ -460,6 +495,10 @@ Scales scales_of(const Figure& figure) {
       ys.push_back(0);
     }
   }
+  // Names stand within the frame, whatever is above them.
+  if (!figure.x.names.empty()) {
+    xs.insert(xs.end(), {-0.5, static_cast<double>(figure.x.names.size()) - 0.5});
+  }
   const int x_room = std::max(2, figure.width / 60);
   if (!figure.parity) {
     return {make_scale(figure.x, xs, x_room),
@@ -492,12 +531,17 @@ std::string to_svg(const Figure& figure) {
   const double left = edge + 16 + label + 8;
   const double top = edge + (figure.title.empty() ? 0 : title_font + 9);
   const double right = edge + 8;  // half of the last label
-  const double bottom = 33 + edge;
   const double plot_width = std::max(60.0, figure.width - left - right);
+  const bool staggered = crowded(figure, x_scale, plot_width);
+  const double bottom = 33 + edge + (staggered ? second_row : 0);
   const double plot_height =
       figure.parity ? plot_width : std::max(60.0, figure.height - top - bottom);
-  Canvas c{
-      figure, std::move(x_scale), std::move(y_scale), {left, top, plot_width, plot_height}, {}};
+  Canvas c{figure,
+           std::move(x_scale),
+           std::move(y_scale),
+           {left, top, plot_width, plot_height},
+           staggered,
+           {}};
 
   double width = left + plot_width + right;
   const double height = top + plot_height + bottom;
@@ -508,6 +552,7 @@ std::string to_svg(const Figure& figure) {
   } else {
     width += legend.width + 12;
   }
+  width = std::max(width, left + bold * text_width(figure.title, title_font) + edge);
   c.add(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" "

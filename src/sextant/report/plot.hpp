@@ -24,12 +24,16 @@ struct Point {
 /// row of their y, from x on.
 enum class Mark : std::uint8_t { dots, line, line_and_dots, dashed_line, bars, spans };
 
+/// Colours that a series may ask for.
+inline constexpr int palette = 8;
+
 struct Series {
   std::string name = {};  ///< in the legend; empty: not there
   Mark mark = Mark::dots;
   /// Lines join them in this order. A point that its axis cannot show (not finite, not positive on
   /// a logarithmic axis) is left out and interrupts a line.
   std::vector<Point> points = {};
+  int colour = -1;  ///< one of `palette`, where it means something; -1: by its place in the figure
 };
 
 /// Text inside the plot, starting at a point.
@@ -45,6 +49,7 @@ struct Figure {
   Axis y;
   std::vector<Series> series;
   std::vector<Note> notes;
+  std::vector<double> dividers = {};  ///< values of x at which a thin line parts what is unlike
   /// Predicted against measured: one scale for both axes, a square, the diagonal, and `bands`.
   bool parity = false;
   std::vector<double> bands = {0.1, 0.2};  ///< relative errors shaded around the diagonal

@@ -121,9 +121,48 @@ TEST(Plot, CrowdedLegendMovesOutside) {
   EXPECT_GT(width(crowded), width(sparse) + 50);
 }
 
+TEST(Plot, NamesAreAllShownInsideTheFrame) {
+  Figure figure{.x = {.label = "x"}, .y = {.label = "y"}};
+  figure.x.names = {"a", "b", "c"};
+  figure.series = {{.points = {{0, 1, ""}, {1, 2, ""}, {2, 3, ""}}}};
+  const std::string few = to_svg(figure);
+  const auto row_of = [](const std::string& svg, const std::string& name) {
+    const auto text = svg.rfind("<text", svg.find(">" + name + "<"));
+    const auto y = svg.find("y=\"", text) + 3;
+    return std::stod(svg.substr(y));
+  };
+  EXPECT_EQ(row_of(few, "a"), row_of(few, "b"));
+  // The first point is off the frame's left edge.
+  const double left = std::stod(few.substr(few.find("<svg x=\"") + 8));
+  EXPECT_GT(std::stod(few.substr(few.find("cx=\"") + 4)), left + 20);
+  figure.x.names = {"a-very-long-name-of-a-device", "b-very-long-name-of-a-device",
+                    "c-very-long-name-of-a-device"};
+  const std::string long_ones = to_svg(figure);
+  EXPECT_LT(row_of(long_ones, figure.x.names[0]), row_of(long_ones, figure.x.names[1]));
+  EXPECT_EQ(row_of(long_ones, figure.x.names[0]), row_of(long_ones, figure.x.names[2]));
+}
+
+TEST(Plot, ALongTitleIsNotCut) {
+  Figure figure{.title = std::string(120, 'n'), .width = 200};
+  const std::string svg = to_svg(figure);
+  EXPECT_GT(std::stod(svg.substr(svg.find("width=\"") + 7)), 120 * 0.62 * 12.5);
+}
+
+TEST(Plot, AColourMayBeAskedFor) {
+  Figure figure{.x = {.label = "x"}, .y = {.label = "y"}};
+  figure.series.push_back({.name = "DRAM", .points = {{1, 1, ""}, {3, 2, ""}}, .colour = 1});
+  EXPECT_EQ(occurrences(to_svg(figure), "#D55E00"), 2U);  // drawn, and in the legend
+  EXPECT_EQ(occurrences(to_svg(figure), "#0072B2"), 0U);
+  EXPECT_EQ(occurrences(to_svg(figure), "stroke-dasharray=\"1 2\""), 0U);
+  figure.dividers = {2, 1e9};
+  const std::string parted = to_svg(figure);
+  EXPECT_TRUE(well_formed(parted));
+  EXPECT_EQ(occurrences(parted, "stroke-dasharray=\"1 2\""), 2U);
+}
+
 TEST(Plot, ManySeriesLookDifferent) {
   Figure figure{.x = {.label = "x"}, .y = {.label = "y"}};
-  for (int i = 0; i < 14; ++i) {
+  for (int i = 0; i < 2 * palette; ++i) {
     figure.series.push_back({.name = "s" + std::to_string(i), .points = {{1.0 * i, 1.0, ""}}});
   }
   const std::string svg = to_svg(figure);

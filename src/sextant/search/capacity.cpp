@@ -101,7 +101,7 @@ class Planner {
       return Shortfall::no_memory;
     }
     Cluster c;
-    c.pool = {p_, s, fit.limits, 1};
+    c.pool = pool_with(p_, s, fit, 1);
     if (layout.split) c.decode = c.pool;
     PricedCluster cluster(std::move(c), means_);
     if (const Shortfall why = alone(cluster); why != Shortfall::count) return why;

@@ -7,12 +7,16 @@
 
 namespace sextant::test {
 
+inline Pool pool_on(const System& system, const char* model, const char* runtime, Strategy strategy,
+                    const EngineChoices& choices = {}, int replicas = 1, const Serving& work = {}) {
+  const Runtime r = load_runtime(runtime);
+  const Problem p = prepare(system, r, load_libraries(system, r), load_model(model), work);
+  return pool_with(p, strategy, fit_engine(p, strategy, choices), replicas);
+}
+
 inline Pool pool_of(const char* model, const char* runtime, Strategy strategy,
                     const EngineChoices& choices = {}, int replicas = 1) {
-  const Runtime r = load_runtime(runtime);
-  const System system = load_system("dgx-h100");
-  const Problem p = prepare(system, r, load_libraries(system, r), load_model(model), Serving{});
-  return {p, strategy, fit_engine(p, strategy, choices).limits, replicas};
+  return pool_on(load_system("dgx-h100"), model, runtime, strategy, choices, replicas);
 }
 
 inline Cluster cluster_of(const char* runtime = "vllm", const EngineChoices& choices = {},

@@ -27,6 +27,13 @@ struct Pool {
     return static_cast<double>(strategy.tp) * strategy.pp * strategy.dp * replicas;
   }
 };
+/// Of an engine as it fits: its passes find weights and cache where it has put them.
+inline Pool pool_with(const Problem& problem, const Strategy& strategy, const EngineFit& fit,
+                      int replicas) {
+  Pool pool{problem, strategy, fit.limits, replicas};
+  pool.problem.residence = fit.memory.residence;
+  return pool;
+}
 
 struct Cluster {
   Pool pool;                   ///< of everything, or of prompts alone

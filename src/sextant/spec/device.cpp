@@ -47,6 +47,10 @@ std::vector<Diagnostic> check(const Device& d) {
   p.require(d.max_clock.value == 0 || d.max_clock >= d.clock, "max_clock",
             "lower than clock, at which the peak rates hold");
   p.require(d.power.idle < d.power.limit, "power.idle", "not lower than power.limit");
+  p.require(d.tier.capacity.value == 0 || d.tier.bandwidth.value > 0, "tier.bandwidth",
+            "must be more than zero where there is a second memory");
+  p.require(d.tier.bandwidth.value == 0 || d.tier.capacity.value > 0, "tier.capacity",
+            "must be more than zero where a second memory has a bandwidth");
   p.require(d.l2.capacity < d.memory.capacity, "l2.capacity", "not smaller than the device memory");
   const double vector_per_clock = d.vector.fp32.value / (d.cores * d.clock.value);
   p.require(d.vector.fp32.value > 0 && vector_per_clock <= most_per_clock, "vector.fp32",

@@ -85,6 +85,27 @@ void describe(V& v, Memory& m) {
     {.help = "peak streaming rate of the datasheet", .required = true, .min = above_zero});
 }
 
+/// A larger, slower memory beside it, for what serving reads: LPDDR, DRAM behind CXL, flash.
+struct Tier {
+  std::string kind;  ///< "HBF", for people
+  Bytes capacity;    ///< zero: there is none
+  BytesPerSecond bandwidth;
+  JoulesPerByte energy;    ///< of a byte, the way to the cores included; zero: as device memory's
+  Seconds latency;         ///< first bytes of a cold stream, where longer than device memory's
+  bool read_only = false;  ///< too slow or too short-lived to be written in a step: flash
+};
+template <class V>
+void describe(V& v, Tier& t) {
+  v("kind", t.kind, {.help = "technology, for people", .inert = "for people"});
+  v("capacity", t.capacity, {.help = "of the memory beside device memory; 0: there is none"});
+  v("bandwidth", t.bandwidth, {.help = "its peak reading rate"});
+  v("energy", t.energy,
+    {.help = "energy of a byte, the way to the cores included; 0: as device memory's"});
+  v("latency", t.latency,
+    {.help = "first bytes of a cold stream; counts where longer than device memory's", .max = 1});
+  v("read_only", t.read_only, {.help = "holds weights, no cache: flash"});
+}
+
 /// What the device draws, and what makes it slow down (cost/power.hpp).
 struct Power {
   Watts limit;  ///< board limit (TDP)
@@ -195,6 +216,7 @@ struct Device {
   SharedMemory shared;
   Cache l2;
   Memory memory;
+  Tier tier;
   Power power;
   Die die;
   Mechanism mechanism;
@@ -217,6 +239,7 @@ void describe(V& v, Device& d) {
   v("shared", d.shared, {.help = "shared memory of one core"});
   v("l2", d.l2, {.help = "last-level cache", .required = true});
   v("memory", d.memory, {.help = "device memory", .required = true});
+  v("tier", d.tier, {.help = "a second memory beside it, for serving"});
   v("power", d.power, {.help = "power and energy", .required = true});
   v("die", d.die,
     {.help = "silicon", .inert = "for people: rates and capacities say what it does"});

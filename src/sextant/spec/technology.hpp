@@ -68,6 +68,8 @@ struct MemoryPart {
   double efficiency = 0.86;
   Watts standby;
   Dollars cost;
+  Seconds latency;         ///< of a cold read, as a second memory
+  bool read_only = false;  ///< not to be written in a step: flash
   Confidence confidence = Confidence::medium;
   Ranges ranges = {};  ///< of the numbers above that nobody knows exactly
 };
@@ -89,6 +91,8 @@ void describe(V& v, MemoryPart& m) {
     {.help = "share of the rate that a long stream reaches", .min = 0.05, .max = 1});
   v("standby", m.standby, {.help = "draw of a part with nothing to do"});
   v("cost", m.cost, {.help = "of one part"});
+  v("latency", m.latency, {.help = "of a cold read, as a second memory", .max = 1});
+  v("read_only", m.read_only, {.help = "holds weights alone: flash, as a second memory"});
   v("confidence", m.confidence, {.help = "guess, low, medium or high"});
 }
 

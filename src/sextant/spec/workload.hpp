@@ -163,6 +163,18 @@ struct Speculation {
   double acceptance = 0.8;  ///< chance that a proposed token is right
   double draft_cost = 0.1;  ///< time of a draft step over a step of the large model
 };
+/// What lives in a device's second memory (Device::tier).
+enum class Placement : std::uint8_t {
+  overflow,  ///< what the first cannot hold: the cache, then weights; of read-only tiers weights
+  weights,   ///< weights, and what of the cache the first cannot hold
+  cache,     ///< the cache, and what of the weights the first cannot hold
+  both,      ///< weights and cache
+  spread,    ///< of both so much that reading the two memories takes equally long
+};
+constexpr auto names_of(Placement) {
+  return std::array<std::string_view, 5>{"overflow", "weights", "cache", "both", "spread"};
+}
+
 struct Serving {
   int batch = 1;     ///< requests at a time
   int input = 512;   ///< tokens of the prompt
@@ -172,6 +184,8 @@ struct Serving {
   Precision cache = Precision::bf16;
   Speculation speculation;
   int images = 0;  ///< of a prompt, their tokens beside its own
+  Placement placement = Placement::overflow;
+  double placed = 1;  ///< share of what `placement` names
 };
 template <class V>
 void describe(V& v, Serving& s) {
@@ -188,6 +202,9 @@ void describe(V& v, Serving& s) {
     {.help = "a draft step over a step of the model", .max = 10});
   v("images", s.images,
     {.help = "images a prompt, whose tokens join its own; 0: text alone", .max = 1e5});
+  v("placement", s.placement,
+    {.help = "what lives in a device's second memory: overflow, weights, cache, both, spread"});
+  v("placed", s.placed, {.help = "share of what --placement names", .min = above_zero, .max = 1});
 }
 
 }  // namespace sextant

@@ -174,15 +174,16 @@ std::string alone(const std::vector<Row>& rows, bool trains) {
 /// Bars of those rows in which one thing moves.
 plot::Figure bars_of(const char* title, const std::vector<Row>& rows, bool trains, bool all,
                      const char* y) {
-  std::vector<std::string> names;
-  std::vector<Limits> bars;
+  std::vector<Bar> bars;
   for (const Row& r : rows) {
     const bool generation = r.changed == "generation" || r.changed == "all together";
     if (generation != all) continue;
-    names.push_back(r.name);
-    bars.push_back(trains ? r.training : r.serving);
+    bars.push_back({!all                        ? r.changed
+                    : r.changed == "generation" ? "real"
+                                                : "generated",
+                    r.name, trains ? r.training : r.serving});
   }
-  return stacked(title, names, bars, y);
+  return stacked(title, bars, y);
 }
 
 }  // namespace

@@ -161,9 +161,19 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
          .dimension = Dimension{.time = -1, .data = 1},
          .log = true};
   f.y = {.label = "latency", .dimension = Dimension{.time = 1}, .log = true};
-  plot::Series knees{.name = "knee", .mark = plot::Mark::dots};
+  plot::Series knees{.name = "knee", .mark = plot::Mark::dots, .colour = 6};
+  int colour = -1;
+  Line before{""};
   for (const Row& r : rows) {
-    plot::Series s{.name = name_of(r.line), .mark = plot::Mark::line};
+    // Links of one pair differ by the line, all else by the colour.
+    const bool other =
+        std::string_view(r.line.model) != before.model || r.line.devices != before.devices;
+    colour += other ? 1 : 0;
+    before = r.line;
+    plot::Series s{.name = name_of(r.line),
+                   .mark = r.line.nvlink == 3 && r.line.devices > 1 ? plot::Mark::dashed_line
+                                                                    : plot::Mark::line,
+                   .colour = colour};
     for (std::size_t i = 0; i < memories.size(); ++i) {
       s.points.push_back({memories[i].terabytes * 1e12, r.latencies[i].value, memories[i].name});
     }

@@ -119,30 +119,47 @@ void describe(Record& record, const Limits& limits, bool titled) {
   }
 }
 
-plot::Figure stacked(const std::string& title, const std::vector<std::string>& names,
-                     const std::vector<Limits>& bars, const std::string& y) {
+namespace {
+
+/// One colour a resource, in all figures.
+int colour_of(Limit l) {
+  constexpr std::array<int, Limits::size> colours = {0, 5, 1, 2, 3, 6, 4, 7};
+  return colours[static_cast<std::size_t>(l)];
+}
+
+}  // namespace
+
+plot::Figure stacked(const std::string& title, const std::vector<Bar>& bars, const std::string& y) {
   plot::Figure f;
   f.title = title;
-  f.width = std::max(760, 60 * static_cast<int>(names.size()));
+  f.width = std::max(760, 60 * static_cast<int>(bars.size()));
   f.height = 380;
   f.bar = 0.7;
-  f.x.names = names;
+  for (std::size_t b = 0; b < bars.size(); ++b) {
+    f.x.names.push_back(bars[b].name);
+    if (b > 0 && bars[b].group == bars[b - 1].group) continue;
+    const double left = static_cast<double>(b) - 0.5;
+    if (b > 0) f.dividers.push_back(left);
+    f.notes.push_back({left, 101, bars[b].group});
+  }
   f.y.label = y;
   f.y.unit = "%";
   f.y.min = 0;
-  f.y.max = 100;
+  f.y.max = 108;  // room for the groups' names
   // Later bars cover earlier ones, so the tallest sums come first.
   for (std::size_t k = Limits::size; k-- > 0;) {
-    plot::Series series{.name = std::string(names_of(Limit{})[k]), .mark = plot::Mark::bars};
+    plot::Series series{.name = std::string(names_of(Limit{})[k]),
+                        .mark = plot::Mark::bars,
+                        .colour = colour_of(static_cast<Limit>(k))};
     bool any = false;
     for (std::size_t b = 0; b < bars.size(); ++b) {
       double sum = 0;
-      for (std::size_t j = 0; j <= k; ++j) sum += bars[b].values[j];
-      const double own = bars[b].values[k];
+      for (std::size_t j = 0; j <= k; ++j) sum += bars[b].limits.values[j];
+      const double own = bars[b].limits.values[k];
       any = any || own > 0.015;  // thinner layers leave the top open
       series.points.push_back(
           {static_cast<double>(b), 100 * sum,
-           fmt::format("{}, {}: {}", names[b], series.name, format_percent(own))});
+           fmt::format("{}, {}: {}", bars[b].name, series.name, format_percent(own))});
     }
     if (any) f.series.push_back(std::move(series));
   }

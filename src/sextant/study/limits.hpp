@@ -34,9 +34,13 @@ Limits limits_of_multiplies(const Problem& problem, const Strategy& strategy);
 /// "share_dram", …; where they are titled, people see them too.
 void describe(Record& record, const Limits& limits, bool titled = true);
 
+struct Bar {
+  std::string group;  ///< bars of one stand together, below its name
+  std::string name;
+  Limits limits;
+};
 /// Stacked bars: one bar a name, its parts from the bottom in the order of Limit.
-plot::Figure stacked(const std::string& title, const std::vector<std::string>& names,
-                     const std::vector<Limits>& bars, const std::string& y);
+plot::Figure stacked(const std::string& title, const std::vector<Bar>& bars, const std::string& y);
 
 /// The largest of them: "DRAM".
 std::string largest(const Limits& limits);

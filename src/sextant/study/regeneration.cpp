@@ -256,7 +256,7 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
   plot::Series power{.name = "power", .mark = plot::Mark::dots};
   plot::Series training{.name = "training time", .mark = plot::Mark::dots};
   plot::Series decode{.name = "decode time", .mark = plot::Mark::dots};
-  plot::Series one{.name = "real", .mark = plot::Mark::dashed_line};
+  plot::Series one{.name = "real", .mark = plot::Mark::dashed_line, .colour = 6};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& r = rows[i];
     const auto x = static_cast<double>(i);

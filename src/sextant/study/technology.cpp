@@ -189,23 +189,38 @@ void describe_row(Record& r, const Row& x) {
   r("multiplies_dram", x.multiplies[Limit::dram]);
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+/// One of three small figures on the same scales: what a memory, a network or a strategy changes.
+struct Curve {
+  std::size_t line;
+  const char* title;
+  bool best = false;  ///< strategy on each device
+};
+plot::Figure figure_of(const std::vector<Row>& rows, const char* title,
+                       const std::vector<Curve>& curves) {
   plot::Figure f;
-  f.title = "Training a 7B GPT on 1024 generated devices of 814 mm2 and 700 W";
-  f.width = 640;
-  f.height = 400;
+  f.title = title;
+  f.width = 400;
+  f.height = 340;
+  f.x.label = "logic node";
   f.x.names.assign(titles.begin(), titles.end());
-  f.y.label = "step time";
+  f.y.label = "step of a 7B GPT on 1024 generated devices";
   f.y.dimension = Dimension{.time = 1};
   f.y.log = true;
-  for (std::size_t l = 0; l < lines.size(); ++l) {
-    plot::Series s{.name = lines[l].title,
-                   .mark = l >= memories ? plot::Mark::dashed_line : plot::Mark::line_and_dots};
+  double least = 1e9;
+  double most = 0;
+  for (const Row& r : rows) {
+    least = std::min({least, r.estimate.step.value, r.with_best.step.value});
+    most = std::max({most, r.estimate.step.value, r.with_best.step.value});
+  }
+  f.y.min = 0.9 * least;
+  f.y.max = 1.1 * most;
+  for (const Curve& c : curves) {
+    plot::Series s{.name = c.title, .mark = plot::Mark::line_and_dots};
     for (const Row& r : rows) {
-      if (r.line != l) continue;
-      s.points.push_back(
-          {static_cast<double>(r.node), r.estimate.step.value,
-           fmt::format("{}, {}: {}", titles[r.node], lines[l].title, format(r.estimate.step))});
+      if (r.line != c.line) continue;
+      const Seconds step = (c.best ? r.with_best : r.estimate).step;
+      s.points.push_back({static_cast<double>(r.node), step.value,
+                          fmt::format("{}, {}: {}", titles[r.node], c.title, format(step))});
     }
     f.series.push_back(std::move(s));
   }
@@ -285,20 +300,24 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 
 Study node_scaling() {
   const std::vector<Row> rows = compute_all();
-  std::vector<std::string> names;
-  std::vector<Limits> bars;
+  std::vector<Bar> bars;
   for (const std::size_t line : {std::size_t{1}, std::size_t{3}}) {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
-      names.push_back(std::string(titles[n]) + (line == 1 ? " 2E" : " 4"));
-      bars.push_back(at(rows, n, line).multiplies);
+      bars.push_back({line == 1 ? "HBM2E" : "HBM4", titles[n], at(rows, n, line).multiplies});
     }
   }
-  return {.title = "Training a 7B GPT on 1024 devices, by logic node, memory and network",
-          .rows = records_of(rows, describe_row, [](const Row& x) { return x.node == 0; }),
-          .figure = figure_of(rows),
-          .findings = findings_of(rows),
-          .companions = {stacked("What the multiplies wait for, with HBM2E and with HBM4", names,
-                                 bars, "time of the multiplies")}};
+  return {
+      .title = "Training a 7B GPT on 1024 devices, by logic node, memory and network",
+      .rows = records_of(rows, describe_row, [](const Row& x) { return x.node == 0; }),
+      .figure = figure_of(rows, "Memory, with NDR",
+                          {{0, "HBM2"}, {1, "HBM2E"}, {2, "HBM3"}, {3, "HBM4"}}),
+      .findings = findings_of(rows),
+      .companions = {figure_of(rows, "Network, with HBM4", {{3, "NDR"}, {4, "XDR"}, {5, "GDR"}}),
+                     figure_of(rows, "Strategy and cores, with HBM3 and NDR",
+                               {{2, "one strategy"},
+                                {2, "the best on each", true},
+                                {own_cores, "cores of the time"}}),
+                     stacked("What the multiplies wait for", bars, "time of the multiplies")}};
 }
 
 }  // namespace sextant::study

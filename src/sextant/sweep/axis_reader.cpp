@@ -16,9 +16,9 @@ namespace sextant::sweep {
 namespace {
 
 // The roots of paths, for suggestions.
-constexpr std::array<std::string_view, 12> roots = {
-    "device", "system", "runtime", "model", "kernel",   "collective",
-    "node",   "dram",   "link",    "core",  "strategy", "technology"};
+constexpr std::array<std::string_view, 13> roots = {
+    "device", "system", "runtime", "model", "kernel",   "collective", "node",
+    "dram",   "link",   "core",    "tier",  "strategy", "technology"};
 
 /// Looks a preset up by the field that names it; throws InputError.
 void load_by_field(std::string_view canonical, const std::string& name, Lookup lookup) {
@@ -38,6 +38,9 @@ void load_by_field(std::string_view canonical, const std::string& name, Lookup l
     load_core(name, {}, lookup);
   } else if (canonical == "technology.link_gen" || canonical == "technology.network") {
     load_link(name, {}, lookup);
+  } else if (canonical == "technology.tier") {
+    const NamedParts parts = parts_of_tier(name);
+    if (parts.count > 0) load_dram(parts.name, {}, lookup);
   }
 }
 

@@ -16,6 +16,7 @@ void describe(V& v, TechnologyInputs& t) {
   v("core", t.core, {.help = "core template; without, by node"});
   v("link_gen", t.link_gen, {.help = "kind of links; without, by node"});
   v("network", t.network, {.help = "link between nodes"});
+  v("tier", t.tier, {.help = "second memory and how many parts, such as 'hbf x2', or none"});
   describe(v, t.budget);
 }
 
@@ -54,6 +55,7 @@ std::optional<StructRef> spec_of(Scene& s, std::string_view root) {
   if (root == "dram") return reflect(s.dram);
   if (root == "link") return reflect(s.link);
   if (root == "core") return reflect(s.core);
+  if (root == "tier") return reflect(s.tier);
   if (root == "strategy") return reflect(s.inputs.strategy);
   return std::nullopt;
 }
@@ -88,6 +90,13 @@ struct Assigner {
 
 Inputs defaults_of(Task) { return {}; }
 
+NamedParts parts_of_tier(const std::string& text) {
+  Diagnostic problem;
+  const std::optional<NamedParts> parts = read_parts(text, problem);
+  if (!parts) throw InputError({problem});
+  return *parts;
+}
+
 StructRef flags_of(Task task, Inputs& inputs) {
   Names names{&inputs};
   StructRef all = reflect(names);
@@ -106,7 +115,7 @@ Layer layer_of(std::string_view canonical) {
   if (root == canonical) {
     return one_of(root, {"model", "system", "device", "runtime"}) ? Layer::preset : Layer::point;
   }
-  if (one_of(root, {"model", "node", "dram", "link", "core"})) return Layer::setting;
+  if (one_of(root, {"model", "node", "dram", "link", "core", "tier"})) return Layer::setting;
   if (one_of(root, {"system", "device", "runtime", "kernel", "collective"})) return Layer::spec;
   return Layer::point;
 }

@@ -12,6 +12,7 @@
 #include "sextant/predict/problem.hpp"
 #include "sextant/scenario/inputs.hpp"
 #include "sextant/tech/generate.hpp"
+#include "sextant/tech/parts.hpp"
 
 namespace sextant::sweep {
 
@@ -19,8 +20,12 @@ namespace sextant::sweep {
 struct TechnologyInputs {
   std::string node, dram, core, link_gen;
   std::string network = "ib-ndr";
-  Budget budget{.links = -1};  ///< -1: as devices of the node have
+  std::string tier;  ///< second memory, as `--tier` has it: "hbf x2"
+  /// Links: as devices of the node have; parts of a second memory: as `tier` says.
+  Budget budget{.tier_parts = -1, .links = -1};
 };
+/// What `tier` names; throws InputError where it is no such text.
+NamedParts parts_of_tier(const std::string& text);
 
 /// All that a point is given: names, and what scenario/inputs.hpp has.
 struct Inputs : sextant::Inputs {
@@ -67,6 +72,7 @@ struct Scene {
   MemoryPart dram;
   LinkPart link;
   CoreTemplate core;
+  MemoryPart tier;
 };
 
 /// One spelling for a field that has two: "strategy.tp" is "tp".

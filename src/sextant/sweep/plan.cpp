@@ -257,6 +257,10 @@ void Reader::check_complete() {
   }
   needs("technology.node", "a generated device needs one: 'sextant list nodes'");
   needs("technology.dram", "a generated device needs one: 'sextant list drams'");
+  const bool tiered = std::any_of(given_.begin(), given_.end(), [](const auto& g) {
+    return g.first == "technology.tier_parts" || g.first.starts_with("tier.");
+  });
+  if (tiered) needs("technology.tier", "of which memory? such as 'hbf': 'sextant list drams'");
   for (const char* other : {"system", "device"}) {
     if (plan_.gives(other)) {
       add(given_.at(other), other, "technology." + std::string("* generates the device"),
@@ -282,6 +286,7 @@ void Reader::check_settings() {
   try_on(reflect(scene.dram), "dram");
   try_on(reflect(scene.link), "link");
   try_on(reflect(scene.core), "core");
+  try_on(reflect(scene.tier), "tier");
   for (Diagnostic& d : found) {
     add(given_.at(canonical_field(d.field)), "base." + d.field, d.message, d.hint);
   }

@@ -188,6 +188,17 @@ TEST(Plan, SaysWhatIsWrongBeforeAnyWork) {
       {"kind = 'train'\nbest = true\n[base]\n", "base.gpus: missing"},
       {"kind = 'train'\n[[axis]]\nfield = 'technology.node'\nvalues = ['n3']\n",
        "technology.dram: missing"},
+      {"kind = 'infer'\n[base]\ntechnology.tier = 'hbf 2'\n", "expected a memory and a count"},
+      {"kind = 'infer'\n[[axis]]\nfield = 'technology.tier'\nvalues = ['none', 'hfb x2']\n",
+       "did you mean 'hbf'?"},
+      {"kind = 'infer'\n[[axis]]\nfield = 'technology.tier'\nvalues = ['hbf x0']\n",
+       "expected a count from x1 to x64"},
+      {"kind = 'infer'\n[[axis]]\nfield = 'technology.tier_parts'\nvalues = [0, 2]\n",
+       "technology.tier: missing"},
+      {"kind = 'infer'\n[base]\ntechnology.node = 'n3'\nset = ['tier.bandwidth=1 TB/s']\n",
+       "technology.tier: missing"},
+      {"kind = 'infer'\n[[axis]]\nfield = 'tier.bandwith'\nvalues = ['1 TB/s']\n",
+       "did you mean 'tier.bandwidth'?"},
   };
   for (const ProblemCase& c : whole) {
     EXPECT_THAT(problems_of(c.text), HasSubstr(c.message)) << c.text;

@@ -51,6 +51,9 @@ void add_named(StoreFacts& facts, const std::string& field, const std::string& n
   if (field == "technology.dram") add_input(facts, "dram", name, load_dram(name, {}, lookup));
   if (field == "technology.core") add_input(facts, "core", name, load_core(name, {}, lookup));
   if (field == "technology.link_gen") add_input(facts, "link", name, load_link(name, {}, lookup));
+  if (field != "technology.tier") return;
+  const NamedParts tier = parts_of_tier(name);
+  if (tier.count > 0) add_input(facts, "dram", tier.name, load_dram(tier.name, {}, lookup));
 }
 
 std::vector<Diagnostic> changes(const Plan& plan, const StoreFacts& now, const StoreFacts& then) {
@@ -262,6 +265,7 @@ StoreFacts facts_of(const Plan& plan, const std::string& version) {
   add_named(facts, "runtime", plan.base.runtime, plan.lookup);
   add_named(facts, "technology.node", plan.base.technology.node, plan.lookup);
   add_named(facts, "technology.dram", plan.base.technology.dram, plan.lookup);
+  add_named(facts, "technology.tier", plan.base.technology.tier, plan.lookup);
   for (const Axis& a : plan.axes) {
     if (a.layer != Layer::preset) continue;
     for (const std::string& name : a.texts) add_named(facts, a.canonical, name, plan.lookup);

@@ -270,6 +270,47 @@ values = [4]
   EXPECT_DOUBLE_EQ(chunk.values[3 * width + width - 3], 800e-6);
 }
 
+TEST(Sweep, KnowsSecondMemories) {
+  const auto times = [](const std::string& tier) {
+    const Plan plan = read_plan(R"(kind = "infer"
+[base]
+model = "llama2-70b"
+technology.node = "n4"
+technology.dram = "hbm3e"
+technology.stacks = 3
+)" + tier,
+                                "plan.toml");
+    Evaluator evaluator(plan, {});
+    Chunk chunk;
+    for (std::uint64_t i = 0; i < plan.count; ++i) evaluator.answer(i, chunk);
+    const std::size_t width = evaluator.outputs().size();
+    std::size_t tpot = 0;
+    while (evaluator.outputs().at(tpot).name != "tpot_seconds") ++tpot;
+    std::vector<double> all;
+    for (std::size_t i = 0; i < plan.count; ++i) {
+      const bool fits = chunk.values[i * width] == code_of(Verdict::fits);
+      all.push_back(fits ? chunk.values[i * width + tpot] : 0);
+    }
+    return all;
+  };
+  const std::vector<double> named =
+      times("[[axis]]\nfield = 'technology.tier'\nvalues = ['none', 'hbf x1', 'hbf x2']\n");
+  EXPECT_EQ(named.at(0), 0);  // does not fit
+  EXPECT_GT(named.at(1), named.at(2));
+  EXPECT_GT(named.at(2), 0);
+  EXPECT_EQ(times("technology.tier = 'hbf'\n[[axis]]\nfield = 'technology.tier_parts'\n"
+                  "values = [0, 1, 2]\n"),
+            named);
+  const std::vector<double> faster = times(
+      "technology.tier = 'hbf'\n[[axis]]\nfield = 'tier.bandwidth'\n"
+      "values = ['1.6 TB/s', '3.2 TB/s']\n");
+  EXPECT_EQ(faster.at(0), named.at(1));
+  EXPECT_LT(faster.at(1), faster.at(0));
+  // The first memory's fields are its own.
+  EXPECT_EQ(times("technology.tier = 'hbf'\n[[axis]]\nfield = 'dram.cost'\nvalues = ['1 $']\n"),
+            std::vector{named.at(1)});
+}
+
 TEST(Worklist, CutsWhatIsMissingIntoChunks) {
   const Worklist list({{2, 5}, {7, 8}, {10, 14}}, 3);
   EXPECT_EQ(list.points(), 8U);

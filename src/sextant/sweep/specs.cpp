@@ -93,6 +93,15 @@ void Specs::generate_system(Scene& scene) {
   });
   Budget budget = in.budget;
   if (budget.links < 0) budget.links = usual.links;
+  const NamedParts tier = parts_of_tier(in.tier);
+  if (budget.tier_parts < 0 || tier.count == 0) budget.tier_parts = tier.count;
+  if (budget.tier_parts > 0) {
+    t.tier = kept(drams_, tier.name + "\ntier", [&](const auto&, const auto& s, Lookup l) {
+      MemoryPart part = load_dram(tier.name, {}, l);
+      apply(s, part, "tier");
+      return part;
+    });
+  }
   const LinkPart network =
       kept(links_, in.network + "\nplain",
            [&](const auto&, const auto& s, Lookup l) { return plain_link(in.network, s, l); });

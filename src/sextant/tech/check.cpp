@@ -32,12 +32,21 @@ void check_outline(const Plan& p, std::vector<Diagnostic>& problems) {
   const Budget& b = p.b;
   check_reticle(b.area, "area", problems);
   for (const Chiplet& c : p.t.chiplets) check_reticle(c.area, "chiplet", problems);
-  const std::string names = std::to_string(p.places) + " of " + p.t.memory.kind;
-  if (p.places > p.most_places) {
+  if (p.t.memory.read_only) {
+    add(problems, "dram",
+        p.t.memory.kind + " is read only: what a step writes needs another memory",
+        "give it beside one: --tier");
+  }
+  std::string names = std::to_string(p.places) + " of " + p.t.memory.kind;
+  if (p.b.tier_parts > 0) {
+    names += " and " + std::to_string(p.b.tier_parts) + " of " + p.t.tier.kind;
+  }
+  const int places = p.places + p.tier_places;
+  if (places > p.most_places) {
     add(problems, "stacks",
-        names + " need " + edge_text(p.places * p.t.memory.edge) +
+        names + " need " + edge_text(places * p.t.memory.edge) +
             " of the sides where memory can stand, which hold " + std::to_string(p.most_places) +
-            ": " + std::to_string(p.places - p.most_places) + " too many");
+            ": " + std::to_string(places - p.most_places) + " too many");
   }
   if (p.edge_used > p.edge_usable) {
     add(problems, "edge",

@@ -56,7 +56,7 @@ Idle idle_of(const Plan& p, Hertz clock) {
   for (const Chiplet& c : p.t.chiplets)
     die += 0.25 * c.count * c.area.value * activity(c.node, clock);
   return {.die = Watts(die_watts_per_m2 * die),
-          .memory = p.stacks * p.t.memory.standby,
+          .memory = p.stacks * p.t.memory.standby + p.b.tier_parts * p.t.tier.standby,
           .links = links_awake * p.b.links * (p.t.link.bandwidth * p.t.link.energy),
           .board = board};
 }

@@ -40,6 +40,15 @@ void fill_device(const Plan& p, const Load16& l, Hertz rated, Blueprint& out) {
   d.memory = {.kind = t.memory.kind,
               .capacity = p.stacks * t.memory.capacity,
               .bandwidth = p.stacks * t.memory.bandwidth};
+  if (p.b.tier_parts > 0) {
+    // A byte of it takes the same way to the cores.
+    d.tier = {.kind = t.tier.kind,
+              .capacity = p.b.tier_parts * t.tier.capacity,
+              .bandwidth = p.b.tier_parts * t.tier.bandwidth,
+              .energy = t.tier.energy + (l.memory_energy - t.memory.energy),
+              .latency = t.tier.latency,
+              .read_only = t.tier.read_only};
+  }
   d.power = {.limit = out.device.power.limit,
              .idle = idle_of(p, rated).sum(),
              .matrix_fp16 = energy_at(l, rated),

@@ -41,6 +41,7 @@ struct Technology {
   LogicNode core_node;                 ///< whose clock and energy the core gives
   LinkPart bond = {};                  ///< from a die with cores to those below; of chiplets only
   std::vector<Chiplet> chiplets = {};  ///< dies without cores
+  MemoryPart tier = {};                ///< of the second memory; of Budget::tier_parts only
 };
 
 /// The largest field that a scanner exposes: 26 mm x 33 mm.
@@ -53,6 +54,7 @@ struct Budget {
   Watts power;                ///< board limit; 0: what a full load at the rated clock needs
   int stacks = 0;             ///< parts of memory; 0: as many as the edge holds
   int spare_stacks = 0;       ///< places for parts that stay empty, for yield (A100, H100: 1)
+  int tier_parts = 0;         ///< parts of a second memory
   int links = 18;
   Bytes l2;         ///< as sold; 0: 14.5 % of the area, as A100 and H100
   Hertz clock;      ///< not above this; 0: what the node and the power allow
@@ -65,6 +67,7 @@ void describe(V& v, Budget& b) {
   v("power", b.power, {.help = "board limit", .min = above_zero});
   v("stacks", b.stacks, {.help = "parts of memory", .max = 1000});
   v("spare_stacks", b.spare_stacks, {.help = "places for memory left empty", .max = 1000});
+  v("tier_parts", b.tier_parts, {.help = "parts of a second memory", .max = 1000});
   v("links", b.links, {.help = "between devices", .max = 10000});
   v("l2", b.l2, {.help = "last-level cache as sold", .min = above_zero});
   v("clock", b.clock, {.help = "not above this", .min = above_zero});

@@ -98,6 +98,36 @@ TEST(Generate, PartsSumToTheDieAndTheLimit) {
   }
 }
 
+TEST(Generate, ASecondMemoryTakesItsPlace) {
+  Technology t = technology({"n4", "hbm3e", "nvlink4", "hopper"});
+  const Budget alone{.power = Watts(700), .links = 8};
+  const Blueprint before = generate(t, alone);
+  EXPECT_EQ(before.device.tier.capacity.value, 0);
+  for (const char* name : {"hbf", "lpddr5x", "cxl"}) {
+    t.tier = load_dram(name);
+    EXPECT_EQ(generate(t, alone).cost().value, before.cost().value) << name;
+    Budget b = alone;
+    b.tier_parts = 2;
+    const Blueprint d = generate(t, b);
+    const Tier& tier = d.device.tier;
+    EXPECT_DOUBLE_EQ(tier.capacity.value, 2 * t.tier.capacity.value);
+    EXPECT_DOUBLE_EQ(tier.bandwidth.value, 2 * t.tier.bandwidth.value);
+    EXPECT_GT(tier.energy, t.tier.energy);  // and the way to the cores
+    EXPECT_EQ(tier.read_only, std::string_view(name) == "hbf");
+    EXPECT_GT(d.cost() + before.stacks * t.memory.cost, before.cost());
+    EXPECT_TRUE(check(d.device).empty()) << name;
+    // Stacks stand where HBM would; chips and lanes beside it.
+    EXPECT_EQ(d.stacks, tier.read_only ? before.stacks - 2 : before.stacks) << name;
+    EXPECT_NEAR((d.edge_used - before.edge_used).value,
+                2 * t.tier.edge.value - (before.stacks - d.stacks) * t.memory.edge.value, 1e-12);
+    double sum = 0;
+    for (const SquareMeters& a : d.area.values) sum += a.value;
+    EXPECT_NEAR(sum, alone.area.value, 1e-10);
+    b.stacks = before.stacks;
+    EXPECT_EQ(check(t, b).empty(), !tier.read_only) << name;
+  }
+}
+
 TEST(Generate, MoreAreaNeverFewerCoresMorePowerNeverSlower) {
   for (const Technology& t : technologies()) {
     int cores = 0;

@@ -54,6 +54,12 @@ int most_stacks(const MemoryPart& m, const Carrier& io) {
   return io.dies * static_cast<int>(std::floor(m.sides * on_a_side));
 }
 
+/// Stacks of a second memory stand where the first's do; chips and lanes go elsewhere.
+int tier_places(const Technology& t, const Budget& b) {
+  if (b.tier_parts == 0 || t.tier.sides > t.memory.sides) return 0;
+  return static_cast<int>(std::ceil(b.tier_parts * (t.tier.edge / t.memory.edge) - 1e-9));
+}
+
 // Two dies share one seam of two bridges; more stand in a ring.
 int bridge_ends(int dies) { return dies < 2 ? 0 : 4 * (dies == 2 ? 1 : dies); }
 
@@ -90,7 +96,10 @@ void add_areas(Plan& p, const Carrier& io) {
              ? p.b.l2
              : Bytes(std::floor(cache.room / cache.per_mebibyte * cache.kept + 1e-9) * mebibyte);
   p.area[AreaUse::l2] = p.l2.value / mebibyte / cache.kept * cache.per_mebibyte;
-  p.area[AreaUse::memory] = p.places * (t.memory.phy / n.analog + t.memory.controller / n.logic);
+  const auto interface = [&](const MemoryPart& m) {
+    return m.phy / n.analog + m.controller / n.logic;
+  };
+  p.area[AreaUse::memory] = p.places * interface(t.memory) + p.b.tier_parts * interface(t.tier);
   p.area[AreaUse::links] = p.b.links * (t.link.phy / n.analog + t.link.controller / n.logic);
   const auto joined = [](const LinkPart& l, const LogicNode& node) {
     return l.phy / node.analog + l.controller / node.logic;
@@ -130,7 +139,8 @@ Plan plan_of(const Technology& t, const Budget& b) {
     (c.role == DieRole::cache ? p.caches : p.below) += c.count * c.area;
   }
   p.most_places = most_stacks(t.memory, io);
-  p.stacks = b.stacks > 0 ? b.stacks : std::max(1, p.most_places - b.spare_stacks);
+  p.tier_places = tier_places(t, b);
+  p.stacks = b.stacks > 0 ? b.stacks : std::max(1, p.most_places - b.spare_stacks - p.tier_places);
   p.places = p.stacks + b.spare_stacks;
   p.bridges = bridge_ends(io.dies);
   p.bonds = t.chiplets.empty() ? 0 : b.dies;
@@ -140,8 +150,8 @@ Plan plan_of(const Technology& t, const Budget& b) {
   p.edge_usable = Meters(usable_outline * 4 * std::sqrt(io.die.value) * io.dies);
   // Dies that stand beside the base reach it over its edge; those on it over their face.
   const int beside = stacked ? 0 : p.bonds;
-  p.edge_used = p.places * t.memory.edge + b.links * t.link.edge + p.bridges * t.bridge.edge +
-                beside * t.bond.edge;
+  p.edge_used = p.places * t.memory.edge + b.tier_parts * t.tier.edge + b.links * t.link.edge +
+                p.bridges * t.bridge.edge + beside * t.bond.edge;
   return p;
 }
 

@@ -20,7 +20,8 @@ struct Plan {
   const Technology& t;
   const Budget& b;
   int stacks = 0;
-  int places = 0;  ///< for stacks, empty ones included
+  int places = 0;       ///< for stacks, empty ones included
+  int tier_places = 0;  ///< of the places for stacks, what a second memory takes
   int most_places = 0;
   int bridges = 0;  ///< ends on all compute dies
   int bonds = 0;    ///< of compute dies onto what is below them

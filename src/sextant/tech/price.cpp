@@ -61,7 +61,7 @@ double good_die(const LogicNode& node, SquareMeters area, double yield) {
 void price(const Plan& p, Blueprint& out) {
   out.yield = compute_yield(p, out);
   double dies = p.b.dies * good_die(p.t.node, p.b.area, out.yield);
-  int placed = p.places;
+  int placed = p.places + p.tier_places;
   int bonded = 0;
   double footprint = p.below.value > 0 ? p.below.value : p.compute.value;
   bool apart = p.t.chiplets.empty();
@@ -75,10 +75,11 @@ void price(const Plan& p, Blueprint& out) {
   (apart ? placed : bonded) += p.b.dies;
   out.package_yield = std::pow(placed_well, placed) * std::pow(bonded_well, bonded);
   const bool several = p.b.dies > 1 || !p.t.chiplets.empty();
-  const double interposer =
-      interposer_per_mm2 * (footprint / mm2 + stack_mm2 * p.places) * (several ? bridged : 1);
+  const double interposer = interposer_per_mm2 *
+                            (footprint / mm2 + stack_mm2 * (p.places + p.tier_places)) *
+                            (several ? bridged : 1);
   out.die_cost = Dollars(dies);
-  out.memory_cost = p.stacks * p.t.memory.cost;
+  out.memory_cost = p.stacks * p.t.memory.cost + p.b.tier_parts * p.t.tier.cost;
   const double joined = interposer + assembly + bond_per_die * bonded;
   const double lost = (dies + out.memory_cost.value + joined) * (1 / out.package_yield - 1);
   out.package_cost = Dollars(joined + lost);

@@ -33,6 +33,7 @@ std::string cause_of(const Part& part, const Range& r) {
 struct Uses {
   bool bridges;
   bool bonds;
+  bool tier;
 };
 template <class Visit>
 void visit_parts(Parts& p, Uses uses, const Visit& visit) {
@@ -40,6 +41,7 @@ void visit_parts(Parts& p, Uses uses, const Visit& visit) {
   visit(p.technology.core_node);
   for (Chiplet& c : p.technology.chiplets) visit(c.node);
   visit(p.technology.memory);
+  if (uses.tier) visit(p.technology.tier);
   visit(p.technology.core);
   visit(p.technology.link);
   if (uses.bridges) visit(p.technology.bridge);
@@ -72,8 +74,9 @@ class Random {
 Spread::Spread(Parts parts, const Budget& budget)
     : parts_(std::move(parts)),
       bridges_(budget.dies > 1 || !parts_.technology.chiplets.empty()),
-      bonds_(!parts_.technology.chiplets.empty()) {
-  visit_parts(parts_, {bridges_, bonds_}, [&](const auto& part) {
+      bonds_(!parts_.technology.chiplets.empty()),
+      tier_(budget.tier_parts > 0) {
+  visit_parts(parts_, {bridges_, bonds_, tier_}, [&](const auto& part) {
     for (const Range& r : part.ranges) {
       const std::string name = cause_of(part, r);
       if (std::find(causes_.begin(), causes_.end(), name) == causes_.end()) {
@@ -85,7 +88,7 @@ Spread::Spread(Parts parts, const Budget& budget)
 
 Parts Spread::at(const std::vector<double>& shares) const {
   Parts out = parts_;
-  visit_parts(out, {bridges_, bonds_}, [&](auto& part) {
+  visit_parts(out, {bridges_, bonds_, tier_}, [&](auto& part) {
     const Ranges ranges = std::exchange(part.ranges, {});  // where it lies is known now
     for (const Range& r : ranges) {
       const auto cause = std::find(causes_.begin(), causes_.end(), cause_of(part, r));

@@ -33,6 +33,7 @@ class Spread {
   Parts parts_;
   bool bridges_ = false;
   bool bonds_ = false;
+  bool tier_ = false;
   std::vector<std::string> causes_;
 };
 

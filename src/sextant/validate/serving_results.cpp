@@ -54,7 +54,7 @@ std::optional<Pool> pool_of(const Problem& problem, const Strategy& s, int worke
     reason = "no room for a cache";
     return std::nullopt;
   }
-  return Pool{problem, s, fit.limits, workers};
+  return pool_with(problem, s, fit, workers);
 }
 
 }  // namespace

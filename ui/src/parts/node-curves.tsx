@@ -42,9 +42,7 @@ function useSweep(nodes: NodeFacts[], drams: string[], choice: Chosen, workloads
     const worker = async (): Promise<void> => {
       for (let job = queue.shift(); job && !controller.signal.aborted; job = queue.shift()) {
         try {
-          points.push(
-            await sweepPoint(job.node, job.dram, choice.fields, choice.network, workloads, controller.signal),
-          );
+          points.push(await sweepPoint(job.node, job.dram, choice.fields, workloads, controller.signal));
         } catch (error) {
           if (!controller.signal.aborted) problems = problemsIn(error);
         }

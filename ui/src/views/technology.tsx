@@ -211,7 +211,10 @@ export function Technology(): JSX.Element {
             label="Memory"
             name="dram"
             value={choice.dram}
-            options={byYear(drams, (dram) => `${byteRate(dram.bandwidth)} a stack`)}
+            options={byYear(
+              drams.filter((dram) => !dram.read_only),
+              (dram) => `${byteRate(dram.bandwidth)} a stack`,
+            )}
             problems={of('dram')}
             onChange={(dram) => change({ dram })}
           />

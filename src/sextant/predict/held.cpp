@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/held.hpp"
+
+#include <cmath>
+
+#include "sextant/predict/tiers.hpp"
+
+namespace sextant {
+namespace {
+
+/// Bytes that a sequence of so many tokens holds on a rank, in one layer of a branch.
+double cached(const graph::Branch& b, double tokens, double images, double element, double ranks) {
+  double bytes = 0;
+  for (const graph::Operator& op : b.operators) {
+    bytes += graph::cached_bytes(op, tokens, images, element, ranks);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+double cached(const Problem& p, const Strategy& s, const StageKind& stage, double tokens,
+              double images) {
+  const graph::Graph& g = p.graph;
+  const double element = element_bytes(p.serving.cache);
+  double bytes = 0;
+  for (int i = 0; i < g.branch_count(); ++i) {
+    double layers = 0;
+    for (std::size_t t = 0; t < static_cast<std::size_t>(g.type_count); ++t) {
+      if (g.types[t].holds(i)) layers += stage.types[t];
+    }
+    bytes +=
+        layers * cached(g.branches[static_cast<std::size_t>(i)], tokens, images, element, s.tp);
+  }
+  return bytes;
+}
+
+ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
+  const Serving& w = p.serving;
+  const Model& m = p.model;
+  ServingMemory r;
+  r.capacity = p.capacity;
+  double largest = 0;
+  const Strategy cut = sliced(s);
+  const double prompt = prompt_tokens(p);
+  const double longest = prompt + w.output;
+  Bytes sequence;
+  for (int i = 0; i < s.pp; ++i) {
+    const StageKind stage = stage_of(p, cut, i);
+    const RankParameters n = rank_parameters(p, cut, stage);
+    const double narrow_bytes = stored_bits(p.runtime, s.precision) / 8;
+    const double bytes =
+        (n.dense + n.experts) * narrow_bytes + (n.embedding + n.head + n.vision) * 2;
+    largest = std::max(largest, bytes);
+    const Bytes held(cached(p, s, stage, longest, w.images));
+    if (held < sequence) continue;
+    sequence = held;
+    r.residence.stage = i;
+    // What one more token takes while no window is full.
+    r.cache_per_token = Bytes(cached(p, s, stage, 1, 0) - cached(p, s, stage, 0, 0));
+    r.cache_of_images = Bytes(cached(p, s, stage, 0, w.images) - cached(p, s, stage, 0, 0));
+  }
+  r.weights = Bytes(largest);
+  const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
+  r.cache = batch * sequence;
+  const double widest = std::max<double>(
+      m.ffn, m.experts.count > 0 ? static_cast<double>(m.experts.topk) * m.experts.ffn : 0);
+  const auto activations = [&](double requests) {
+    const double tokens = std::min(requests * prompt, budget_of(w) + (w.chunk > 0 ? requests : 0));
+    const double text = tokens * (4.0 * m.hidden + 3 * widest / s.tp);
+    // The images of the prompts that one pass takes go through their tower before it.
+    const double images = w.images * std::ceil(tokens / prompt);
+    const double tower = images * image_shape(m.vision).patches() *
+                         (4.0 * m.vision.hidden + 3.0 * m.vision.ffn / s.tp);
+    return Bytes(std::max(text, tower) * 2 + requests * static_cast<double>(m.vocab) * 4);
+  };
+  r.other = p.runtime.footprint.context;
+  // The most requests of a replica that fit, by bisection: activations grow with them too.
+  const bool second = tiered && p.tier.capacity.value > 0;
+  const Bytes free = r.capacity - r.weights - r.other + (second ? p.tier.capacity : Bytes(0));
+  const auto fit = [&](double requests) {
+    const Bytes cache = requests * sequence;
+    const Bytes active = activations(requests);
+    if (!second) return cache + active <= free;
+    return cache <= most_cache(p, r.weights, active + r.other);
+  };
+  double most = 0;
+  double too_many = std::max(1.0, std::floor(free / Bytes(m.vocab * 4.0)) + 1);
+  while (too_many - most > 1) {
+    const double middle = std::floor((most + too_many) / 2);
+    (fit(middle) ? most : too_many) = middle;
+  }
+  r.max_batch = most * std::max(1, s.dp);
+  // In a closed loop those that do not fit are not in the pass.
+  const bool closed = w.batching == Batching::closed_loop;
+  r.activations = activations(closed ? std::min(batch, std::max(1.0, most)) : batch);
+  if (!second) return r;
+  const Bytes rest = r.activations + r.other;
+  const Bytes cache = most_cache(p, r.weights, rest);
+  const Held held{r.weights, closed ? min(r.cache, max(cache, Bytes(0))) : r.cache, rest};
+  const int stage = r.residence.stage;
+  r.residence = residence_of(p, held);
+  r.residence.stage = stage;
+  r.second = place(p, held).second;
+  r.second_capacity = p.tier.capacity;
+  r.capacity = r.weights + cache + rest;
+  return r;
+}
+
+}  // namespace sextant
