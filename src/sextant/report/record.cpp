@@ -112,7 +112,7 @@ std::string for_programs(const Item& c) { return plain(c.value, "1", "0"); }
 void Records::rule() { rows.emplace_back(); }
 
 void Record::operator()(std::string_view name, Item cell, std::string_view title) {
-  if (entries_.empty()) entries_.reserve(16);  // entries are large, and few records have less
+  if (entries_.empty()) entries_.reserve(8);  // entries are large, and few records have less
   entries_.push_back({std::string(name), std::string(title), std::move(cell)});
 }
 
