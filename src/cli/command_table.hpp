@@ -50,8 +50,9 @@ class InvocationOf : public Invocation {
       Options filled = options_;
       Options fresh;
       Common shared = common;
-      filled.notes = fill_from({options_.from, Options::imports}, options_of(filled),
-                               options_of(fresh), shared);
+      filled.notes =
+          fill_from({options_.from, Options::imports}, options_of(filled),
+                    options_.from.empty() ? std::vector<Option>() : options_of(fresh), shared);
       return run(filled, shared);
     } else {
       return run(options_, common);

@@ -89,7 +89,7 @@ Answer run_infer(const InferOptions& options, const Common& common) {
       track_record(options.nearest ? "infer" : "", x.system.device.name, x.problem.runtime.name);
   options.nearest ? a.extras.list("nearest_cases", "NearestCase", nearest)
                   : a.extras.some("nearest_cases", "NearestCase", nearest);
-  return with_figure(answer_of(a), options.plot);
+  return with_figure(answer_of(std::move(a)), options.plot);
 }
 
 Answer run_ops_infer(const OpsInferOptions& options, const Common& common) {

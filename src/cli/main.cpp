@@ -168,32 +168,73 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-// CLI11 names the argument but not what may have been meant.
-std::string suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
-  const CLI::App* at = &app;
-  for (const std::string& a : arguments) {
-    if (a.starts_with("-")) {
-      if (parse_number(a)) continue;  // a value below zero
-      std::vector<std::string> options;
-      for (const CLI::Option* o : at->get_options()) {
-        for (const std::string& n : o->get_lnames()) options.push_back("--" + n);
-        for (const std::string& n : o->get_snames()) options.push_back("-" + n);
-      }
-      const std::string flag = a.substr(0, a.find('='));
-      if (std::find(options.begin(), options.end(), flag) != options.end()) continue;
-      const std::string hint = did_you_mean(flag, options);
-      if (!hint.empty()) return hint;
-      continue;
-    }
-    const std::vector<std::string> names = names_of_commands(*at);
-    if (names.empty()) continue;
-    if (std::find(names.begin(), names.end(), a) != names.end()) {
-      at = at->get_subcommand(a);
-      continue;
-    }
-    return did_you_mean(a, names);
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* o : app.get_options()) {
+    for (const std::string& n : o->get_lnames()) flags.push_back("--" + n);
+    for (const std::string& n : o->get_snames()) flags.push_back("-" + n);
   }
-  return "";
+  return flags;
+}
+
+std::string called(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? "sextant" : called(*parent) + " " + app.get_name();
+}
+
+/// Commands that know a flag: "it is of 'sextant train', 'sextant infer'".
+std::string whose(const CLI::App& app, const std::string& flag) {
+  std::string list;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<std::string> flags = flags_of(*sub);
+    if (std::find(flags.begin(), flags.end(), flag) == flags.end()) continue;
+    list += (list.empty() ? "it is of '" : ", '") + called(*sub) + "'";
+  }
+  return list;
+}
+
+Diagnostic unknown_flag(const CLI::App& app, const CLI::App& command, const std::string& flag) {
+  std::string hint = did_you_mean(flag, flags_of(command));
+  if (hint.empty()) hint = whose(app, flag);
+  if (hint.empty()) hint = "'" + called(command) + " --help' lists its options";
+  return {.file = flag, .message = "unknown option of '" + called(command) + "'", .hint = hint};
+}
+
+/// What of a command line nobody takes. CLI11 names it in the order it met it, values first, and
+/// does not say what may have been meant.
+std::vector<Diagnostic> unknown(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  std::vector<Diagnostic> flags;
+  std::vector<Diagnostic> others;
+  const std::vector<std::string> names = names_of_commands(*at);
+  for (const std::string& a : app.remaining(true)) {
+    if (a.starts_with("-") && !parse_number(a)) {
+      flags.push_back(unknown_flag(app, *at, a.substr(0, a.find('='))));
+    } else if (!names.empty()) {
+      const std::string hint = did_you_mean(a, names);
+      return {{.message = "unknown command '" + a + "'",
+               .hint = hint.empty() ? "'" + called(*at) + " --help' lists the commands" : hint}};
+    } else {
+      others.push_back({.message = "'" + a + "': '" + called(*at) + "' takes no such argument",
+                        .hint = "options begin with --"});
+    }
+  }
+  return flags.empty() ? others : flags;  // values of flags that nobody knows are no news
+}
+
+/// What CLI11 found wrong, and what nobody takes.
+std::string problems_of(const CLI::App& app, const CLI::ParseError& e) {
+  std::vector<Diagnostic> problems = unknown(app);
+  const auto code = static_cast<CLI::ExitCodes>(e.get_exit_code());
+  const bool command = !problems.empty() && problems.front().file.empty();
+  if (problems.empty()) {
+    return "sextant: " + std::string(e.what()) + "\n'sextant --help' lists the commands";
+  }
+  if (code != CLI::ExitCodes::ExtrasError && !command) {
+    problems.insert(problems.begin(), {.message = e.what()});
+  }
+  return InputError(std::move(problems)).what();
 }
 
 /// Problems are said by an option's first name; who gave it by its other name looks for that one.
@@ -256,10 +297,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return p.app.exit(e);
   } catch (const CLI::ParseError& e) {
-    const std::string hint = suggestion(p.app, arguments);
-    return fail("sextant: " + std::string(e.what()) + (hint.empty() ? "" : "; " + hint) +
-                    "\n'sextant --help' lists the commands",
-                2);
+    return fail(problems_of(p.app, e), 2);
   } catch (const InputError& e) {
     return fail(p.chosen == nullptr ? e.what() : as_given(e.what(), *p.chosen, arguments), 2);
   } catch (const std::system_error& e) {

@@ -74,6 +74,7 @@ Answer serve_answer(const SearchOptions& options, const Common& common, SearchPr
   const ServingSearch asked = read_serving_search(options, common);
   const Stopwatch watch;
   announce(static_cast<double>(count_instances(asked.scenario.problem, asked.space)));
+  const Deadline deadline(asked.time, progress);
   ServingSearchResult a{
       .asked = asked,
       .result = search_serving(asked.scenario.problem, asked.space, asked.aim, progress)};

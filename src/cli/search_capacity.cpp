@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/search_capacity.hpp"
 
+#include "cli/figure.hpp"
 #include "cli/search_training.hpp"
 #include "sextant/answer/capacity.hpp"
 #include "sextant/options/search_capacity.hpp"
@@ -9,16 +10,15 @@ namespace sextant::cli {
 
 Answer capacity_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                        const Announce& announce) {
-  const CapacitySearch x = read_capacity_search(options, common);
-  announce(1000);
+  const CapacitySearch asked = read_capacity_search(options, common);
+  announce(static_cast<double>(count_layouts(asked.scenario.problem, asked.space)));
   const Stopwatch watch;
-  const CapacityResult r = plan_capacity(x.scenario.problem, x.space, x.aim, progress);
-  return answer_of({.scenario = x.scenario,
-                    .result = r,
-                    .rate = x.aim.traffic.rate,
-                    .price = x.aim.price,
-                    .seconds = watch.seconds()},
-                   common.format == Format::json);
+  const Deadline deadline(asked.time, progress);
+  CapacityAnswer a{
+      .asked = asked,
+      .result = plan_capacity(asked.scenario.problem, asked.space, asked.aim, progress)};
+  a.seconds = watch.seconds();
+  return with_figure(answer_of(a), options.plot);
 }
 
 }  // namespace sextant::cli

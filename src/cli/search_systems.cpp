@@ -62,6 +62,19 @@ std::optional<SearchPlan> plan_of(const TrainingSearch& s, std::string& refused)
   }
 }
 
+/// One of several searches: of the time that there is each has its share.
+template <class Search, class Run>
+auto in_time(const Search& search, std::size_t searches, SearchProgress& progress, const Run& run) {
+  const Seconds time = search.time / static_cast<double>(searches);
+  auto result = [&] {
+    const Deadline deadline(time, progress);
+    return run();
+  }();
+  // Whoever wants all of it to end says so again.
+  if (time.value > 0) progress.stop = false;
+  return result;
+}
+
 class TrainingSystems {
  public:
   TrainingSystems(SystemsAsked<TrainingSearch> asked, SearchProgress& progress)
@@ -107,20 +120,14 @@ class TrainingSystems {
 
   void search(std::size_t i, TrainedSystem& found) {
     TrainingSearch& s = asked_.systems[i].search;
-    // Of the time that there is each has its share.
-    const Seconds time = s.time / static_cast<double>(asked_.systems.size());
     for (const std::vector<int>& devices : lists_[i]) {
       s.space.devices = devices;
       const std::optional<SearchPlan> plan = plan_of(s, found.refused);
       if (!plan) continue;
       found.points += plan->points;
       progress_.start_again();
-      {
-        const Deadline deadline(time, progress_);
-        found.result = search_all(s, *plan, progress_);
-      }
-      // Whoever wants all of it to end says so again.
-      if (time.value > 0) progress_.stop = false;
+      found.result = in_time(s, asked_.systems.size(), progress_,
+                             [&] { return search_all(s, *plan, progress_); });
       choose(asked_.systems[i], found);
       if (found.best) return;
     }
@@ -155,8 +162,9 @@ SystemsFound serve(SystemsAsked<ServingSearch> asked, SearchProgress& progress,
   for (const SystemAsked<ServingSearch>& s : asked.systems) {
     all.systems.push_back({.asked = s});
     if (s.most < 1) continue;
-    all.systems.back().result =
-        search_serving(s.search.scenario.problem, s.search.space, s.search.aim, progress);
+    all.systems.back().result = in_time(s.search, asked.systems.size(), progress, [&] {
+      return search_serving(s.search.scenario.problem, s.search.space, s.search.aim, progress);
+    });
   }
   all.seconds = watch.seconds();
   return found_of(all);
@@ -172,8 +180,9 @@ SystemsFound plan(SystemsAsked<CapacitySearch> asked, SearchProgress& progress,
     s.search.aim.top = 1;
     all.systems.push_back({.asked = s});
     if (s.most < 1) continue;
-    all.systems.back().result =
-        plan_capacity(s.search.scenario.problem, s.search.space, s.search.aim, progress);
+    all.systems.back().result = in_time(s.search, asked.systems.size(), progress, [&] {
+      return plan_capacity(s.search.scenario.problem, s.search.space, s.search.aim, progress);
+    });
   }
   all.seconds = watch.seconds();
   return found_of(all);

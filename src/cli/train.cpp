@@ -85,7 +85,7 @@ Answer run_train(const TrainOptions& options, const Common& common) {
   options.nearest ? a.extras.list("nearest_cases", "NearestCase", nearest)
                   : a.extras.some("nearest_cases", "NearestCase", nearest);
   if (!options.trace.empty()) a.files = write_trace(options, x);
-  return answer_of(a);
+  return answer_of(std::move(a));
 }
 
 }  // namespace sextant::cli

@@ -188,8 +188,9 @@ Node compare_schema() {
   return schema;
 }
 
-/// Of one system, of several, of a plan.
-const std::vector<std::string> search_answers = {"SearchAnswer", "SystemsAnswer", "PlanAnswer"};
+/// Of one system, of several, of requests over time, of a plan.
+const std::vector<std::string> search_answers = {"SearchAnswer", "SystemsAnswer", "CapacityAnswer",
+                                                 "PlanAnswer"};
 
 /// "train" to "TrainAnswer".
 std::string type_of(std::string command) {

@@ -81,12 +81,12 @@ Response compare(const Request& request) {
 }
 
 Response presets(const Request&) {
-  static const std::string all = to_json(to_node(presets_record())) + "\n";
+  static const std::string all = to_json(presets_record()) + "\n";
   return json(all);
 }
 
 Response cases(const Request&) {
-  static const std::string all = to_json(to_node(measured_record())) + "\n";
+  static const std::string all = to_json(measured_record()) + "\n";
   return json(all);
 }
 

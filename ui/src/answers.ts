@@ -55,6 +55,27 @@ export type Budget = {
   counts: string;
 };
 
+export type CapacityAnswer = {
+  model: string;
+  system: string;
+  runtime: string;
+  gpus: number;
+  kind: string;
+  objective: string;
+  evaluated: number;
+  feasible: number;
+  stopped: boolean;
+  seconds: number;
+  evaluations_per_second: number;
+  rate: number;
+  simulations: number;
+  best: ClusterFound[];
+  pareto: ClusterFound[];
+  reasons: string[];
+  rejected: Record<string, number>;
+  assumptions: string[];
+};
+
 export type ChosenTogether = {
   strategy: Strategy;
   summary: string;
@@ -64,6 +85,26 @@ export type ChosenTogether = {
   rounds: number;
   strategies: number;
   combinations: number;
+};
+
+export type ClusterFound = {
+  strategy: Strategy;
+  kv_precision: string;
+  summary: string;
+  prediction: ClusterPrediction;
+};
+
+export type ClusterPrediction = {
+  gpus: number;
+  devices: number;
+  replicas: number;
+  decode_replicas: number;
+  max_requests: number;
+  most_requests_per_second: number;
+  headroom: number;
+  ttft_p99_seconds: number;
+  tpot_p99_seconds: number;
+  dollars_per_million_tokens: number;
 };
 
 export type CollectiveAnswer = {

@@ -48,7 +48,7 @@ std::string Answer::text() const {
 }
 
 std::string Answer::json() const {
-  return verbatim_.empty() ? to_json(to_node(*this)) + "\n" : verbatim_;
+  return verbatim_.empty() ? to_json(static_cast<const Record&>(*this)) + "\n" : verbatim_;
 }
 
 std::string Answer::csv() const {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "sextant/answer/schema.hpp"
 #include "sextant/units/units.hpp"
 
@@ -54,6 +56,21 @@ TEST(Answer, OneTreeManyViews) {
   EXPECT_THAT(json, Not(HasSubstr("for people")));
   EXPECT_THAT(json, Not(HasSubstr("share")));
   EXPECT_THAT(a.html(), HasSubstr("two kernels\nkernel"));
+}
+
+// JSON is written from the records; who wants a tree of them gets the same.
+TEST(Answer, JsonIsThatOfItsNode) {
+  Answer a = sample({{"a \"b\"\n\x01 é \xFF", Seconds(1e-3), true}, {"", Seconds(2e-6), false}});
+  a("infinite", std::numeric_limits<double>::infinity());
+  a.list("none", "Kernel", {});
+  a.object("empty", "Nothing", {});
+  a.object("some", "Some", sample({}));
+  a.tree("breakdown", {.label = "step", .value = 2, .share = 1, .parts = {{.label = "a"}}});
+  Node node = Node::table();
+  node.set("list", Node::array()).push(Node::table());
+  node.set("nothing", Node{});
+  a.node("node", "Any", node);
+  EXPECT_EQ(a.json(), to_json(to_node(a)) + "\n");
 }
 
 TEST(Answer, RowsOfCsv) {

@@ -3,90 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "sextant/io/node.hpp"
-#include "sextant/report/table.hpp"
-#include "sextant/units/format.hpp"
+#include "sextant/answer/search.hpp"
+#include "sextant/io/write.hpp"
 
 namespace sextant {
 namespace {
-
-/// What is said of one cluster, once.
-struct Row {
-  const char* name;
-  const char* title;
-  double value;
-};
-std::vector<Row> rows_of(const CapacityFound& f, double rate, double price) {
-  const TrafficResult& r = f.result;
-  const double dollars =
-      r.output_tokens > 0 ? price / 3600 * f.devices / (rate * r.output_tokens / r.completed) * 1e6
-                          : 0;
-  return {{"devices", "devices", f.devices},
-          {"replicas", "engines", static_cast<double>(f.replicas)},
-          {"decode_replicas", "for tokens", static_cast<double>(f.decode_replicas)},
-          {"max_requests", "at a time", static_cast<double>(f.max_requests)},
-          {"most_requests_per_second", "most/s", f.most},
-          {"headroom", "headroom", f.most / rate - 1},
-          {"ttft_p99_seconds", "TTFT p99 s", r.ttft.p99},
-          {"tpot_p99_seconds", "TPOT p99 s", r.tpot.p99},
-          {"dollars_per_million_tokens", "$/Mtoken", dollars}};
-}
-
-Node capacity_node(const CapacityResult& r, double rate, double price, double seconds) {
-  Node root = Node::table();
-  root.set("evaluated", Node::of(static_cast<double>(r.evaluated)));
-  root.set("feasible", Node::of(static_cast<double>(r.best.size())));
-  root.set("simulations", Node::of(static_cast<double>(r.simulations)));
-  root.set("seconds", Node::of(seconds));
-  Node& best = root.set("best", Node::array());
-  for (const CapacityFound& f : r.best) {
-    Node& n = best.push(Node::table());
-    Node& s = n.set("strategy", Node::table());
-    s.set("tp", Node::of(f.strategy.tp));
-    s.set("pp", Node::of(f.strategy.pp));
-    s.set("dp", Node::of(f.strategy.dp));
-    s.set("ep", Node::of(f.strategy.ep));
-    s.set("precision", Node::of(name_of(f.strategy.precision)));
-    s.set("kv_precision", Node::of(name_of(f.cache)));
-    Node& p = n.set("prediction", Node::table());
-    for (const Row& row : rows_of(f, rate, price)) p.set(row.name, Node::of(row.value));
-  }
-  Node& rejected = root.set("rejected", Node::table());
-  for (std::size_t i = 0; i < r.rejected.size; ++i) {
-    rejected.set(std::string(names_of(Shortfall{})[i]),
-                 Node::of(static_cast<double>(r.rejected.values[i])));
-  }
-  return root;
-}
-
-std::string capacity_text(const CapacityResult& r, const Scenario& x, double rate, double price,
-                          double seconds) {
-  std::string out = fmt::format("{} on {}, {}: {} requests a second\n", x.problem.model.name,
-                                x.system.name, x.problem.runtime.name, rate);
-  out += fmt::format("{} layouts, {} simulations in {:.2g} s\n\n", r.evaluated, r.simulations,
-                     seconds);
-  if (r.best.empty()) out += "none holds the limits\n";
-  TextTable t;
-  t.columns = {{"an engine"}};
-  for (const CapacityFound& f : r.best) {
-    std::vector<std::string> row = {name_of_engine(f)};
-    for (const Row& c : rows_of(f, rate, price)) {
-      if (t.rows.empty()) t.columns.push_back({c.title, Align::right});
-      row.push_back(fmt::format("{:.4g}", c.value));
-    }
-    t.rows.push_back(std::move(row));
-  }
-  if (!r.best.empty()) out += render_text(t, {.indent = 2});
-  out += "\nwhy the others fail\n";
-  for (std::size_t i = 0; i < r.rejected.size; ++i) {
-    if (r.rejected.values[i] > 0) {
-      out += fmt::format("  {:6} {}\n", r.rejected.values[i], names_of(Shortfall{})[i]);
-    }
-  }
-  return out;
-}
-
-}  // namespace
 
 std::string name_of_engine(const CapacityFound& f) {
   std::string text = describe_serving(f.strategy);
@@ -94,14 +15,123 @@ std::string name_of_engine(const CapacityFound& f) {
   return text;
 }
 
-Answer answer_of(const CapacityAnswer& a, bool json) {
-  if (!json) {
-    return Answer::verbatim(capacity_text(a.result, a.scenario, a.rate, a.price, a.seconds));
+/// What is said of one cluster, once: a row for people, a line of CSV, a prediction in JSON.
+void describe(Record& r, const CapacityAim& aim, const CapacityFound& f) {
+  const TrafficResult& t = f.result;
+  const double tokens = t.completed > 0 ? aim.traffic.rate * t.output_tokens / t.completed : 0;
+  r("devices", f.devices, "devices");
+  r("replicas", f.replicas, "engines");
+  r("decode_replicas", f.decode_replicas, "for tokens");
+  r("max_requests", f.max_requests, "at a time");
+  r("most_requests_per_second", general(f.most, 4), "most/s");
+  r("headroom", percent(f.most / aim.traffic.rate - 1, 0), "headroom");
+  r("ttft_p99_seconds", Seconds(t.ttft.p99), "TTFT p99");
+  r("tpot_p99_seconds", Seconds(t.tpot.p99), "TPOT p99");
+  r("dollars_per_million_tokens",
+    general(tokens > 0 ? aim.price / 3600 * f.devices / tokens * 1e6 : 0, 4),
+    aim.price > 0 ? "$/M tokens" : "");
+}
+
+Records table_of(const CapacityAim& aim, const std::vector<CapacityFound>& found) {
+  std::size_t rank = 0;
+  return records_of(found, [&](Record& r, const CapacityFound& f) {
+    r("rank", ++rank, " ");
+    r("engine", name_of_engine(f), "an engine");
+    describe(r, aim, f);
+  });
+}
+
+Records records_of_found(const CapacityAim& aim, const std::vector<CapacityFound>& found) {
+  return records_of(found, [&](Record& r, const CapacityFound& f) {
+    r.node("strategy", "Strategy", write(f.strategy, Quantities::si));
+    r("kv_precision", f.cache);
+    r("summary", name_of_cluster(f));
+    Record p;
+    p("gpus", f.devices);
+    describe(p, aim, f);
+    r.object("prediction", "ClusterPrediction", std::move(p));
+  });
+}
+
+std::vector<std::string> reasons(const std::vector<CapacityFound>& found) {
+  if (found.size() < 2) return {};
+  const CapacityFound& a = found[0];
+  const CapacityFound& b = found[1];
+  return {fmt::format(
+      "against the runner-up ({}): {:.3g}x the devices, {:.3g}x the requests a "
+      "second that each holds",
+      name_of_cluster(b), a.devices / b.devices, a.most / a.devices / (b.most / b.devices))};
+}
+
+plot::Figure figure_of(const CapacityAnswer& a) {
+  plot::Figure f;
+  const Scenario& x = a.asked.scenario;
+  f.title = fmt::format("Clusters of {} that serve {} within the limits", x.system.device.name,
+                        x.problem.model.name);
+  f.x = {.label = "devices", .log = true};
+  f.y = {.label = "requests a second that it holds", .log = true};
+  const auto add = [&](const char* name, plot::Mark mark, const std::vector<CapacityFound>& list) {
+    plot::Series s{.name = name, .mark = mark};
+    for (const CapacityFound& found : list) {
+      s.points.push_back({found.devices, found.most, name_of_cluster(found)});
+    }
+    f.series.push_back(std::move(s));
+  };
+  add("the fewest devices", plot::Mark::dots, a.result.best);
+  add("no other holds more on as few", plot::Mark::line_and_dots, a.result.pareto);
+  return f;
+}
+
+Rejections rejections_of(const CapacityResult& r) {
+  Rejections all;
+  for (std::size_t i = 0; i < r.rejected.size; ++i) {
+    all.emplace_back(names_of(Shortfall{})[i], r.rejected.values[i]);
   }
-  Node root = capacity_node(a.result, a.rate, a.price, a.seconds);
-  Node& assumed = root.set("assumptions", Node::array());
-  for (const std::string& text : a.scenario.assumptions) assumed.push(Node::of(text));
-  return Answer::verbatim(to_json(root) + "\n");
+  return sextant::rejections_of({}, std::move(all));
+}
+
+void say_found(Answer& a, const CapacityAnswer& x, const std::vector<std::string>& why) {
+  const CapacityResult& r = x.result;
+  const Scenario& s = x.asked.scenario;
+  a.say(fmt::format("serving {} on at most {} of {}, {}, {:.6g} requests a second",
+                    s.problem.model.name, x.asked.space.devices, s.system.name,
+                    s.problem.runtime.name, x.asked.aim.traffic.rate));
+  a.say(fmt::format("{} layouts, {} simulations; {:.2f} s", r.evaluated, r.simulations, x.seconds));
+  if (r.stopped) a.say("stopped before the end: the best so far");
+  if (r.best.empty()) return a.say("\nnone holds the limits");
+  a.gap();
+  a.show(table_of(x.asked.aim, r.best));
+  say_reasons(a, why);
+  a.say("\nno other holds more requests a second on as few devices");
+  a.show(table_of(x.asked.aim, r.pareto));
+}
+
+}  // namespace
+
+std::string name_of_cluster(const CapacityFound& f) {
+  std::string text = fmt::format("{} x {}", f.replicas, name_of_engine(f));
+  if (f.decode_replicas > 0) text += fmt::format(" and {} for tokens", f.decode_replicas);
+  return text;
+}
+
+Answer answer_of(const CapacityAnswer& x) {
+  const CapacityResult& r = x.result;
+  const Scenario& s = x.asked.scenario;
+  const CapacityAim& aim = x.asked.aim;
+  Answer a;
+  a.take(record_of(
+      s, {"traffic", name_of(ServingObjective::devices), static_cast<double>(x.asked.space.devices),
+          r.evaluated, r.feasible, r.stopped, x.seconds}));
+  a("rate", aim.traffic.rate);
+  a("simulations", r.simulations);
+  a.list("best", "ClusterFound", records_of_found(aim, r.best));
+  a.list("pareto", "ClusterFound", records_of_found(aim, r.pareto));
+  a.lines(table_of(aim, r.best));
+  a.figure(figure_of(x));
+  const std::vector<std::string> why = reasons(r.best);
+  say_found(a, x, why);
+  explain(a, why, rejections_of(r), "layouts", s);
+  return a;
 }
 
 }  // namespace sextant

@@ -2,23 +2,22 @@
 // What `sextant search --traffic` says: the fewest devices that hold users' limits at a rate.
 #pragma once
 
+#include <string>
+
 #include "sextant/answer/answer.hpp"
-#include "sextant/scenario/scenario.hpp"
 #include "sextant/search/capacity.hpp"
 
 namespace sextant {
 
-/// How one engine is laid out: "tp 4, fp8, cache fp8".
-std::string name_of_engine(const CapacityFound& found);
+/// Engines and how each is laid out: "2 x tp 4, fp8, cache fp8 and 1 for tokens".
+std::string name_of_cluster(const CapacityFound& found);
 
 struct CapacityAnswer {
-  const Scenario& scenario;
-  const CapacityResult& result;
-  double rate = 0;   ///< requests a second
-  double price = 0;  ///< dollars a device and hour
+  const CapacitySearch& asked;
+  CapacityResult result;
   double seconds = 0;
 };
-/// As JSON, or for people.
-Answer answer_of(const CapacityAnswer& capacity, bool json);
+/// The figure: devices of each cluster, and the requests a second that it holds.
+Answer answer_of(const CapacityAnswer& capacity);
 
 }  // namespace sextant

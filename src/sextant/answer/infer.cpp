@@ -231,7 +231,7 @@ Record prediction_of(const ServingEstimate& e, const Serving& serving) {
   return r;
 }
 
-Answer answer_of(const InferResult& x) {
+Answer answer_of(InferResult x) {
   const ServingEstimate& e = x.estimate;
   const Scenario& s = x.scenario;
   Answer a;
@@ -252,7 +252,7 @@ Answer answer_of(const InferResult& x) {
   add_neighbours(a, x);
   add_curve(a, x);
   add(a, x.sensitivity);
-  a.take(x.extras);
+  a.take(std::move(x.extras));
   add_passes(a, x);
   a.assume(s.assumptions);
   return a;

@@ -21,7 +21,7 @@ struct InferResult {
 };
 /// CSV is one line; with a curve one line a batch size, with passes one an operator. The figure of
 /// a curve: throughput over time a token.
-Answer answer_of(const InferResult& result);
+Answer answer_of(InferResult result);
 
 /// A request's time by what it goes to: parts sum to the whole.
 Breakdown latency_breakdown(const ServingEstimate& estimate, const Serving& serving);

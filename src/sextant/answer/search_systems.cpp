@@ -323,11 +323,13 @@ void spend(Row& x, const Budget& budget, double devices) {
                 : x.bought * share_of_device(budget, system, x.price.value_or(0));
 }
 
+constexpr const char* unfound = "not found before the search was stopped";
+
 /// Why a system has no strategy.
 std::string nothing_on(const TrainedSystem& t) {
   const SearchResult& r = t.result;
   if (t.points == 0 && !t.refused.empty()) return t.refused;
-  if (r.stopped) return "not found before the search was stopped";
+  if (r.stopped) return unfound;
   const Rejections why = rejections_of(
       r.rejected, {{"cannot fit, whatever else", static_cast<std::uint64_t>(r.no_room)},
                    {"break a rule, whatever else", static_cast<std::uint64_t>(r.barred)}});
@@ -381,7 +383,9 @@ Row row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) {
   x.stopped = t.result.stopped;
   if (t.result.best.empty()) {
     if (x.nothing.empty()) {
-      x.nothing = fmt::format("nothing meets the limits on up to {} devices", t.asked.most);
+      x.nothing = t.result.stopped
+                      ? unfound
+                      : fmt::format("nothing meets the limits on up to {} devices", t.asked.most);
     }
     return x;
   }
@@ -417,6 +421,7 @@ Row row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) {
 
 /// Why most layouts do not serve.
 std::string nothing_on(const PlannedSystem& t) {
+  if (t.result.stopped) return unfound;
   const auto& counts = t.result.rejected.values;
   const auto most = std::max_element(std::begin(counts), std::end(counts));
   std::string text = fmt::format("nothing holds the limits on up to {} devices", t.asked.most);
@@ -444,8 +449,7 @@ Row row_of(const PlannedSystem& t, const SystemsAsked<CapacitySearch>& all) {
   x.headroom = f.most / rate - 1;
   x.tokens_per_second = r.completed > 0 ? rate * r.output_tokens / r.completed : 0;
   x.tokens_per_joule = r.joules > 0 ? r.output_tokens / r.joules : 0;
-  x.summary = fmt::format("{} x {}", f.replicas, name_of_engine(f));
-  if (f.decode_replicas > 0) x.summary += fmt::format(" and {} for tokens", f.decode_replicas);
+  x.summary = name_of_cluster(f);
   x.strategy = write(f.strategy, Quantities::si);
   return x;
 }

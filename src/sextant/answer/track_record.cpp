@@ -2,6 +2,7 @@
 #include "sextant/answer/track_record.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -48,6 +49,7 @@ Records track_record(std::string_view kind, const std::string& device, const std
     std::vector<CaseResult> results;
     bool device = false;
     bool runtime = false;
+    Accuracy accuracy = {};
   };
   std::map<std::string, Near> groups;
   static const std::vector<Measured> none;
@@ -60,14 +62,15 @@ Records track_record(std::string_view kind, const std::string& device, const std
     g.device = g.device || same_device;
     g.runtime = g.runtime || same_runtime;
   }
-  std::vector<std::pair<std::string, Near>> sorted(groups.begin(), groups.end());
+  std::vector<std::pair<std::string, Near>> sorted(std::make_move_iterator(groups.begin()),
+                                                   std::make_move_iterator(groups.end()));
+  for (auto& [name, near] : sorted) near.accuracy = summarize(name, near.results);
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return a.second.device + a.second.runtime > b.second.device + b.second.runtime;
   });
-  std::erase_if(sorted,
-                [](const auto& s) { return summarize(s.first, s.second.results).cases == 0; });
+  std::erase_if(sorted, [](const auto& s) { return s.second.accuracy.cases == 0; });
   return records_of(sorted, [](Record& r, const auto& s) {
-    const Accuracy a = summarize(s.first, s.second.results);
+    const Accuracy& a = s.second.accuracy;
     r("group", s.first);
     r("cases", a.cases);
     r("median_ape", a.median_ape);

@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <sstream>
 
 #include "sextant/answer/parts.hpp"
 #include "sextant/io/errors.hpp"
 #include "sextant/predict/uncertainty.hpp"
-#include "sextant/report/table.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -57,9 +55,9 @@ std::vector<Number> numbers_of(const TrafficResult& r) {
 }
 
 struct Latency {
-  const char* name;
-  const char* text;
-  const Percentiles& values;
+  const char* name = "";
+  const char* text = "";
+  Percentiles values = {};
 };
 std::vector<Latency> latencies_of(const TrafficResult& r) {
   return {{"ttft_seconds", "first token", r.ttft},
@@ -141,52 +139,6 @@ std::string cluster_text(const TrafficScenario& x) {
   return what;
 }
 
-std::string percentile_text(const TrafficResult& r) {
-  using enum Align;
-  TextTable t;
-  t.columns = {{""},           {"mean", right}, {"p50", right},
-               {"p90", right}, {"p95", right},  {"p99", right}};
-  for (const Latency& l : latencies_of(r)) {
-    const Percentiles& p = l.values;
-    t.rows.push_back({l.text, format(Seconds(p.mean)), format(Seconds(p.p50)),
-                      format(Seconds(p.p90)), format(Seconds(p.p95)), format(Seconds(p.p99))});
-  }
-  return render_text(t, {.indent = 2});
-}
-
-std::string slow_text(const TrafficResult& r) {
-  using enum Align;
-  TextTable t;
-  t.columns = {{"slowest", right}, {"in", right},     {"out", right},    {"took", right},
-               {"queued", right},  {"prompt", right}, {"tokens", right}, {"waited for"}};
-  for (const SlowRequest& s : r.slowest) {
-    const Request& q = s.answer.request;
-    std::string why(name_of(s.answer.wait));
-    if (s.answer.preemptions > 0) why += fmt::format("; preempted {} times", s.answer.preemptions);
-    t.rows.push_back({fmt::format("{}", q.number + 1), std::to_string(q.input),
-                      std::to_string(q.output), format(Seconds(s.latency)),
-                      format(Seconds(s.queued)), format(Seconds(s.prompt)),
-                      format(Seconds(s.decode)), why});
-  }
-  return "\n" + render_text(t, {.indent = 2});
-}
-
-TextTable curve_table(const TrafficAnswer& a) {
-  using enum Align;
-  TextTable t;
-  const auto time = [&](double s) { return format(Seconds(s)); };
-  const auto number = [&](double n) { return fmt::format("{:.3g}", n); };
-  t.columns = {{"rate", right},     {"load", right}, {"TTFT p50", right}, {"p99", right},
-               {"TPOT p50", right}, {"p99", right},  {"tokens/s", right}, {"good/s", right}};
-  for (const RatePoint& p : a.curve) {
-    const TrafficResult& r = p.result;
-    t.rows.push_back({number(p.rate), number(r.saturation()), time(r.ttft.p50), time(r.ttft.p99),
-                      time(r.tpot.p50), time(r.tpot.p99), number(r.output_tokens_per_second()),
-                      number(r.goodput())});
-  }
-  return t;
-}
-
 /// The largest rate of the curve whose users are served: within the limits, or where none are given
 /// within twice the first token's time of an idle engine for half of them.
 const RatePoint* knee_of(const TrafficAnswer& a) {
@@ -208,22 +160,6 @@ const SplitPoint* best_split(const TrafficAnswer& a) {
     if (best == nullptr || s.result.goodput() > best->result.goodput()) best = &s;
   }
   return best;
-}
-
-std::string splits_text(const TrafficAnswer& a) {
-  using enum Align;
-  TextTable t;
-  t.columns = {{"prompts", right},  {"tokens", right},   {"TTFT p50", right}, {"p99", right},
-               {"TPOT p50", right}, {"tokens/s", right}, {"good/s", right},   {""}};
-  for (const SplitPoint& s : a.splits) {
-    const TrafficResult& r = s.result;
-    t.rows.push_back({std::to_string(s.prefill), std::to_string(s.decode),
-                      format(Seconds(r.ttft.p50)), format(Seconds(r.ttft.p99)),
-                      format(Seconds(r.tpot.p50)),
-                      fmt::format("{:.4g}", r.output_tokens_per_second()),
-                      fmt::format("{:.3g}", r.goodput()), &s == best_split(a) ? "best" : ""});
-  }
-  return "\nworkers for\n" + render_text(t, {.indent = 2});
 }
 
 plot::Axis axis(std::string label, bool seconds, bool log) {
@@ -250,56 +186,6 @@ Sure sure_of(const TrafficAnswer& a) {
   return sure;
 }
 
-std::string traffic_text(const TrafficAnswer& a) {
-  const TrafficScenario& x = a.asked;
-  const TrafficResult& r = a.result;
-  std::string out =
-      fmt::format("{} on {:.0f} x {} of {}, {}: {}\n", x.scenario.problem.model.name,
-                  x.cluster.devices(), x.scenario.system.device.name, x.scenario.system.name,
-                  x.scenario.problem.runtime.name, requests_text(x));
-  out += cluster_text(x) + "\n";
-  for (const std::string& w : warnings_of(a)) out += "note: " + w + "\n";
-  out += "\n" + percentile_text(r) + "\n";
-  const Sure sure = sure_of(a);
-  out += fmt::format("half of the first tokens in {}, of the others in {}, nine times in ten: {}\n",
-                     range_text(sure.first, {r.ttft.p50}), range_text(sure.token, {r.tpot.p50}),
-                     sure.token.basis);
-  out += fmt::format(
-      "{:.4g} output tokens/s, {:.3g} requests/s{}; {} of {:.3g} requests/s that it "
-      "can serve\n",
-      r.output_tokens_per_second(), r.requests_per_second(),
-      x.limited ? fmt::format(", {:.3g} within the limits", r.goodput()) : "",
-      format_percent(r.saturation(), 0), r.capacity);
-  out += fmt::format("time: {} prompts alone, {} tokens alone, {} both, {} idle\n",
-                     format_percent(r.prefill_share, 0), format_percent(r.decode_share, 0),
-                     format_percent(r.mixed_share, 0), format_percent(r.idle_share, 0));
-  if (r.counts.preemptions > 0) {
-    out += fmt::format("{:.0f} preemptions, {:.3g} tokens computed again\n", r.counts.preemptions,
-                       r.counts.recomputed_tokens);
-  }
-  if (hit_rate(r) > 0) {
-    out +=
-        fmt::format("{} of prompt tokens found in the prefix cache\n", format_percent(hit_rate(r)));
-  }
-  if (x.cluster.decode)
-    out += fmt::format("a cache takes {} to move\n", format(Seconds(r.transfer_seconds)));
-  out +=
-      fmt::format("energy {} a token", format(Joules(r.joules / std::max(1.0, r.output_tokens))));
-  if (x.price) {
-    out += fmt::format("; ${:.3g} a million output tokens, ${:.3g} of all tokens",
-                       per_million(a, r.output_tokens),
-                       per_million(a, r.output_tokens + r.input_tokens));
-  }
-  out += "\n" + slow_text(r);
-  if (!a.curve.empty()) {
-    out += "\nby rate\n" + render_text(curve_table(a), {.indent = 2});
-    if (const RatePoint* k = knee_of(a))
-      out += fmt::format("  the knee: {:.3g} a second\n", k->rate);
-  }
-  if (!a.splits.empty()) out += splits_text(a);
-  return out;
-}
-
 Record memory_of(const TrafficScenario& x) {
   Record r = memory_record(x.memory);
   r("fits", Node::of(x.fits));
@@ -308,15 +194,17 @@ Record memory_of(const TrafficScenario& x) {
 }
 
 void describe(Record& r, const SlowRequest& s) {
-  r("request", s.answer.request.number + 1);
-  r("input", s.answer.request.input);
-  r("output", s.answer.request.output);
-  r("latency_seconds", s.latency);
-  r("queued_seconds", s.queued);
-  r("prompt_seconds", s.prompt);
-  r("decode_seconds", s.decode);
+  std::string why(name_of(s.answer.wait));
+  if (s.answer.preemptions > 0) why += fmt::format("; preempted {} times", s.answer.preemptions);
+  r("request", s.answer.request.number + 1, "slowest");
+  r("input", s.answer.request.input, "in");
+  r("output", s.answer.request.output, "out");
+  r("latency_seconds", Seconds(s.latency), "took");
+  r("queued_seconds", Seconds(s.queued), "queued");
+  r("prompt_seconds", Seconds(s.prompt), "prompt");
+  r("decode_seconds", Seconds(s.decode), "tokens");
   r("preemptions", s.answer.preemptions);
-  r("waited_for", name_of(s.answer.wait));
+  r("waited_for", said(name_of(s.answer.wait), why), "waited for");
 }
 
 /// Requests and cache over time: a bin each.
@@ -351,6 +239,17 @@ Records distribution_records(const TrafficResult& t) {
   return all;
 }
 
+Records percentile_records(const TrafficResult& t) {
+  return records_of(latencies_of(t), [](Record& r, const Latency& l) {
+    r("", l.text, " ");
+    r("", Seconds(l.values.mean), "mean");
+    r("", Seconds(l.values.p50), "p50");
+    r("", Seconds(l.values.p90), "p90");
+    r("", Seconds(l.values.p95), "p95");
+    r("", Seconds(l.values.p99), "p99");
+  });
+}
+
 /// A line of CSV.
 void flat(Record& r, const TrafficResult& t) {
   for (const Number& n : numbers_of(t)) r(n.name, n.value);
@@ -364,30 +263,105 @@ void flat(Record& r, const TrafficResult& t) {
   }
 }
 
+/// A line a rate, of CSV and of the table.
+Records curve_records(const std::vector<RatePoint>& curve) {
+  return records_of(curve, [](Record& r, const RatePoint& p) {
+    const TrafficResult& t = p.result;
+    r("rate", general(p.rate, 3), "rate");
+    r("saturation", general(t.saturation(), 3), "load");
+    r("ttft_p50_seconds", Seconds(t.ttft.p50), "TTFT p50");
+    r("ttft_p99_seconds", Seconds(t.ttft.p99), "p99");
+    r("tpot_p50_seconds", Seconds(t.tpot.p50), "TPOT p50");
+    r("tpot_p99_seconds", Seconds(t.tpot.p99), "p99");
+    r("output_tokens_per_second", general(t.output_tokens_per_second(), 4), "tokens/s");
+    r("goodput_requests_per_second", general(t.goodput(), 3), "good/s");
+  });
+}
+
+/// What people see of a split, and under no name, beside the line of CSV.
+Records split_records(const TrafficAnswer& a) {
+  const SplitPoint* best = best_split(a);
+  return records_of(a.splits, [&](Record& r, const SplitPoint& s) {
+    const TrafficResult& t = s.result;
+    r("prefill_workers", s.prefill, "prompts");
+    r("decode_workers", s.decode, "tokens");
+    r("", Seconds(t.ttft.p50), "TTFT p50");
+    r("", Seconds(t.ttft.p99), "p99");
+    r("", Seconds(t.tpot.p50), "TPOT p50");
+    r("", general(t.output_tokens_per_second(), 4), "tokens/s");
+    r("", general(t.goodput(), 3), "good/s");
+    r("", &s == best ? "best" : "", " ");
+    flat(r, t);
+  });
+}
+
 Records csv_lines(const TrafficAnswer& a) {
-  if (!a.curve.empty()) {
-    return records_of(a.curve, [](Record& r, const RatePoint& p) {
-      const TrafficResult& t = p.result;
-      r("rate", p.rate);
-      r("saturation", t.saturation());
-      r("ttft_p50_seconds", t.ttft.p50);
-      r("ttft_p99_seconds", t.ttft.p99);
-      r("tpot_p50_seconds", t.tpot.p50);
-      r("tpot_p99_seconds", t.tpot.p99);
-      r("output_tokens_per_second", t.output_tokens_per_second());
-      r("goodput_requests_per_second", t.goodput());
-    });
-  }
-  if (!a.splits.empty()) {
-    return records_of(a.splits, [](Record& r, const SplitPoint& s) {
-      r("prefill_workers", s.prefill);
-      r("decode_workers", s.decode);
-      flat(r, s.result);
-    });
-  }
+  if (!a.curve.empty()) return curve_records(a.curve);
+  if (!a.splits.empty()) return split_records(a);
   Records one;
   flat(one.rows.emplace_back(), a.result);
   return one;
+}
+
+void say_rates(Answer& answer, const TrafficAnswer& a) {
+  const TrafficScenario& x = a.asked;
+  const TrafficResult& r = a.result;
+  answer.say(fmt::format(
+      "{:.4g} output tokens/s, {:.3g} requests/s{}; {} of {:.3g} requests/s that it can serve",
+      r.output_tokens_per_second(), r.requests_per_second(),
+      x.limited ? fmt::format(", {:.3g} within the limits", r.goodput()) : "",
+      format_percent(r.saturation(), 0), r.capacity));
+  answer.say(fmt::format("time: {} prompts alone, {} tokens alone, {} both, {} idle",
+                         format_percent(r.prefill_share, 0), format_percent(r.decode_share, 0),
+                         format_percent(r.mixed_share, 0), format_percent(r.idle_share, 0)));
+  if (r.counts.preemptions > 0) {
+    answer.say(fmt::format("{:.0f} preemptions, {:.3g} tokens computed again", r.counts.preemptions,
+                           r.counts.recomputed_tokens));
+  }
+  if (hit_rate(r) > 0) {
+    answer.say(
+        fmt::format("{} of prompt tokens found in the prefix cache", format_percent(hit_rate(r))));
+  }
+  if (x.cluster.decode) {
+    answer.say(fmt::format("a cache takes {} to move", format(Seconds(r.transfer_seconds))));
+  }
+  std::string energy =
+      fmt::format("energy {} a token", format(Joules(r.joules / std::max(1.0, r.output_tokens))));
+  if (x.price) {
+    energy += fmt::format("; ${:.3g} a million output tokens, ${:.3g} of all tokens",
+                          per_million(a, r.output_tokens),
+                          per_million(a, r.output_tokens + r.input_tokens));
+  }
+  answer.say(std::move(energy));
+}
+
+void say_traffic(Answer& answer, const TrafficAnswer& a, const Sure& sure, const Records& slowest) {
+  const TrafficScenario& x = a.asked;
+  const TrafficResult& r = a.result;
+  const TableStyle indented{.indent = 2};
+  answer.say(fmt::format("{} on {:.0f} x {} of {}, {}: {}", x.scenario.problem.model.name,
+                         x.cluster.devices(), x.scenario.system.device.name, x.scenario.system.name,
+                         x.scenario.problem.runtime.name, requests_text(x)));
+  answer.say(cluster_text(x));
+  for (const std::string& w : warnings_of(a)) answer.say("note: " + w);
+  answer.gap();
+  answer.show(percentile_records(r), indented);
+  answer.say(
+      fmt::format("\nhalf of the first tokens in {}, of the others in {}, nine times in ten: {}",
+                  range_text(sure.first, {r.ttft.p50}), range_text(sure.token, {r.tpot.p50}),
+                  sure.token.basis));
+  say_rates(answer, a);
+  answer.gap();
+  answer.show(slowest, indented);
+  if (!a.curve.empty()) {
+    answer.say("\nby rate");
+    answer.show(curve_records(a.curve), indented);
+    if (const RatePoint* k = knee_of(a))
+      answer.say(fmt::format("  the knee: {:.3g} a second", k->rate));
+  }
+  if (a.splits.empty()) return;
+  answer.say("\nworkers for");
+  answer.show(split_records(a), indented);
 }
 
 }  // namespace
@@ -409,8 +383,9 @@ Answer traffic_answer(const TrafficAnswer& a) {
   answer("dollars_per_million_tokens_in_and_out", per_million(a, r.output_tokens + r.input_tokens));
   answer("simulated_requests_per_second", a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0);
   answer.object("memory", "TrafficMemory", memory_of(x));
-  answer.list("slowest", "SlowRequest",
-              records_of(r.slowest, [](Record& n, const SlowRequest& s) { describe(n, s); }));
+  const Records slowest =
+      records_of(r.slowest, [](Record& n, const SlowRequest& s) { describe(n, s); });
+  answer.list("slowest", "SlowRequest", slowest);
   answer.some("curve", "RatePoint", records_of(a.curve, [](Record& n, const RatePoint& p) {
                 n("rate", p.rate);
                 describe(n, p.result);
@@ -427,10 +402,10 @@ Answer traffic_answer(const TrafficAnswer& a) {
   if (a.series) answer.list("load", "LoadPoint", load_records(r.timeline));
   if (a.series) answer.list("distribution", "LatencyShare", distribution_records(r));
   answer.strings("warnings", warnings_of(a));
-  std::istringstream lines(traffic_text(a));
-  for (std::string line; std::getline(lines, line);) answer.say(line);
+  say_traffic(answer, a, sure, slowest);
   answer.assume(x.scenario.assumptions);
   answer.lines(csv_lines(a));
+  for (plot::Figure& figure : traffic_figures(a)) answer.figure(std::move(figure));
   return answer;
 }
 

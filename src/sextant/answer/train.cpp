@@ -202,21 +202,30 @@ Breakdown time_breakdown(const Estimate& e) {
   return root;
 }
 
-Record prediction_of(const Estimate& e, Bytes capacity) {
+namespace {
+
+Record prediction_of(const Estimate& e, Bytes capacity, Breakdown time) {
   Record r = rates_of(e);
   r.object("memory", "Memory", memory_of(e, capacity));
-  r.tree("breakdown", time_breakdown(e));
+  r.tree("breakdown", std::move(time));
   return r;
 }
 
-Answer answer_of(const TrainResult& x) {
+}  // namespace
+
+Record prediction_of(const Estimate& e, Bytes capacity) {
+  return prediction_of(e, capacity, time_breakdown(e));
+}
+
+Answer answer_of(TrainResult x) {
   const Estimate& e = x.estimate;
   const Problem& p = x.scenario.problem;
   Answer a;
   a.take(head_of(x.scenario, e.devices));
   a("batch", p.work.batch);
   a("seq", p.work.seq);
-  a.take(prediction_of(e, p.capacity));
+  const Breakdown time = time_breakdown(e);
+  a.take(prediction_of(e, p.capacity, time));
   a.node("strategy", "Strategy", write(x.scenario.strategy, Quantities::si));
   a("slowest_stage", e.slowest_stage);
   a("clock_hz", e.clock);
@@ -224,13 +233,13 @@ Answer answer_of(const TrainResult& x) {
   a("model_flops", e.model_flops);
   a("hardware_flops", e.hardware_flops);
   say_head(a, x);
-  a.show(time_breakdown(e));
+  a.show(time);
   say_memory(a, x);
   add_neighbours(a, x);
   if (x.run) add(a, *x.run, interval_of(measured_errors(), likeness_of(x)));
   add_operators(a, x);
   add(a, x.sensitivity);
-  a.take(x.extras);
+  a.take(std::move(x.extras));
   if (x.files) add_files(a, *x.files);
   std::vector<std::string> assumptions = x.scenario.assumptions;
   if (x.run) {

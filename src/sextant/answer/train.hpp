@@ -33,7 +33,7 @@ struct TrainResult {
   std::optional<TraceFiles> files;    ///< with --trace
 };
 /// CSV is one line; with operators one line each.
-Answer answer_of(const TrainResult& result);
+Answer answer_of(TrainResult result);
 
 /// The step's time by what it goes to: parts sum to the whole.
 Breakdown time_breakdown(const Estimate& estimate);

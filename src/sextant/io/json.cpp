@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "sextant/io/json_writer.hpp"
 #include "sextant/io/node.hpp"
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
@@ -261,85 +262,6 @@ class JsonParser {
   std::vector<Diagnostic> problems_;
 };
 
-// ---- writing
-
-class JsonWriter {
- public:
-  explicit JsonWriter(int indent) : indent_(indent) {}
-
-  std::string take() { return std::move(out_); }
-
-  void write(const Node& node, int depth) {
-    switch (node.kind) {
-      case Node::Kind::null:
-        out_ += "null";
-        break;
-      case Node::Kind::boolean:
-        out_ += node.boolean ? "true" : "false";
-        break;
-      case Node::Kind::integer:
-        out_ += std::to_string(node.integer);
-        break;
-      // JSON has no word for what is not a number.
-      case Node::Kind::number:
-        out_ += std::isfinite(node.number) ? write_number(node.number) : "null";
-        break;
-      case Node::Kind::string:
-        string(node.string);
-        break;
-      case Node::Kind::array:
-        array(node, depth);
-        break;
-      case Node::Kind::table:
-        table(node, depth);
-        break;
-    }
-  }
-
- private:
-  void array(const Node& node, int depth) {
-    const bool flat = std::all_of(node.items.begin(), node.items.end(), [](const Node& item) {
-      return item.kind != Node::Kind::array && item.kind != Node::Kind::table;
-    });
-    out_ += '[';
-    for (std::size_t i = 0; i < node.items.size(); ++i) {
-      if (i > 0) out_ += flat && indent_ > 0 ? ", " : ",";
-      if (!flat) line(depth + 1);
-      write(node.items[i], depth + 1);
-    }
-    if (!flat) line(depth);
-    out_ += ']';
-  }
-
-  void table(const Node& node, int depth) {
-    out_ += '{';
-    for (std::size_t i = 0; i < node.members.size(); ++i) {
-      if (i > 0) out_ += ',';
-      line(depth + 1);
-      string(node.members[i].key);
-      out_ += indent_ > 0 ? ": " : ":";
-      write(node.members[i].value, depth + 1);
-    }
-    if (!node.members.empty()) line(depth);
-    out_ += '}';
-  }
-
-  void line(int depth) {
-    if (indent_ <= 0) return;
-    out_ += '\n';
-    out_.append(static_cast<std::size_t>(indent_) * static_cast<std::size_t>(depth), ' ');
-  }
-
-  void string(std::string_view text) {
-    out_ += '"';
-    out_ += escaped(text);
-    out_ += '"';
-  }
-
-  int indent_;
-  std::string out_;
-};
-
 }  // namespace
 
 Document parse_json(std::string text, std::string file) {
@@ -350,9 +272,108 @@ Document parse_json(std::string text, std::string file) {
   return document;
 }
 
+// ---- writing
+
+void JsonWriter::line(std::size_t depth) {
+  if (indent_ <= 0) return;
+  out_ += '\n';
+  out_.append(static_cast<std::size_t>(indent_) * depth, ' ');
+}
+
+void JsonWriter::open(char bracket) {
+  out_ += bracket;
+  ++depth_;
+  first_ = true;
+}
+
+void JsonWriter::close(char bracket) {
+  --depth_;
+  if (!first_) line(depth_);
+  out_ += bracket;
+  first_ = false;
+}
+
+void JsonWriter::item() {
+  if (!first_) out_ += ',';
+  first_ = false;
+  line(depth_);
+}
+
+void JsonWriter::key(std::string_view name) {
+  item();
+  value(name);
+  out_ += indent_ > 0 ? ": " : ":";
+}
+
+void JsonWriter::value(double number) {
+  // JSON has no word for what is not a number.
+  out_ += std::isfinite(number) ? write_number(number) : "null";
+}
+
+void JsonWriter::value(std::string_view text) {
+  out_ += '"';
+  append_escaped(out_, text);
+  out_ += '"';
+}
+
+void JsonWriter::value(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      out_ += "null";
+      break;
+    case Node::Kind::boolean:
+      out_ += node.boolean ? "true" : "false";
+      break;
+    case Node::Kind::integer:
+      out_ += std::to_string(node.integer);
+      break;
+    case Node::Kind::number:
+      value(node.number);
+      break;
+    case Node::Kind::string:
+      value(std::string_view(node.string));
+      break;
+    case Node::Kind::array:
+      array(node);
+      break;
+    case Node::Kind::table:
+      table(node);
+      break;
+  }
+}
+
+void JsonWriter::array(const Node& node) {
+  const bool flat = std::all_of(node.items.begin(), node.items.end(), [](const Node& item) {
+    return item.kind != Node::Kind::array && item.kind != Node::Kind::table;
+  });
+  if (!flat) {
+    open('[');
+    for (const Node& part : node.items) {
+      item();
+      value(part);
+    }
+    return close(']');
+  }
+  out_ += '[';
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    if (i > 0) out_ += indent_ > 0 ? ", " : ",";
+    value(node.items[i]);
+  }
+  out_ += ']';
+}
+
+void JsonWriter::table(const Node& node) {
+  open('{');
+  for (const Node::Member& m : node.members) {
+    key(m.key);
+    value(m.value);
+  }
+  close('}');
+}
+
 std::string to_json(const Node& node, int indent) {
   JsonWriter writer(indent);
-  writer.write(node, 0);
+  writer.value(node);
   return writer.take();
 }
 

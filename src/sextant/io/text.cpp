@@ -137,11 +137,19 @@ void drop_byte_order_mark(std::string& text) {
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
 }
 
-std::string escaped(std::string_view text) {
+void append_escaped(std::string& out, std::string_view text) {
   static constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  out.reserve(text.size());
+  const auto plain = [](char x) {
+    const auto c = static_cast<unsigned char>(x);
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+  };
   for (std::size_t at = 0; at < text.size();) {
+    // Nearly all of any text.
+    std::size_t end = at;
+    while (end < text.size() && plain(text[end])) ++end;
+    out.append(text.substr(at, end - at));
+    at = end;
+    if (at == text.size()) return;
     const std::size_t length = sequence_length(text, at);
     const auto c = static_cast<unsigned char>(text[at]);
     if (c == '"' || c == '\\') {
@@ -160,6 +168,11 @@ std::string escaped(std::string_view text) {
     }
     at += std::max<std::size_t>(length, 1);
   }
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  append_escaped(out, text);
   return out;
 }
 

@@ -37,6 +37,7 @@ std::string in_quotes(std::string_view text);
 
 /// Text with the escapes that JSON strings and TOML's basic strings share.
 std::string escaped(std::string_view text);
+void append_escaped(std::string& out, std::string_view text);
 
 /// The place of a byte offset. O(offset): for messages only.
 Place place_of(std::string_view text, std::size_t offset);

@@ -47,6 +47,7 @@ CapacitySearch read_capacity_search(const SearchOptions& o, const Common& common
   if (!o.rate) flags.add("--rate", "how many requests a second must be served?");
   CapacitySearch search;
   search.space = read_space(o, flags);
+  search.time = flags.quantity<Seconds>("--time", o.time);
   try {
     TrafficScenario x = read_traffic(traffic_options(o, flags), common);
     search.aim.traffic = std::move(x.traffic);

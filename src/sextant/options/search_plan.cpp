@@ -91,7 +91,8 @@ class Reader {
   void read_own(const Table& t, PlanJob& job);
   void limit(const Table& t, PlanJob& job);
   void price(const Table& t, PlanJob& job);
-  void check_job(const Table& t, const PlanJob& job);
+  bool follows(const Table& t, const Diagnostic& d) const;
+  void check_job(const Table& t, const PlanJob& job, bool damaged);
   void check_names();
 
   const SearchOptions& o_;
@@ -243,6 +244,10 @@ void Reader::read_job(const Table& t) {
   if (const Node* p = t.merged.find("price"); p != nullptr && p->kind == Node::Kind::table) {
     own.emplace_back("price");
   }
+  // What is wrong with the budget of all jobs was said above.
+  const Node* budget = shared_.find("budget");
+  const bool text = budget == nullptr || budget->kind == Node::Kind::string;
+  if (!text && t.own.find("budget") == nullptr) own.emplace_back("budget");
   read_request(document_, t.merged, options, found, {.asker = Asker::program, .skip = own});
   for (Diagnostic& d : found) {
     const std::string_view field = std::string_view(d.field).substr(0, d.field.find('.'));
@@ -256,7 +261,7 @@ void Reader::read_job(const Table& t) {
   systems_.push_back(job.options.system.name);
   limit(t, job);
   price(t, job);
-  if (problems_.size() == before) check_job(t, job);
+  check_job(t, job, problems_.size() > before);
   plan_.jobs.push_back(std::move(job));
 }
 
@@ -345,9 +350,23 @@ void Reader::price(const Table& t, PlanJob& job) {
   job.options.price = text;
 }
 
-void Reader::check_job(const Table& t, const PlanJob& job) {
+/// Whether it may be wrong because something else is: of a field that was not given, or that is
+/// known to be wrong.
+bool Reader::follows(const Table& t, const Diagnostic& d) const {
+  if (!d.file.starts_with("--")) return d.file.empty();
+  const std::string name = field_of_flag(d.file);
+  if (t.merged.find(name) == nullptr) return true;
+  return std::any_of(problems_.begin(), problems_.end(), [&](const Diagnostic& p) {
+    std::string_view field = p.field;
+    if (field.starts_with(t.path + ".")) field.remove_prefix(t.path.size() + 1);
+    return field.substr(0, field.find('.')) == name;
+  });
+}
+
+void Reader::check_job(const Table& t, const PlanJob& job, bool damaged) {
   const auto say = [&](const InputError& e) {
     for (Diagnostic d : e.diagnostics()) {
+      if (damaged && follows(t, d)) continue;
       if (by_flag(d.file, t.merged)) {
         add_once(std::move(d));
         continue;
@@ -368,6 +387,11 @@ void Reader::check_job(const Table& t, const PlanJob& job) {
   };
   try {
     check_asked(job.options, true);
+  } catch (const InputError& e) {
+    say(e);
+    damaged = true;
+  }
+  try {
     check_systems(job.options, job.common);
   } catch (const InputError& e) {
     say(e);

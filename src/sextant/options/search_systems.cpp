@@ -170,6 +170,11 @@ void check_traffic(const SearchOptions& o, Flags& flags) {
     flags.add("--max-tpot", "is of requests alone", "say --max-tpot-p99");
   }
   if (o.min_throughput) flags.add("--min-throughput", "--rate says what must be served", leave);
+  if (o.max_gpus) flags.add("--max-gpus", "--gpus is the most that it may take", leave);
+  if (o.exhaustive) flags.add("--exhaustive", "is of training", leave);
+  if (o.loosen) flags.add("--loosen", "is of training", leave);
+  if (!o.max_memory.empty()) flags.add("--max-memory", "is of training", leave);
+  if (!o.explore.empty()) flags.add("--explore", "is of training", leave);
   if (!o.fix.empty()) flags.add("--fix", "engines for --traffic are laid out freely", leave);
   if (!o.limit.empty()) flags.add("--limit", "engines for --traffic are laid out freely", leave);
   if (!o.objective.empty() && o.objective != name_of(ServingObjective::devices)) {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "sextant/io/csv.hpp"
+#include "sextant/io/json_writer.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -110,11 +112,13 @@ std::string for_programs(const Item& c) { return plain(c.value, "1", "0"); }
 void Records::rule() { rows.emplace_back(); }
 
 void Record::operator()(std::string_view name, Item cell, std::string_view title) {
+  if (entries_.empty()) entries_.reserve(8);  // entries are large, and few records have less
   entries_.push_back({std::string(name), std::string(title), std::move(cell)});
 }
 
-void Record::take(const Record& other) {
-  entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
+void Record::take(Record other) {
+  entries_.insert(entries_.end(), std::make_move_iterator(other.entries_.begin()),
+                  std::make_move_iterator(other.entries_.end()));
 }
 
 void Record::object(std::string_view name, std::string_view type, Record record) {
@@ -236,6 +240,62 @@ Node to_node(const Breakdown& b) {
   Node& parts = n.set("parts", Node::array());
   for (const Breakdown& part : b.parts) parts.push(to_node(part));
   return n;
+}
+
+namespace {
+
+void write(JsonWriter& w, const Breakdown& b) {
+  w.open('{');
+  w.key("label");
+  w.value(std::string_view(b.label));
+  w.key("seconds");
+  w.value(b.value);
+  w.key("share");
+  w.value(b.share);
+  w.key("parts");
+  w.open('[');
+  for (const Breakdown& part : b.parts) {
+    w.item();
+    write(w, part);
+  }
+  w.close(']');
+  w.close('}');
+}
+
+void write(JsonWriter& w, const Record& record) {
+  w.open('{');
+  for (const Record::Entry& e : record.entries()) {
+    if (e.name.empty()) continue;
+    if (e.object) {
+      w.key(e.name);
+      write(w, *e.object);
+    } else if (e.tree) {
+      w.key(e.name);
+      write(w, *e.tree);
+    } else if (e.list) {
+      if (e.optional && e.list->empty()) continue;
+      w.key(e.name);
+      w.open('[');
+      for (const Record& r : e.list->rows) {
+        if (r.empty()) continue;
+        w.item();
+        write(w, r);
+      }
+      w.close(']');
+    } else if (e.cell.value.kind != Node::Kind::null) {
+      w.key(e.name);
+      w.value(e.cell.value);
+    }
+  }
+  w.close('}');
+}
+
+}  // namespace
+
+std::string to_json(const Record& record) {
+  JsonWriter writer(2);
+  write(writer, record);
+  return writer.take();
 }
 
 }  // namespace sextant

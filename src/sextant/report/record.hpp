@@ -91,7 +91,7 @@ class Record {
 
   void operator()(std::string_view name, Item cell, std::string_view title = {});
   /// Another's entries, among its own.
-  void take(const Record& other);
+  void take(Record other);
   void object(std::string_view name, std::string_view type, Record record);
   void list(std::string_view name, std::string_view type, Records records);
   /// Left out where it is empty.
@@ -132,6 +132,8 @@ Records records_of(const std::vector<T>& items, const Say& say) {
 TextTable to_table(const Records& records);
 std::string to_csv(const Records& records);
 Node to_node(const Record& record);
+/// The same as of its node, without making one.
+std::string to_json(const Record& record);
 Node to_node(const Breakdown& breakdown);
 template <Dimension D, NamedEnum E>
 Node to_node(const Table<Quantity<D>, E>& table) {

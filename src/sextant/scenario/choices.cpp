@@ -116,6 +116,7 @@ class Chooser {
     std::sort(counts.begin(), counts.end());
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
     Node list = Node::array();
+    list.items.reserve(counts.size());
     for (const double n : counts) {
       if (n < 1 || n > std::numeric_limits<int>::max()) continue;
       value = static_cast<int>(n);

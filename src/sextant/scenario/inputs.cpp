@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstring>
+#include <utility>
 
 #include "sextant/io/settings.hpp"
 #include "sextant/io/text.hpp"
@@ -200,47 +202,65 @@ void read_inputs(Task task, const Node& table, Inputs& inputs, GivenFields& give
 
 namespace {
 
-/// One word of a summary, or nothing.
-struct Word {
-  std::string_view name;
-  const AxisInfo& axis;
-  std::string operator()(const bool* v) const { return *v ? std::string(name) : ""; }
-  std::string operator()(const int* v) const { return fmt::format("{} {}", name, *v); }
-  std::string operator()(const EnumRef& e) const {
-    const std::string_view value = e.names[e.get(e.value)];
-    return axis.bare ? std::string(value) : fmt::format("{} {}", name, value);
-  }
-  std::string operator()(const StructRef& parts) const {
-    std::string names;
-    for (const Slot& part : parts.fields) {
-      if (*std::get<bool*>(part.target)) names += " " + std::string(part.name);
-    }
-    return names.empty() ? "" : "recompute" + names;
-  }
+/// Collects the words of a summary. A search writes thousands of them, so it looks at the struct
+/// itself, not at a tree of references to it.
+class Summary {
+ public:
+  Summary(const Strategy& strategy, Task task) : strategy_(strategy), task_(task) {}
+
   template <class T>
-  requires(!std::same_as<T, bool*> && !std::same_as<T, int*>) std::string operator()(
-      const T&) const {
-    return "";
+  void operator()(std::string_view name, const T& value, const Field& field) {
+    const AxisInfo& axis = field.axis;
+    if (task_ == Task::infer && !axis.serves) return;
+    const auto at =
+        reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&strategy_);
+    const auto* const usual = reinterpret_cast<const char*>(&one_device_) + at;
+    if (std::memcmp(&value, usual, sizeof value) == 0 && !axis.always) return;
+    const std::size_t before = text.size();
+    if (before > 0) text += ", ";
+    if (!say(name, value, axis)) text.resize(before);
   }
+
+  std::string text;
+
+ private:
+  /// Whether there is anything to say.
+  template <class T>
+  bool say(std::string_view name, const T& value, const AxisInfo& axis) {
+    if constexpr (Described<T>) {
+      bool any = false;
+      auto part = [&](std::string_view word, const bool& on, const Field&) {
+        if (!on) return;
+        text.append(any ? " " : "recompute ").append(word);
+        any = true;
+      };
+      describe(part, const_cast<T&>(value));
+      return any;
+    } else if constexpr (std::same_as<T, bool>) {
+      text += name;
+      return value;
+    } else {
+      if (!axis.bare) text.append(name).append(" ");
+      if constexpr (NamedEnum<T>) {
+        text += name_of(value);
+      } else {
+        text += std::to_string(value);
+      }
+      return true;
+    }
+  }
+
+  const Strategy& strategy_;
+  const Strategy one_device_{};
+  const Task task_;
 };
 
 }  // namespace
 
 std::string summary_of(const Strategy& strategy, Task task) {
-  const Strategy one_device;
-  const StructRef fields = reflect(strategy);
-  const StructRef usual = reflect(one_device);
-  std::string text;
-  for (std::size_t i = 0; i < fields.fields.size(); ++i) {
-    const Slot& slot = fields.fields[i];
-    const AxisInfo& axis = slot.field.axis;
-    if (task == Task::infer && !axis.serves) continue;
-    const std::string word = std::visit(Word{slot.name, axis}, slot.target);
-    const std::string other = std::visit(Word{slot.name, axis}, usual.fields[i].target);
-    if (word.empty() || (word == other && !axis.always)) continue;
-    text += (text.empty() ? "" : ", ") + word;
-  }
-  return text;
+  Summary summary(strategy, task);
+  describe(summary, const_cast<Strategy&>(strategy));
+  return std::move(summary.text);
 }
 
 }  // namespace sextant

@@ -230,9 +230,12 @@ class Worker {
       for (std::size_t i = shape.first; i < shape.last; ++i) {
         const Mapping& mapping = laid.prepared[i];
         const Strategy each = with_mapping(s, laid.mappings[i]);
-        const Bytes memory = segment(shape, mapping, each, kept, x.first, x.last).memory;
+        // The cheaper floor first: what is too slow with the least memory of all is too slow.
         const Seconds step = step_of(shape, mapping, each, pass, x.first);
-        if (!worth(shape.devices, {step, memory, idle_energy(step)}, 0)) continue;
+        Floor floor{step, x.memory, idle_energy(step)};
+        if (!worth(shape.devices, floor, 0)) continue;
+        floor.memory = segment(shape, mapping, each, kept, x.first, x.last).memory;
+        if (!worth(shape.devices, floor, 0)) continue;
         promising_[i - shape.first] = x.alive = any = true;
       }
     }

@@ -80,6 +80,10 @@ class Planner {
                 if (a.most != b.most) return a.most > b.most;
                 return a.order < b.order;
               });
+    result.feasible = result.best.size();
+    for (const CapacityFound& f : result.best) {
+      if (result.pareto.empty() || f.most > result.pareto.back().most) result.pareto.push_back(f);
+    }
     if (result.best.size() > static_cast<std::size_t>(aim_.top)) {
       result.best.resize(static_cast<std::size_t>(aim_.top));
     }
@@ -191,6 +195,10 @@ class Planner {
 };
 
 }  // namespace
+
+std::size_t count_layouts(const Problem& problem, const CapacitySpace& space) {
+  return layouts_of(problem, space).size();
+}
 
 CapacityResult plan_capacity(const Problem& problem, const CapacitySpace& space,
                              const CapacityAim& aim, SearchProgress& progress) {

@@ -36,6 +36,7 @@ struct CapacitySearch {
   Scenario scenario = {};
   CapacitySpace space = {};
   CapacityAim aim = {};
+  Seconds time{0};  ///< to search at most; 0: to the end
 };
 
 /// Why a layout does not serve.
@@ -72,12 +73,17 @@ struct CapacityFound {
 };
 
 struct CapacityResult {
-  std::vector<CapacityFound> best;  ///< fewest devices first, then most headroom
+  std::vector<CapacityFound> best;    ///< fewest devices first, then most headroom
+  std::vector<CapacityFound> pareto;  ///< no other serves as much on as few devices
   Table<std::uint64_t, Shortfall> rejected;
   std::uint64_t evaluated = 0;
+  std::uint64_t feasible = 0;  ///< of these, also those beyond the best
   std::uint64_t simulations = 0;
   bool stopped = false;
 };
+
+/// How many layouts of engines there are to look at.
+std::size_t count_layouts(const Problem& problem, const CapacitySpace& space);
 
 CapacityResult plan_capacity(const Problem& problem, const CapacitySpace& space,
                              const CapacityAim& aim, SearchProgress& progress);

@@ -30,6 +30,7 @@ struct ServingSearch {
   Scenario scenario;
   ServingSpace space;
   ServingAim aim;
+  Seconds time{0};  ///< to search at most; 0: to the end
 };
 
 }  // namespace sextant

@@ -50,6 +50,7 @@ class Reader {
     t.aim.tokens_per_second = o_.min_throughput.value_or(0);
     t.aim.top = o_.top;
     t.aim.threads = threads_or_all(o_.threads);
+    t.time = flags_.quantity<Seconds>("--time", o_.time);
     read_space(t);
     finish(t.space.devices);
     t.scenario = std::move(scenario_);
@@ -112,7 +113,6 @@ class Reader {
     const char* hint = "leave it out, or leave out --infer";
     refuse("--price", !o_.price.empty(), why, hint);
     refuse("--exhaustive", o_.exhaustive, why, hint);
-    refuse("--time", !o_.time.empty(), why, hint);
     refuse("--loosen", o_.loosen, why, hint);
     refuse("--max-memory", !o_.max_memory.empty(), why, hint);
     refuse("--explore", !o_.explore.empty(), why, hint);
