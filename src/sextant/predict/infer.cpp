@@ -439,13 +439,13 @@ class Pass {
     if constexpr (Trace::records) trace_.operators.back().shape = text();
   }
 
-  /// All kernels of a pass run at one clock, whatever their models count in: it sets the voltage.
   /// A kernel beside others takes what it computes and moves; its latencies are hidden.
   static Seconds taken_from_others(const KernelCost& c) {
     const Seconds core = max(c.busy[Bound::compute], c.busy[Bound::shared]);
     return min(c.time, max(core, max(c.busy[Bound::l2], c.busy[Bound::dram])));
   }
 
+  /// All kernels of a pass run at one clock, whatever their models count in: it sets the voltage.
   void kernel(Work work, const char* name, KernelCost c, double launches,
               const Gemm* shape = nullptr) {
     if (tower_) work = Work::vision;

@@ -281,7 +281,7 @@ class Simulation final : Listener {
         earliest->run(std::min(event, second > first ? second : std::nextafter(first, never)));
       } else if (event == never) {
         return;
-      } else if (next_arrival() <= links_.next_event()) {
+      } else if (next_arrival() <= event) {
         arrive();
       } else {
         hand_over();

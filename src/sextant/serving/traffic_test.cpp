@@ -265,17 +265,22 @@ TEST(Traffic, DisaggregationMovesEveryCache) {
   EXPECT_EQ(r.mixed_share, 0);  // that is what it is for
 }
 
+/// When the next two transfers end.
+std::vector<double> two_ends(Links& links) {
+  std::vector<double> ends;
+  while (ends.size() < 2) {
+    if (links.next()) ends.push_back(links.now());
+  }
+  return ends;
+}
+
 // Engines tell of a transfer when the step that ends before it begins: of one that starts early,
 // maybe after one that starts late.
 TEST(Links, ATransferToldOfLaterMayStartEarlier) {
   Links links(2, 2, 100);
   links.begin({.from = 0, .to = 0, .left = 100, .start = 10});
   links.begin({.from = 1, .to = 1, .left = 100, .start = 1});
-  std::vector<double> ends;
-  while (ends.size() < 2) {
-    if (links.next()) ends.push_back(links.now());
-  }
-  EXPECT_THAT(ends, ::testing::ElementsAre(2.0, 11.0));
+  EXPECT_THAT(two_ends(links), ::testing::ElementsAre(2.0, 11.0));
 }
 
 // Two that share a receiver take twice as long together, and whoever is done leaves the rest to the
@@ -284,11 +289,7 @@ TEST(Links, AreSharedFairly) {
   Links links(2, 1, 100);
   links.begin({.from = 0, .to = 0, .left = 100, .start = 0});
   links.begin({.from = 1, .to = 0, .left = 50, .start = 0});
-  std::vector<double> ends;
-  while (ends.size() < 2) {
-    if (links.next()) ends.push_back(links.now());
-  }
-  EXPECT_THAT(ends, ::testing::ElementsAre(1.0, 1.5));
+  EXPECT_THAT(two_ends(links), ::testing::ElementsAre(1.0, 1.5));
 }
 
 // More engines for the same prompts: none waits longer for its cache.
