@@ -21,7 +21,7 @@ void report(Progress& progress, SearchProgress& search, double points) {
   std::optional<Found> found;
   search.found.with([&](const std::optional<Found>& f) { found = f; });
   if (!found) return;
-  progress.report_best(to_json(to_node(best_so_far(*found, search.bound)), 0));
+  progress.report_best(to_json(best_so_far(*found, search.bound), 0));
 }
 
 std::string run(const Node& request, Progress& progress) {

@@ -211,37 +211,6 @@ std::string to_csv(const Records& records) {
   return out;
 }
 
-Node to_node(const Record& record) {
-  Node root = Node::table();
-  for (const Record::Entry& e : record.entries()) {
-    if (e.name.empty()) continue;
-    if (e.object) {
-      root.set(e.name, to_node(*e.object));
-    } else if (e.tree) {
-      root.set(e.name, to_node(*e.tree));
-    } else if (e.list) {
-      if (e.optional && e.list->empty()) continue;
-      Node& items = root.set(e.name, Node::array());
-      for (const Record& r : e.list->rows) {
-        if (!r.empty()) items.push(to_node(r));
-      }
-    } else if (e.cell.value.kind != Node::Kind::null) {
-      root.set(e.name, e.cell.value);
-    }
-  }
-  return root;
-}
-
-Node to_node(const Breakdown& b) {
-  Node n = Node::table();
-  n.set("label", Node::of(b.label));
-  n.set("seconds", Node::of(b.value));
-  n.set("share", Node::of(b.share));
-  Node& parts = n.set("parts", Node::array());
-  for (const Breakdown& part : b.parts) parts.push(to_node(part));
-  return n;
-}
-
 namespace {
 
 void write(JsonWriter& w, const Breakdown& b) {
@@ -292,8 +261,8 @@ void write(JsonWriter& w, const Record& record) {
 
 }  // namespace
 
-std::string to_json(const Record& record) {
-  JsonWriter writer(2);
+std::string to_json(const Record& record, int indent) {
+  JsonWriter writer(indent);
   write(writer, record);
   return writer.take();
 }

@@ -131,10 +131,7 @@ Records records_of(const std::vector<T>& items, const Say& say) {
 /// For people: what has a title. Columns of numbers stand to the right.
 TextTable to_table(const Records& records);
 std::string to_csv(const Records& records);
-Node to_node(const Record& record);
-/// The same as of its node, without making one.
-std::string to_json(const Record& record);
-Node to_node(const Breakdown& breakdown);
+std::string to_json(const Record& record, int indent = 2);
 template <Dimension D, NamedEnum E>
 Node to_node(const Table<Quantity<D>, E>& table) {
   Node n = Node::table();
