@@ -16,6 +16,7 @@ struct Chip {
   Table<Precision, Precision> runs;   ///< the type a multiply of each really runs in
   bool vector_fp32 = false;           ///< fp32 has no matrix path
   Flops per_clock_16bit;
+  Flops vector_per_clock;  ///< FLOPs a clock a core in fp32, on the vector units
   double matrix_rows =
       16;  ///< of the matrix instruction: tiles are no shorter on their longer side
   double special_per_clock = 16;
@@ -38,6 +39,10 @@ struct Chip {
 };
 
 Chip lower(const Device& device);
+
+/// FLOPs a clock a core of a multiply at `per_clock` whose sums are scaled every `block` values of
+/// the inner dimension, by the vector units: matrix units know no scales but their own. 0: none.
+double rate_of_blocks(const Chip& chip, double per_clock, double block);
 
 /// A device on which every kernel is assumed to reach that share of the peak, at the rated clock
 /// whatever it draws.

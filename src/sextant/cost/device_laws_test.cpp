@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
 
 #include "sextant/cost/attention.hpp"
@@ -165,6 +166,40 @@ TEST(DeviceLaws, SustainedRatesAreThoseMeasured) {
     const double rate = 2 * g.m * g.n * g.k / multiply_seconds(load_device(k.device), g) / 1e12;
     EXPECT_NEAR(rate / k.teraflops, 1, k.within) << k.device;
   }
+}
+
+// cuBLAS 13 on an H200, random 8-bit numbers, bursts of milliseconds: microseconds with one scale a
+// matrix, and with one for every 128 values of x and 128 x 128 of W.
+TEST(DeviceLaws, ScalesOfBlocksCostWhatWasMeasured) {
+  struct Row {
+    double m, n, k, whole, blocks;
+  };
+  constexpr std::array<Row, 12> rows{{{2048, 7168, 16384, 303.5, 416.3},
+                                      {8192, 7168, 16384, 1389.9, 1660.9},
+                                      {2048, 36864, 7168, 709.8, 873.0},
+                                      {8192, 36864, 7168, 2983.7, 4031.3},
+                                      {2048, 4096, 7168, 78.8, 106.4},
+                                      {8192, 4096, 7168, 344.4, 427.5},
+                                      {2048, 24576, 1536, 116.2, 138.5},
+                                      {8192, 24576, 1536, 485.8, 626.6},
+                                      {8192, 2112, 7168, 171.1, 222.2},
+                                      {2048, 7168, 18432, 354.2, 449.1},
+                                      {2048, 7168, 2048, 42.8, 55.7},
+                                      {8192, 9216, 4096, 461.1, 555.4}}};
+  const Chip chip = lower(load_device("h200-sxm"));
+  double predicted = 0;
+  double measured = 0;
+  for (const Row& r : rows) {
+    Gemm g{.m = r.m, .n = r.n, .k = r.k, .type = Precision::fp8};
+    const Seconds whole = gemm(chip, g, chip.clock).time;
+    g.scale_block = 128;
+    const double slower = gemm(chip, g, chip.clock).time / whole;
+    EXPECT_GT(slower, 1.1) << r.m << " x " << r.n << " x " << r.k;
+    EXPECT_LT(slower, 1.4) << r.m << " x " << r.n << " x " << r.k;
+    predicted += std::log(slower) / rows.size();
+    measured += std::log(r.blocks / r.whole) / rows.size();
+  }
+  EXPECT_NEAR(predicted, measured, 0.06);
 }
 
 TEST(AttentionMixed, ATokenBesideAPromptCostsABlock) {

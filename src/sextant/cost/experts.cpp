@@ -88,7 +88,8 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   const double element = element_bytes(chip.runs[l.type]);
   const double stored = l.weight_bits > 0 ? l.weight_bits / 8 : element_bytes(l.type);
   const double weight = std::min(element, stored);
-  const double per_clock = chip.per_clock[l.type].value * k.efficiency;
+  const double per_clock =
+      rate_of_blocks(chip, chip.per_clock[l.type].value * k.efficiency, l.scale_block);
   const double feed_rate = k.feed * chip.per_clock_16bit.value;
   const double l2_rate = (chip.mechanism.asynchronous ? 4 : 1) * chip.l2_per_clock.value * hz;
   const double bytes = loads.active * n * inner * weight + loads.tokens * (inner * element + n * 2);
@@ -137,7 +138,7 @@ namespace {
 
 KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& loads, double n,
                    double inner, const ExpertLayer& l, Hertz clock) {
-  return grouped_multiply(chip, k, loads, {n, inner, l.type, l.weight_bits}, clock);
+  return grouped_multiply(chip, k, loads, {n, inner, l.type, l.weight_bits, l.scale_block}, clock);
 }
 
 // Permute, activation and combine stream; bookkeeping is per expert and per choice. Gradients read

@@ -243,7 +243,9 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.rows = chip.on_vector(type) ? 16 : chip.matrix_rows;
   const bool vector = chip.on_vector(type);
   const Alignment rows = vector ? Alignment{} : alignment_of(g.n, g.k, element);
-  p.per_clock = chip.per_clock[g.type].value * rows.issue * issue_efficiency(chip, type);
+  p.per_clock = rate_of_blocks(
+      chip, chip.per_clock[g.type].value * rows.issue * issue_efficiency(chip, type),
+      g.scale_block);
   p.feed = std::max(mech.feed * chip.per_clock_16bit.value, narrowest_port) * rows.issue;
   p.l2_rate = (mech.asynchronous ? multicast : 1) * chip.l2_per_clock.value * clock.value;
   p.shared = chip.shared_per_clock.value;
@@ -436,7 +438,8 @@ KernelCost GemmMemo::operator()(const Chip& chip, const Gemm& g, Hertz clock) {
   Entry& e = entries_[hash % size];
   const Gemm& k = e.shape;
   const bool known = e.clock == clock && k.m == g.m && k.n == g.n && k.k == g.k &&
-                     k.batch == g.batch && k.type == g.type && k.result_bytes == g.result_bytes;
+                     k.batch == g.batch && k.type == g.type && k.result_bytes == g.result_bytes &&
+                     k.scale_block == g.scale_block;
   if (!known) e = {g, clock, gemm(chip, g, clock)};
   return e.cost;
 }

@@ -31,6 +31,7 @@ struct Gemm {
   Precision type = Precision::bf16;
   double result_bytes = 2;  ///< of one element of y
   double weight_bits = 0;   ///< stored width of an element of W, its scales included; 0: as `type`
+  double scale_block = 0;   ///< values of k that share a scale, where the vector units apply it
   double weight_hit = 0;    ///< share of W that is in L2 when the kernel starts
   Bytes core_bytes{1e9};  ///< of operands that a core takes in a clock, where the kernel limits it
   GemmLibrary provider = GemmLibrary::tuned;

@@ -62,6 +62,7 @@ Gemm random_gemm(Random& r) {
   g.batch = r.coin() ? 1 : r.size(64);
   g.type = r.any({Precision::bf16, Precision::fp8, Precision::fp32});
   g.provider = g.type == Precision::fp8 && r.coin() ? GemmLibrary::scaled : GemmLibrary::tuned;
+  g.scale_block = g.type == Precision::fp8 && r.coin() ? 128 : 0;
   return g;
 }
 

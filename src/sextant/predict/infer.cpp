@@ -283,6 +283,7 @@ class Pass {
     layer.routing.independent = true;
     layer.type = matrix_type();
     layer.weight_bits = stored_bits(p_.runtime, s_.precision);
+    layer.scale_block = scale_block(p_, layer.type);
     const ExpertKernel& k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
                             : narrow(layer.type)       ? p_.kernels.experts_8bit
                                                        : p_.kernels.experts;
@@ -391,6 +392,7 @@ class Pass {
       }
       return kernel(Work::head, logits ? "output head" : op.name, multiply(g), 1, &g);
     }
+    g.scale_block = scale_block(p_, g.type);
     if (quantised_apart(p_, g.type)) {
       type_ = Kind::cast;
       quantise(g);
@@ -406,7 +408,7 @@ class Pass {
 
   /// A scale a block is found in passing, one a row only behind its end.
   void quantise(const Gemm& g) {
-    if (scaled_in_blocks(p_, g.type)) return stream("quantise", StreamOp::add, g.m, g.k, 3);
+    if (g.scale_block > 0) return stream("quantise", StreamOp::add, g.m, g.k, 3);
     kernel(Work::stream, "quantise", quantize_rows(p_.chip, p_.kernels, g.type, g.m, g.k), 1);
   }
 

@@ -104,9 +104,9 @@ struct ExplainedPass {
 };
 ExplainedPass explain_pass(const Problem& problem, const Strategy& strategy, PassShape shape);
 
-/// Whether what goes into multiplies of this type has a scale a block, and whether a kernel of its
-/// own makes it narrow.
-bool scaled_in_blocks(const Problem& problem, Precision type) noexcept;
+/// Values that share a scale in what goes into multiplies of this type, 0 without blocks, and
+/// whether a kernel of its own makes it narrow.
+double scale_block(const Problem& problem, Precision type) noexcept;
 bool quantised_apart(const Problem& problem, Precision type) noexcept;
 
 /// What the host needs to launch a step with prompts, where no graph holds all of it; hidden where

@@ -7,12 +7,14 @@
 
 namespace sextant {
 
-bool scaled_in_blocks(const Problem& p, Precision type) noexcept {
-  return p.model.block_scales && type == Precision::fp8;
+// Engines apply scales of 128 values on every chip: Blackwell's own are powers of two for 32.
+double scale_block(const Problem& p, Precision type) noexcept {
+  const bool narrow = type == Precision::fp8 && p.chip.runs[type] == type;
+  return p.model.block_scales && narrow ? 128 : 0;
 }
 
 bool quantised_apart(const Problem& p, Precision type) noexcept {
-  return narrow(type) && (scaled_in_blocks(p, type) || !p.runtime.fusion.quantize);
+  return narrow(type) && (scale_block(p, type) > 0 || !p.runtime.fusion.quantize);
 }
 
 Bytes cache_bytes_per_token(const Problem& p) noexcept {

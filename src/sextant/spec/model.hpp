@@ -297,6 +297,7 @@ struct Model {
   /// 8-bit checkpoints scale blocks of 128 values, of activations too: a kernel of its own makes
   /// those, where one scale a tensor can be known before and folded into the kernel before.
   bool block_scales = false;
+  bool block_training = false;      ///< and in 8 bits it is trained so
   double published_parameters = 0;  ///< what the authors state; 0: unknown
   double published_active = 0;
 };
@@ -337,6 +338,9 @@ void describe(V& v, Model& m) {
     {.help = "type of the published weights", .inert = "what a strategy leaves out"});
   v("block_scales", m.block_scales,
     {.help = "its 8-bit weights, and activations with them, are scaled in blocks of 128"});
+  v("block_training", m.block_training,
+    {.help = "training in 8 bits scales blocks of 128 too, where the chip has no block scales of its "
+             "own"});
   v("published_parameters", m.published_parameters,
     {.help = "parameters as published; 0: unknown",
      .max = 1e18,
