@@ -243,9 +243,9 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.rows = chip.on_vector(type) ? 16 : chip.matrix_rows;
   const bool vector = chip.on_vector(type);
   const Alignment rows = vector ? Alignment{} : alignment_of(g.n, g.k, element);
-  p.per_clock = rate_of_blocks(
-      chip, chip.per_clock[g.type].value * rows.issue * issue_efficiency(chip, type),
-      g.scale_block);
+  p.per_clock =
+      rate_of_blocks(chip, chip.per_clock[g.type].value * rows.issue * issue_efficiency(chip, type),
+                     g.scale_block);
   p.feed = std::max(mech.feed * chip.per_clock_16bit.value, narrowest_port) * rows.issue;
   p.l2_rate = (mech.asynchronous ? multicast : 1) * chip.l2_per_clock.value * clock.value;
   p.shared = chip.shared_per_clock.value;

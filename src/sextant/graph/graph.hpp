@@ -111,6 +111,7 @@ struct Routed {
 /// What is kept for the backward pass, in elements a token.
 struct Kept {
   Width wide;          ///< stored as activations are
+  Width gate;          ///< as `wide`, for an activation, or as multiplies take it (narrow_gate)
   Width operand;       ///< stored as multiplies take them
   Width copy;          ///< once more, where multiplies take a narrower type
   Width bytes;         ///< whatever the types

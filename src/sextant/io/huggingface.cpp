@@ -737,6 +737,8 @@ Model model_from_hugging_face(const Document& document) {
     model.family = family->name;
     family->read(config, model);
     model.stored = read_stored(config, model.block_scales);
+    // Trained in the blocks they are published in; others were made narrow afterwards.
+    model.block_training = model.block_scales && model.family == "DeepSeek";
     Config whole(document, root, problems);
     read_vision(whole, model);
   }

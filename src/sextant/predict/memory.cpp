@@ -27,7 +27,8 @@ class Tensors {
         s_(strategy),
         l_(widths),
         element_(stored_bytes(strategy)),
-        operand_(std::min(element_, element_bytes(strategy.precision))) {}
+        operand_(std::min(element_, element_bytes(strategy.precision))),
+        in_blocks_(training_block(problem, strategy.precision) > 0) {}
 
   /// Tokens of a microbatch, as wide as the model, between the blocks.
   Bytes hidden() const noexcept { return Bytes(l_.norm_tokens * l_.hidden * element_); }
@@ -106,6 +107,11 @@ class Tensors {
     return op.per_image > 0 ? l_.images * op.per_image : l_.tokens;
   }
 
+  /// Bytes of one value that goes into an activation.
+  double gate() const noexcept {
+    return p_.runtime.footprint.narrow_gate || in_blocks_ ? operand_ : element_;
+  }
+
   static bool on(const RecomputeModules& m, Module module) noexcept {
     switch (module) {
       case Module::activation:
@@ -147,8 +153,9 @@ class Tensors {
     const double tokens = l_.rows(op);
     const graph::Kept& k = op.kept;
     const double tp = s_.tp;
-    double bytes = tokens * (k.wide.on(tp) * element_ + k.operand.on(tp) * operand_ +
-                             k.bytes.on(tp) + (operand_ < element_ ? k.copy.on(tp) * operand_ : 0));
+    double bytes = tokens * (k.wide.on(tp) * element_ + k.gate.on(tp) * gate() +
+                             k.operand.on(tp) * operand_ + k.bytes.on(tp) +
+                             (operand_ < element_ && !in_blocks_ ? k.copy.on(tp) * operand_ : 0));
     bytes += tokens * adapter(op);
     switch (op.kind) {
       case Kind::attention:
@@ -195,7 +202,7 @@ class Tensors {
     const double returned = p_.runtime.footprint.routed_outputs ? element_ : 0;
     const double moved = r.width * ((trained ? operand_ : 0) + returned);
     const bool gate_output = r.halves > 1 && p_.runtime.footprint.gate_output;
-    double inside = r.halves * element_;
+    double inside = r.halves * gate();
     if (!s_.modules.activation) inside += (trained ? operand_ : 0) + (gate_output ? element_ : 0);
     // The insides of both adapters, and DoRA's results.
     double adapters = 2 * adapter_rank(t, op);
@@ -210,6 +217,7 @@ class Tensors {
   const Widths& l_;
   double element_;  // as stored
   double operand_;  // as a GEMM's input is kept
+  bool in_blocks_;  // of 8 bits (arXiv 2412.19437, section 3.3.3)
 };
 
 // What a stage's layers keep for one microbatch: under full recomputation `recompute_layers` of
@@ -271,7 +279,10 @@ void add_states(const Problem& p, const Strategy& s, const Held& h, double eleme
       (packed ? h.layers * nf4_bytes + h.ends * element : h.all() * element) + h.tower * element;
   to.weights += Bytes((stored + h.adapters * element) * shared(3));
   if (narrow(s.precision)) {
-    to.weights += Bytes(h.layers * f.narrow_copies * element_bytes(s.precision));
+    // Square blocks serve both ways; scales of rows want a copy each.
+    const double copies =
+        training_block(p, s.precision) > 0 ? std::min(1.0, f.narrow_copies) : f.narrow_copies;
+    to.weights += Bytes(h.layers * copies * element_bytes(s.precision));
   }
   const double gradient = element_bytes(p.runtime.gradients);
   to.gradients += Bytes(h.trained * gradient * shared(2));

@@ -257,6 +257,38 @@ TEST(Memory, ModulesAreLeftOut) {
   EXPECT_LT(with({.latent = true}), none);
 }
 
+// Two halves of 2,048 values for each of eight experts and the shared one.
+TEST(Memory, WhatActivationsTakeInMayBeKeptNarrow) {
+  Problem p = problem_of("megatron-core", "deepseek-v3", {1024, 4096});
+  for (const Precision type : {Precision::bf16, Precision::fp8}) {
+    const Strategy s{.pp = 16, .dp = 64, .ep = 64, .precision = type};
+    p.runtime.footprint.narrow_gate = p.model.block_training = false;
+    const double wide = stage_activations(p, s, 8).value;
+    p.runtime.footprint.narrow_gate = true;
+    const double layers = in_flight(p, s, 8) * stage_of(p, s, 8).layers;
+    const double saved = type == Precision::fp8 ? 4096 * 9 * 2 * 2048 : 0;
+    EXPECT_NEAR(wide - stage_activations(p, s, 8).value, layers * saved, 1) << name_of(type);
+    const double narrow = stage_activations(p, s, 8).value;
+    p.runtime.footprint.narrow_gate = false;
+    p.model.block_training = true;  // DeepSeek-V3's recipe keeps attention's result once, too
+    const double result = type == Precision::fp8 ? 4096 * 128 * 128 : 0;
+    EXPECT_NEAR(stage_activations(p, s, 8).value, narrow - layers * result, 1) << name_of(type);
+  }
+}
+
+// As published: 16 stages of DualPipe, experts over 64 ranks, norms, activations and projections
+// out of the latent computed again (arXiv 2412.19437, sections 3.2 and 3.3).
+TEST(Memory, DeepSeekFitsAsItWasTrained) {
+  const Problem p = prepare(load_system("h800-node"), load_runtime("megatron-core"), {},
+                            load_model("deepseek-v3"), Training{15360, 4096});
+  Strategy s{.pp = 16, .dp = 128, .ep = 64, .zero = 1, .precision = Precision::fp8};
+  s.schedule = Schedule::dual_pipe;
+  s.modules = {.norms = true, .activation = true, .latent = true};
+  for (int stage = 0; stage < 16; ++stage) {
+    EXPECT_LT(stage_memory(p, s, stage).total(), p.capacity) << stage;
+  }
+}
+
 class MemoryLaws : public testing::TestWithParam<const char*> {
  protected:
   int pick(std::initializer_list<int> of) {

@@ -350,7 +350,7 @@ class Composer {
     layer.ep = s_.ep;
     layer.gated = r.halves == 2;
     layer.type = type_of(false);
-    layer.scale_block = scale_block(layer.type);
+    layer.scale_block = training_block(p_, layer.type);
     const bool small = narrow(layer.type);
     const ExpertKernel& k = small ? p_.kernels.experts_8bit : p_.kernels.experts;
     send_tokens("dispatch", r, true);
@@ -448,14 +448,6 @@ class Composer {
     return c;
   }
 
-  /// Values that share a scale that is not the matrix units' own (arXiv 2412.19437, section 3.3.2);
-  /// chips that multiply 4 bits have those (MXFP8).
-  double scale_block(Precision type) const {
-    const bool own = p_.chip.runs[Precision::fp4] == Precision::fp4;
-    const bool runs = type == Precision::fp8 && p_.chip.runs[type] == type;
-    return p_.model.block_training && runs && !own ? 128 : 0;
-  }
-
   Multiply multiply(double m, double n, double k, double batch, Precision type,
                     double result_bytes) const {
     const Gemm g{.m = m,
@@ -464,7 +456,7 @@ class Composer {
                  .batch = batch,
                  .type = type,
                  .result_bytes = result_bytes,
-                 .scale_block = scale_block(type)};
+                 .scale_block = training_block(p_, type)};
     if constexpr (!Trace::records) {
       if (trace_.memo != nullptr) return {(*trace_.memo)(p_.chip, g, clock_), g};
     }
@@ -475,7 +467,7 @@ class Composer {
   /// of a sum: nine shapes on an H200, 1250 TFLOP/s sustained against 1340 in one step.
   template <class Cost>
   Cost gradient(Cost c, Precision type) const {
-    if (!narrow(type) || scale_block(type) > 0) return c;
+    if (!narrow(type) || training_block(p_, type) > 0) return c;
     c.time *= two_step_sums;
     c.busy[Bound::compute] *= two_step_sums;
     return c;

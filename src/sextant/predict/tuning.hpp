@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sextant/graph/graph.hpp"
+#include "sextant/predict/problem.hpp"
 #include "sextant/spec/workload.hpp"
 
 namespace sextant {
@@ -10,6 +11,14 @@ namespace sextant {
 /// Bytes of a weight in NF4: a scale of 8 bits for a block of 64, and of fp32 for 256 of those
 /// (arXiv 2305.14314, section 3).
 inline constexpr double nf4_bytes = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
+
+/// Values that share a scale in multiplies of this type, 0 without blocks, where the scales are not
+/// the matrix units' own (arXiv 2412.19437, section 3.3.2): chips that multiply 4 bits have those.
+inline double training_block(const Problem& p, Precision type) {
+  const bool own = p.chip.runs[Precision::fp4] == Precision::fp4;
+  const bool runs = type == Precision::fp8 && p.chip.runs[type] == type;
+  return p.model.block_training && runs && !own ? 128 : 0;
+}
 
 /// Whether weights of layers are stored so.
 inline bool is_packed(const Tuning& t) { return t.rank > 0 && t.adapter == Adapter::qlora; }

@@ -339,8 +339,9 @@ void describe(V& v, Model& m) {
   v("block_scales", m.block_scales,
     {.help = "its 8-bit weights, and activations with them, are scaled in blocks of 128"});
   v("block_training", m.block_training,
-    {.help = "training in 8 bits scales blocks of 128 too, where the chip has no block scales of its "
-             "own"});
+    {.help =
+         "training in 8 bits scales blocks of 128 too, where the chip has no block scales of its "
+         "own"});
   v("published_parameters", m.published_parameters,
     {.help = "parameters as published; 0: unknown",
      .max = 1e18,

@@ -156,10 +156,13 @@ struct Footprint {
   bool update_copy = false;      ///< ZeRO-1 gathers updated weights through a copy
   bool gathered_inputs = false;  ///< with sequence parallelism inputs are kept gathered
   double gather_buffers = 1;     ///< buffers for gathered inputs, which stay
-  bool gate_output = false;      ///< a gated MLP keeps its activated gate beside the product
-  bool routed_outputs = true;    ///< what experts return is kept, to weigh it in the backward pass
-  double loss_copies = 2;        ///< of the logits in fp32 while the loss is computed
-  double narrow_copies = 2;      ///< of weights in 8 bits or fewer, beside the 16-bit ones
+  /// In 8 bits, what goes into the activation of an MLP is kept in 8 bits (Megatron's
+  /// activation_func_fp8_input_store), as training in blocks of 8 bits always does.
+  bool narrow_gate = false;
+  bool gate_output = false;    ///< a gated MLP keeps its activated gate beside the product
+  bool routed_outputs = true;  ///< what experts return is kept, to weigh it in the backward pass
+  double loss_copies = 2;      ///< of the logits in fp32 while the loss is computed
+  double narrow_copies = 2;    ///< of weights in 8 bits or fewer, beside the 16-bit ones
 };
 template <class V>
 void describe(V& v, Footprint& f) {
@@ -174,6 +177,8 @@ void describe(V& v, Footprint& f) {
   v("gathered_inputs", f.gathered_inputs,
     {.help = "with sequence parallelism inputs of GEMMs are kept gathered"});
   v("gather_buffers", f.gather_buffers, {.help = "buffers for gathered inputs", .max = 100});
+  v("narrow_gate", f.narrow_gate,
+    {.help = "training in 8 bits, what an activation takes in is kept in 8 bits"});
   v("gate_output", f.gate_output, {.help = "a gated MLP keeps its activated gate"});
   v("routed_outputs", f.routed_outputs, {.help = "what routed experts return is kept"});
   v("loss_copies", f.loss_copies,
