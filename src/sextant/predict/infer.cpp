@@ -631,7 +631,7 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
                        .seen = images,
                        .home = home},
                 silent);
-  const Seconds launched(smooth_max(r.cost.time.value, prompt_launch(p, s.precision).value));
+  const Seconds launched(smooth_max(r.cost.time.value, prompt_launch(p, s).value));
   r.cost.parts[Work::host] += launched - r.cost.time;
   r.cost.time = launched;
   return r;
@@ -671,7 +671,7 @@ class JoiningPrompts {
     t.chunk = pieces_ * piece_;
     t.chunk_context = input > piece_ ? (input + piece_) / 2 : input;
     const Seconds mixed(
-        smooth_max(pass(p_, s_, t, silent).time.value, prompt_launch(p_, s_.precision).value));
+        smooth_max(pass(p_, s_, t, silent).time.value, prompt_launch(p_, s_).value));
     return {plain, min(mixed, plain + alone_ / passes_)};
   }
 

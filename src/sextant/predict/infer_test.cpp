@@ -457,7 +457,38 @@ TEST(Serving, ScalesOfBlocksTakeAKernelOfTheirOwn) {
   tensors.model.block_scales = false;
   EXPECT_EQ(quantised(tensors, Precision::fp8), 0);
   // Launched one by one they count like any other operator.
-  EXPECT_GT(prompt_launch(blocks, Precision::fp8), prompt_launch(blocks, Precision::bf16));
+  EXPECT_GT(prompt_launch(blocks, {.precision = Precision::fp8}), prompt_launch(blocks, {}));
+}
+
+// The sums of every 128 values are scaled on the vector units, which the matrix units wait for.
+TEST(Serving, ScalesOfBlocksSlowPromptsDown) {
+  for (const char* model : {"qwen3-32b", "qwen3-30b-a3b"}) {
+    const Problem blocks = problem_of({.system = "dgx-h100", .model = model});
+    Problem tensors = blocks;
+    tensors.model.block_scales = false;
+    const auto busy = [](const Problem& p, Precision precision) {
+      Seconds sum;
+      for (const Operator& o :
+           explain_pass(p, {.precision = precision}, {1, 4096, 4096}).operators) {
+        if (o.cost.tiling.m > 0) sum += o.count * o.cost.busy[Bound::compute];
+      }
+      return sum;
+    };
+    EXPECT_GT(busy(blocks, Precision::fp8), 1.1 * busy(tensors, Precision::fp8)) << model;
+    EXPECT_EQ(busy(blocks, Precision::bf16), busy(tensors, Precision::bf16)) << model;
+  }
+}
+
+// Hosts of attention's ranks launch at their own pace and meet to exchange tokens.
+TEST(Serving, RanksOfAttentionMeetInEveryLayer) {
+  const Problem experts =
+      problem_of({.system = "dgx-h100", .runtime = "sglang", .model = "qwen3-30b-a3b"});
+  const Seconds alone = prompt_launch(experts, {});
+  const Seconds four = prompt_launch(experts, {.dp = 4, .ep = 4});
+  EXPECT_NEAR((four - alone).value, 48 * 3 * experts.runtime.engine.meeting.value, 1e-9);
+  const Problem dense =
+      problem_of({.system = "dgx-h100", .runtime = "sglang", .model = "llama3.1-8b"});
+  EXPECT_EQ(prompt_launch(dense, {.dp = 4}), prompt_launch(dense, {}));
 }
 
 TEST(Serving, RoutersStayWide) {

@@ -28,12 +28,12 @@ Bytes cache_bytes_per_token(const Problem& p) noexcept {
   return Bytes(bytes);
 }
 
-Seconds prompt_launch(const Problem& p, Precision type) noexcept {
+Seconds prompt_launch(const Problem& p, const Strategy& s) noexcept {
   /// Routed experts are a handful of kernels: choose, sort, multiply, activate, multiply, combine.
   constexpr double expert_launches = 6;
   const Engine& e = p.runtime.engine;
   if (e.mixed_launch == MixedLaunch::graph) return Seconds(0);
-  const bool apart = quantised_apart(p, type);
+  const bool apart = quantised_apart(p, s.precision);
   double operators = 0;
   const auto launches = [&](const graph::Operator& op) {
     if (op.kind == graph::Kind::experts) return expert_launches;
@@ -51,7 +51,8 @@ Seconds prompt_launch(const Problem& p, Precision type) noexcept {
     std::for_each(p.graph.tower.begin(), p.graph.tower.end(), count);
   }
   const int layers = p.model.layers + (images ? p.model.vision.layers : 0);
-  return layers * e.layer + operators * e.operation;
+  const int others = p.model.experts.count > 0 ? std::max(0, s.dp - 1) : 0;
+  return layers * (e.layer + others * e.meeting) + operators * e.operation;
 }
 
 double prompt_tokens(const Problem& p) noexcept {

@@ -47,7 +47,7 @@ StepPrice::StepPrice(const Problem& problem, const Strategy& strategy, double us
       ranks_(std::max(1, strategy.dp)),
       usual_(std::max(1.0, usual_context)),
       gained_(tokens_a_step(problem.serving.speculation)),
-      launch_(prompt_launch(problem, strategy.precision).value) {
+      launch_(prompt_launch(problem, strategy).value) {
   const Engine& e = problem.runtime.engine;
   mixed_.runtime.launch.graph =
       problem.runtime.launch.graph && e.mixed_launch != MixedLaunch::eager;

@@ -68,6 +68,7 @@ class Replica {
  private:
   const Engine& engine() const { return price_.problem().runtime.engine; }
   bool asynchronous() const { return engine().asynchronous; }
+  bool prepared(double start) const;
   double let_in(double decision, bool running);
   bool hold(double decision);
   StepShape plan(double decision);

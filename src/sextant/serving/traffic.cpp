@@ -296,7 +296,8 @@ class Simulation final : Listener {
     ++transfers_;
     const auto to =
         static_cast<std::size_t>(cluster_.pool.replicas) + static_cast<std::size_t>(t->to);
-    replicas_[to]->submit(t->request, links_.now() + cluster_.transfer_start.value);
+    const Seconds handed = cluster_.decode->problem.runtime.engine.hand_over;
+    replicas_[to]->submit(t->request, links_.now() + (cluster_.transfer_start + handed).value);
   }
 
   // -- what engines say --------------------------------------------------------------------------

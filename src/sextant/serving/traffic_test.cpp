@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 
 #include "sextant/io/test_support.hpp"
@@ -310,6 +311,54 @@ TEST(Traffic, MoreEnginesForPromptsMoveCachesNoSlower) {
     }
     before = moved;
   }
+}
+
+// Three prompts, two from the start: the first fills a step, and the next is put together while it
+// runs, so that the third, which comes meanwhile, waits for the one after. An engine that looks
+// when a step has ended takes both at once.
+TEST(Traffic, AnEngineOfPromptsPlansAheadToo) {
+  Trace trace;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    Request r;
+    r.arrival = i == 2 ? 0.01 : 0;
+    r.input = i == 0 ? 8000 : 3000;
+    r.output = 4;
+    r.number = i;
+    trace.requests.push_back(r);
+  }
+  Traffic t;
+  t.arrivals = Arrivals::trace;
+  t.lengths = Lengths::trace;
+  t.trace = &trace;
+  t.rate = 0;
+  for (const bool ahead : {false, true}) {
+    Cluster c = cluster_of("sglang", {.token_budget = 8000});
+    c.pool.problem.runtime.engine.asynchronous = ahead;
+    c.pool.problem.runtime.engine.request = Seconds(0);
+    c.decode = c.pool;
+    c.link = BytesPerSecond(1e15);
+    std::array<double, 3> read{};  // when its prompt was in a step
+    for (const SlowRequest& s : simulate(c, t, {}).slowest) {
+      read.at(s.answer.request.number) = s.queued + s.answer.request.arrival;
+    }
+    if (ahead) {
+      EXPECT_GT(read[2], read[1] + 0.01);
+    } else {
+      EXPECT_NEAR(read[2], read[1], 1e-9);
+    }
+  }
+}
+
+TEST(Traffic, HandingARequestOverDelaysItsFirstToken) {
+  Traffic t = traffic_at(0.5, 40);
+  const auto first = [&](Seconds hand_over) {
+    Cluster c = cluster_of("vllm");
+    c.decode = c.pool;
+    c.decode->problem.runtime.engine.hand_over = hand_over;
+    connect(c);
+    return simulate(c, t, {}).ttft.mean;
+  };
+  EXPECT_NEAR(first(Seconds(0.25)) - first(Seconds(0)), 0.25, 0.01);
 }
 
 TEST(Traffic, PrefixesAreComputedOnce) {

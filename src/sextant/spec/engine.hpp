@@ -105,7 +105,13 @@ struct Engine {
   Seconds layer{0};
   /// And for each of its operators, where they are launched one by one.
   Seconds operation{0};
+  /// And for each further rank of attention: every rank's host launches at its own pace, and all
+  /// meet to send tokens to their experts and back.
+  Seconds meeting{0};
   Seconds request{0};  ///< at the front end, one after the other, beside the steps
+  /// From the end of a prompt to the engine that goes on with it, beside moving the cache: routers,
+  /// handshakes, registering blocks.
+  Seconds hand_over{0};
 };
 template <class V>
 void describe(V& v, Engine& e) {
@@ -135,7 +141,13 @@ void describe(V& v, Engine& e) {
   v("layer", e.layer, {.help = "host time a layer of a step of prompts and tokens", .max = 10});
   v("operation", e.operation,
     {.help = "host time an operator of such a layer, launched one by one", .max = 10});
+  v("meeting", e.meeting,
+    {.help = "host time such a layer for each further rank of attention, which it waits for",
+     .max = 10});
   v("request", e.request, {.help = "host time of the front end a request", .max = 10});
+  v("hand_over", e.hand_over,
+    {.help = "from a prompt's end to the engine that goes on with it, beside moving the cache",
+     .max = 10});
 }
 
 /// The batch that a graph was captured for: 1, 2, 4, then by 8, from 256 by 16 (vLLM's list; others
