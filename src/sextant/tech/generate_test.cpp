@@ -128,6 +128,27 @@ TEST(Generate, ASecondMemoryTakesItsPlace) {
   }
 }
 
+// Chips and lanes could stand all around a die; links stand there, too.
+TEST(Generate, EveryMemoryHasAUsualNumberOfParts) {
+  for (const char* node : {"n7", "n4", "a14"}) {
+    for (const std::string& name : preset_names(PresetKind::dram)) {
+      Technology t = technology({.node = node});
+      t.memory = load_dram(name);
+      if (t.memory.read_only) continue;
+      for (const double area : {300e-6, 814e-6}) {
+        SCOPED_TRACE(name + " on " + node);
+        const Blueprint d = generate(t, {.area = SquareMeters(area)});
+        EXPECT_LE(d.edge_used, d.edge_usable);
+        Budget more{.area = SquareMeters(area), .stacks = d.stacks + 1};
+        EXPECT_NE(problems_of(t, more), "");
+        more.stacks = 0;
+        more.links = 0;
+        EXPECT_GE(generate(t, more).stacks, d.stacks);
+      }
+    }
+  }
+}
+
 TEST(Generate, MoreAreaNeverFewerCoresMorePowerNeverSlower) {
   for (const Technology& t : technologies()) {
     int cores = 0;
@@ -213,7 +234,7 @@ TEST(Generate, SaysWhichConstraintAndByHowMuch) {
   EXPECT_NE(problems_of(t, {.area = SquareMeters(900e-6)}).find("42 mm2 over the reticle"),
             std::string::npos);
   EXPECT_NE(problems_of(t, {.stacks = 9}).find("3 too many"), std::string::npos);
-  EXPECT_NE(problems_of(t, {.links = 60}).find("more than the"), std::string::npos);
+  EXPECT_NE(problems_of(t, {.stacks = 6, .links = 60}).find("more than the"), std::string::npos);
   EXPECT_NE(problems_of(t, {.l2 = Bytes(1e9)}).find("more than the silicon has"),
             std::string::npos);
   EXPECT_NE(
