@@ -79,7 +79,10 @@ class Reader {
   /// So many of each where no budget says it.
   std::optional<Budget> budget_of() {
     if (!o_.budget.empty()) return read_budget(o_.budget, flags_);
-    if (o_.gpus) return Budget{BudgetKind::devices, static_cast<double>(*o_.gpus)};
+    if (o_.gpus) {
+      check_devices(o_, flags_);
+      return Budget{BudgetKind::devices, static_cast<double>(*o_.gpus)};
+    }
     flags_.add("--budget", "what may be spent on each of the systems?",
                "such as '2 MW', '300 $/h' or '512 gpus'");
     return std::nullopt;
