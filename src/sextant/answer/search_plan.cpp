@@ -271,7 +271,7 @@ Answer answer_of(const PlanFound& plan) {
   Answer a;
   a("kind", "plan");
   a("model", plan.model);
-  if (plan.budget) a.object("budget", "SearchBudget", record_of(*plan.budget));
+  if (plan.budget) a.object("budget", "Budget", record_of(*plan.budget));
   a("seconds", Seconds(plan.seconds));
   Records arrangements;
   Records rows;

@@ -269,7 +269,7 @@ SystemsFound found_of(std::vector<Row> rows, const View& v, double seconds,
   Answer& a = found.answer;
   a("kind", name_of(v.task));
   a("objective", v.objective);
-  a.object("budget", "SearchBudget", record_of(v.budget));
+  a.object("budget", "Budget", record_of(v.budget));
   a("seconds", Seconds(seconds));
   a.list("systems", "SystemFound", objects_of(rows, v));
   a.lines(rows_of(rows, v));
