@@ -67,6 +67,10 @@ fresh; put tools/b.sh '#!/bin/sh' 'true'; expect "tools/b.sh:2: the SPDX line is
 fresh; put src/sextant/spec/b.hpp "$spdx"; expect "#pragma once is missing"
 fresh; put src/cli/b.cpp "$spdx" $'\tint x;'; expect "src/cli/b.cpp:2: a tab"
 fresh; put src/cli/b.cpp "$spdx" "// TO""DO later"; expect "src/cli/b.cpp:2: unfinished"
+fresh
+put src/sextant/spec/b.hpp "$spdx" '#pragma once' 'namespace sextant {' 'struct Part {' '};'
+put src/sextant/cost/b.hpp "$spdx" '#pragma once' 'namespace sextant {' 'struct Part {' '};'
+expect "src/sextant/spec/b.hpp:4: sextant::Part is also in src/sextant/cost/b.hpp"
 fresh; put src/cli/b.cpp "$spdx" {1..900}; expect "more than 900 lines"
 
 [ "$failures" = 0 ] || { echo "$failures faults went unnoticed"; exit 1; }

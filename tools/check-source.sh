@@ -111,6 +111,23 @@ check_text() { # FILE
   esac
 }
 
+# Two types of one name in one namespace are one to the linker, which keeps one destructor for both.
+# Test programs that are never linked together may each have their own.
+check_names() {
+  local twice
+  twice=$(grep -v '_test\.' <<<"$files" | grep '\.[ch]pp$' | xargs awk '
+    FNR == 1 { space = ""; hidden = 0 }
+    /^namespace \{/ { hidden = 1; next }
+    /^\}  \/\/ namespace$/ { hidden = 0; next }
+    /^namespace [A-Za-z:]+ \{/ { space = $2; next }
+    /^(struct|class) [A-Za-z]+[^;]*\{/ && !hidden {
+      name = space "::" $2
+      if (name in at && at[name] != FILENAME) print FILENAME ":" FNR ": " name " is also in " at[name]
+      at[name] = FILENAME
+    }')
+  [ -z "$twice" ] || problem "$twice"
+}
+
 files=$(find . -mindepth 1 \( -name '.?*' -o -name 'build*' -o -name node_modules \) -prune -o -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.sh' \
   -o -name Makefile \) -print | sed 's|^\./||' | LC_ALL=C sort)
@@ -136,6 +153,7 @@ while IFS= read -r file; do
       ;;
   esac
 done <<<"$files"
+check_names
 
 if [ "$problems" -gt 0 ]; then
   echo "$problems problems in $count files" >&2

@@ -95,7 +95,7 @@ class Binder {
       double value = 0;
       if (!CLI::detail::lexical_cast(text, value)) return "";
       if (!std::isfinite(value)) return "must be finite, not " + text;
-      if (value >= range.min && value <= range.max) return "";
+      if (range.late || (value >= range.min && value <= range.max)) return "";
       return "expected " + range_words(range) + ", not " + text;
     };
     const bool bounded = std::isfinite(info_.min) || std::isfinite(info_.max);

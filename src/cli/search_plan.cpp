@@ -100,7 +100,7 @@ class Arranger {
 
   /// Training on what the others leave of a budget that all share.
   void train_on_rest(Arrangement& a, double others) {
-    Budget left{plan_.budget->kind, plan_.budget->amount - others};
+    SearchBudget left{plan_.budget->kind, plan_.budget->amount - others};
     if (left.kind == BudgetKind::devices) left.amount = std::floor(left.amount);
     if (!(left.amount > 0)) {
       a.nothing = fmt::format("serving takes {}", text_of({left.kind, others}));

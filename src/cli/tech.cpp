@@ -148,13 +148,14 @@ DeviceResult read(const TechOptions& o, const Common& common) {
   throw_if_any(std::move(flags.problems));
   const auto assume = [&](std::string text) { a.assumptions.push_back(std::move(text)); };
   const bool free = !o.pareto.empty();
+  if (o.node.empty()) assume("node " + a.technology.node.name + ", as H100");
   if (o.dram.empty()) assume("memory " + a.technology.memory.name);
   if (o.area.empty() && !free) assume("area " + format(b.area) + ", as H100");
   if (o.core.empty())
     assume("core " + a.technology.core.name + ", as H100; --core own: of the node's time");
   if (o.link_gen.empty()) assume("link " + a.technology.link.name);
   if (!o.links && !free) assume(fmt::format("links {}", b.links));
-  if (!o.stacks && !free) assume("stacks: as many as the die's sides hold");
+  if (!o.stacks && !free) assume("stacks: as many as the die's edge holds beside the links");
   if (o.l2.empty() && !free) assume("l2: 14.5 % of the area, as A100 and H100");
   if (o.power.empty() && !free) assume("power: what a full load at the rated clock needs");
   for (const auto& [what, confidence] :

@@ -141,6 +141,48 @@ test('an address is read and written', async () => {
   assert.equal(requestOf({ kind: 'train', model: 'm', made: 'node~n3' }), null);
 });
 
+test('a second memory is a word of the address, settings of a request, and two shelves of an answer', async () => {
+  const { partsOf, shelves, textOf, tierSettings } = await load('tier.ts');
+  assert.deepEqual(partsOf('hbf x2'), { name: 'hbf', count: 2 });
+  assert.deepEqual(partsOf('lpddr5x'), { name: 'lpddr5x', count: 1 });
+  for (const text of [undefined, '', 'none', 'hbf x0', 'hbf x65', 'hbf 2', 'hbf x2 x3', 'x;y x2'])
+    assert.equal(partsOf(text), null, text);
+  assert.equal(textOf({ name: 'cxl', count: 4 }), 'cxl x4');
+  const part = { name: 'hbf', kind: 'HBF', bandwidth: 1.6e12, capacity: 5e11, energy: 7.5e-11, latency: 0 };
+  assert.deepEqual(tierSettings({ ...part, read_only: true }, 2), [
+    'device.tier.kind=HBF',
+    'device.tier.capacity=1000000000000 B',
+    'device.tier.bandwidth=3200000000000 B/s',
+    'device.tier.energy=7.5e-11 J/B',
+    'device.tier.latency=0 s',
+    'device.tier.read_only=true',
+  ]);
+  const one = { weights_bytes: 100, kv_cache_bytes: 20, activation_bytes: 5, other_bytes: 1, total_bytes: 126 };
+  assert.equal(shelves({ ...one, capacity_bytes: 80, fits: false }), null);
+  const two = shelves({
+    ...one,
+    capacity_bytes: 580,
+    first_capacity_bytes: 80,
+    second_capacity_bytes: 500,
+    second_weights_bytes: 40,
+    second_cache_bytes: 6,
+    fits: true,
+  });
+  assert.deepEqual(
+    [two.first.weights_bytes, two.first.kv_cache_bytes, two.first.total_bytes, two.first.capacity_bytes],
+    [60, 14, 80, 80],
+  );
+  assert.deepEqual([two.second.total_bytes, two.second.capacity_bytes], [46, 500]);
+});
+
+test('what lies in a second memory is asked of a device that has one', async () => {
+  const { requestOf } = await loadWithAddress('state.ts');
+  const values = { kind: 'infer', model: 'm', placement: 'spread' };
+  assert.deepEqual(requestOf(values), { model: 'm' });
+  const set = 'device.tier.capacity=1 B';
+  assert.deepEqual(requestOf({ ...values, set }), { model: 'm', placement: 'spread', set: [set] });
+});
+
 test('a search asks for what a scenario leaves open, and what it found is a scenario', async () => {
   const { scenarioOf, searchRequest } = await loadWithAddress('search.ts');
   const values = {

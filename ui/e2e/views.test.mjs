@@ -149,6 +149,55 @@ describe('views', together, () => {
     }),
   );
 
+  check('what if: a second memory holds what the first cannot, and says what lies in which', () =>
+    visitReady(
+      '#/hardware?kind=infer&model=llama2-70b&system=h200-single&tp=1&batch=16&input=2000&output=100',
+      async (page) => {
+        await page.getByText('does not fit').first().waitFor();
+        assert.equal(await page.locator('[data-figure=memories]').count(), 0);
+        await page.getByRole('combobox', { name: 'Second memory' }).fill('hbf');
+        await page.locator('[role=option] b', { hasText: /^hbf$/ }).click();
+        await page.waitForURL(/tier=hbf\+x4/);
+        const shelf = (name) => page.locator(`[data-figure=memories] [data-shelf="${name}"]`);
+        await shelf('Second memory').locator('rect').nth(1).waitFor();
+        assert.match(await page.locator('h1 + .subtitle').innerText(), /4 × hbf beside its memory/);
+        assert.match(await shelf('Second memory').innerText(), /GiB of weights, 0\sB of cache; read for/);
+        // Flash holds no cache; the fastest share is read for as long as the rest.
+        assert.equal(await field(page, 'placement').getByRole('radio', { name: 'cache', exact: true }).count(), 0);
+        await field(page, 'placement').getByText('the fastest share').click();
+        await page.waitForURL(/placement=spread/);
+        const set = [
+          'device.tier.capacity=2.048 TB',
+          'device.tier.bandwidth=6.4 TB/s',
+          'device.tier.read_only=true',
+          'device.tier.energy=75 pJ/B',
+        ];
+        const asked = { model: 'llama2-70b', system: 'h200-single', tp: 1, batch: 16, input: 2000, output: 100, set };
+        const { body } = await api('/infer', { ...asked, placement: 'spread' });
+        const weights = (body.memory.second_weights_bytes / 2 ** 30).toPrecision(3);
+        await until(
+          async () =>
+            (await shelf('Second memory').innerText()).replaceAll('\u202f', ' ').includes(`${weights} GiB of weights`),
+          'weights go where they are read fastest',
+        );
+        await page.getByRole('link', { name: 'Open it in Predict' }).click();
+        await page.locator('h1', { hasText: 'llama2-70b' }).waitFor();
+        await shelf('Device memory').locator('rect').nth(1).waitFor();
+      },
+    ),
+  );
+
+  check('technology: a second memory of a device that is made, from there on', () =>
+    visitReady('#/technology?node=n3&dram=hbm4&tier=lpddr5x+x8', async (page) => {
+      assert.match(await page.locator('.headlines').innerText(), /second memory/i);
+      assert.match((await page.locator('.headlines').innerText()).replaceAll('\u202f', ' '), /128 GiB of LPDDR5X/);
+      const hash = '#/predict?kind=infer&model=llama2-70b&tp=1&batch=8&input=512&output=64&placement=spread';
+      const made = 'area~814 mm2,dies~1,network~ib-ndr,tier~lpddr5x x8,node~n3,dram~hbm4';
+      await page.goto(`${server().url}/${hash}&made=${encodeURIComponent(made)}`);
+      await page.locator('[data-shelf="Second memory"] rect').nth(1).waitFor();
+    }),
+  );
+
   check('operators: dots on every level, table by share, sorting', () =>
     visit(`#/operators?${serving}&phase=prefill`, async (page) => {
       await page.locator('[data-figure=roofline] svg circle').first().waitFor();

@@ -104,7 +104,7 @@ export type ClusterPrediction = {
   headroom: number;
   ttft_p99_seconds: number;
   tpot_p99_seconds: number;
-  dollars_per_million_tokens: number;
+  dollars_per_million_tokens?: number;
 };
 
 export type CollectiveAnswer = {
@@ -503,10 +503,13 @@ export type Memory = {
   activation_bytes_after_forward?: number;
   peak_bytes_forward_backward?: number;
   kv_cache_bytes?: number;
+  first_capacity_bytes?: number;
+  second_capacity_bytes?: number;
+  second_bytes?: number;
+  second_weights_bytes?: number;
+  second_cache_bytes?: number;
   max_batch?: number;
   kv_cache_bytes_per_token?: number;
-  second_bytes?: number;
-  second_capacity_bytes?: number;
 };
 
 export type ModelAnswer = {
@@ -662,6 +665,8 @@ export type PassCost = {
   parts: Record<string, number>;
   flops: number;
   dram_bytes: number;
+  first_memory_seconds?: number;
+  second_memory_seconds?: number;
   clock_hz: number;
   power_watts: number;
 };
@@ -1211,8 +1216,8 @@ export type TrafficAnswer = {
   latency_seconds: Percentiles;
   uncertainty: Uncertainty;
   first_token_uncertainty: Uncertainty;
-  dollars_per_million_tokens: number;
-  dollars_per_million_tokens_in_and_out: number;
+  dollars_per_million_tokens?: number;
+  dollars_per_million_tokens_in_and_out?: number;
   simulated_requests_per_second: number;
   memory: TrafficMemory;
   slowest: SlowRequest[];
@@ -1232,6 +1237,11 @@ export type TrafficMemory = {
   other_bytes: number;
   total_bytes: number;
   capacity_bytes: number;
+  first_capacity_bytes?: number;
+  second_capacity_bytes?: number;
+  second_bytes?: number;
+  second_weights_bytes?: number;
+  second_cache_bytes?: number;
   fits: boolean;
   cache_tokens: number;
 };

@@ -260,6 +260,7 @@ const texts = new Set([
   'optimizer',
   'batching',
   'kv_precision',
+  'placement',
 ]);
 const lists = new Set(['recompute_modules', 'set']);
 
@@ -311,6 +312,7 @@ const inferFields = new Set([
   'acceptance',
   'draft_cost',
   'allow_long',
+  'placement',
   'set',
 ]);
 
@@ -357,6 +359,9 @@ export function requestOf(values: Params, training = values['kind'] !== 'infer')
     if (Array.isArray(value) && value.length === 0) continue;
     fields[name] = value;
   }
+  // What would lie in a second memory has no place in a device without one.
+  const tiered = /device\.tier\./.test(values['set'] ?? '') || /\btier~/.test(values['made'] ?? '');
+  if (!tiered) delete fields['placement'];
   const config = values['config'];
   if (config) {
     const model = unpackedConfigs.value.get(config);

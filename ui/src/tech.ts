@@ -21,14 +21,6 @@ export interface NodeFacts {
   confidence: string;
 }
 
-export interface DramFacts {
-  name: string;
-  kind: string;
-  year: number;
-  bandwidth: number;
-  read_only: boolean;
-}
-
 /** A device, and the system of eight a node that the program makes of it: requests give it as it came. */
 export async function generated(fields: Fields, signal?: AbortSignal): Promise<{ answer: TechAnswer; system: Fields }> {
   const answer = await post<TechAnswer>('/tech', { ...fields, system: true }, signal);

@@ -27,9 +27,10 @@ void describe(Record& r, const CapacityAim& aim, const CapacityFound& f) {
   r("headroom", percent(f.most / aim.traffic.rate - 1, 0), "headroom");
   r("ttft_p99_seconds", Seconds(t.ttft.p99), "TTFT p99");
   r("tpot_p99_seconds", Seconds(t.tpot.p99), "TPOT p99");
+  const bool priced = aim.price > 0;
   r("dollars_per_million_tokens",
-    general(tokens > 0 ? aim.price / 3600 * f.devices / tokens * 1e6 : 0, 4),
-    aim.price > 0 ? "$/M tokens" : "");
+    only_if(priced && tokens > 0, general(aim.price / 3600 * f.devices / tokens * 1e6, 4)),
+    priced ? "$/M tokens" : "");
 }
 
 Records table_of(const CapacityAim& aim, const std::vector<CapacityFound>& found) {

@@ -58,12 +58,25 @@ Record memory_of(const ServingMemory& m) {
   return r;
 }
 
-Record record_of(const PassCost& p) {
+/// How long each of two memories is read at its full rate; they are read side by side.
+struct Reading {
+  Seconds first;
+  Seconds second;
+};
+Reading reading_of(const PassCost& p, const Problem& problem) {
+  return {(p.dram - p.second) / problem.chip.bandwidth, p.second / problem.tier.bandwidth};
+}
+
+Record record_of(const PassCost& p, const Problem& problem) {
   Record r;
   r("seconds", p.time);
   r.node("parts", "number", to_node(p.parts));
   r("flops", p.flops);
   r("dram_bytes", p.dram);
+  const bool two = problem.tier.capacity.value > 0;
+  const Reading reading = two ? reading_of(p, problem) : Reading{};
+  r("first_memory_seconds", only_if(two, reading.first));
+  r("second_memory_seconds", only_if(two, reading.second));
   r("clock_hz", p.clock);
   r("power_watts", p.power);
   return r;
@@ -113,6 +126,9 @@ void say_memory(Answer& a, const InferResult& x) {
                       format_binary_bytes(m.second_capacity.value),
                       tier.kind.empty() ? "the second memory" : tier.kind,
                       format_percent(m.residence.weights, 0), format_percent(of_cache, 0)));
+    const Reading reading = reading_of(x.estimate.decode, x.scenario.problem);
+    a.say(fmt::format("  a step of decoding reads the first memory for {}, the second for {}",
+                      format(reading.first), format(reading.second)));
   }
   if (m.max_batch < 1) return;
   a.say(fmt::format("  {} requests of this length fit at a time", rate_text(m.max_batch)));
@@ -240,8 +256,8 @@ Answer answer_of(InferResult x) {
   a("input", s.problem.serving.input);
   a("output", s.problem.serving.output);
   a.take(prediction_of(e, s.problem.serving));
-  a.object("prefill", "PassCost", record_of(e.prefill));
-  a.object("decode", "PassCost", record_of(e.decode));
+  a.object("prefill", "PassCost", record_of(e.prefill, s.problem));
+  a.object("decode", "PassCost", record_of(e.decode, s.problem));
   a.node("serving", "Serving", write(s.problem.serving, Quantities::si));
   a.node("strategy", "Strategy", write(s.strategy, Quantities::si));
   a("active_parameters", active_parameters(s.problem.model));

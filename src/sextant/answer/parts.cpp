@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sextant/io/errors.hpp"
+#include "sextant/predict/tiers.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -60,10 +61,13 @@ Record memory_record(const ServingMemory& m) {
   r("other_bytes", m.other);
   r("total_bytes", m.total());
   r("capacity_bytes", m.capacity);
-  if (m.second_capacity.value > 0) {
-    r("second_bytes", m.second);
-    r("second_capacity_bytes", m.second_capacity);
-  }
+  // What lies in which of two memories.
+  const auto of_two = [&](Item cell) { return only_if(m.second_capacity.value > 0, cell); };
+  r("first_capacity_bytes", of_two(m.first_capacity));
+  r("second_capacity_bytes", of_two(m.second_capacity));
+  r("second_bytes", of_two(m.second));
+  r("second_weights_bytes", of_two(m.residence.weights * m.weights));
+  r("second_cache_bytes", of_two(cache_share(m.residence, m.cache) * m.cache));
   return r;
 }
 

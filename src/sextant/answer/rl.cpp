@@ -52,6 +52,31 @@ Records phase_records(const std::vector<Phase>& all) {
   });
 }
 
+/// Shares of a step; what runs beside the rest, on devices of its own, in a colour of its own.
+plot::Figure figure_of(const RlAnswer& x, const std::vector<Phase>& phases) {
+  plot::Figure f;
+  f.title = fmt::format("{} of {}: {} a step", name_of(x.asked.task.algorithm),
+                        x.asked.actor.problem.model.name, format(x.step.time, 4));
+  f.x.label = "phase";
+  f.y = {.label = "share of a step", .unit = "%", .min = 0};
+  const bool any =
+      std::any_of(phases.begin(), phases.end(), [](const Phase& p) { return p.part.aside; });
+  plot::Series turn{.name = any ? "in turn" : "", .mark = plot::Mark::bars};
+  plot::Series aside{.name = any ? "beside, on devices of its own" : "", .mark = plot::Mark::bars};
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const Phase& p = phases[i];
+    f.x.names.emplace_back(name_of(p.phase));
+    (p.part.aside ? aside : turn)
+        .points.push_back({.x = static_cast<double>(i),
+                           .y = 100 * p.share,
+                           .label = fmt::format("{}: {}, {}", name_of(p.phase),
+                                                format(p.part.time, 4), format_percent(p.share))});
+  }
+  f.series = {std::move(turn), std::move(aside)};
+  f.width = std::max(480, 90 * static_cast<int>(phases.size()));
+  return f;
+}
+
 /// A rollout is as sure as traffic is, the rest as a training step.
 Interval interval_of(const RlAnswer& x) {
   const RlScenario& s = x.asked;
@@ -120,6 +145,7 @@ Answer answer_of(const RlAnswer& x) {
   }
   if (!s.fits()) a.say("\ndoes not fit");
   a.assume(asked.assumptions);
+  a.figure(figure_of(x, phases));
   return a;
 }
 

@@ -38,7 +38,8 @@ struct Totals {
   }
 };
 
-Totals totals_of(const JobFound& job, const SystemTaken& t, const std::optional<Budget>& shared) {
+Totals totals_of(const JobFound& job, const SystemTaken& t,
+                 const std::optional<SearchBudget>& shared) {
   Totals x{.devices = t.bought,
            .power = t.power * t.bought,
            .dollars_per_hour = t.dollars_per_hour(),
@@ -86,7 +87,7 @@ std::string place_text(const SystemTaken& t) {
   return fmt::format("{:.6g} x {}", t.devices, t.system);
 }
 
-Item spent_item(const std::optional<Budget>& budget, double spent) {
+Item spent_item(const std::optional<SearchBudget>& budget, double spent) {
   if (!budget) return only_if(false, 0.0);
   return said(spent, text_of({budget->kind, spent}));
 }
@@ -260,7 +261,7 @@ bool Arrangement::one_system() const {
 }
 
 double share_of_job(const JobFound& job, const SystemTaken& t,
-                    const std::optional<Budget>& shared) {
+                    const std::optional<SearchBudget>& shared) {
   const bool paid = shared && shared->kind == BudgetKind::dollars;
   return paid && job.task == Task::infer ? t.spent * hours_a_day * job.days : t.spent;
 }

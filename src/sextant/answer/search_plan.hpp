@@ -34,10 +34,10 @@ struct JobFound {
 /// All jobs, each on a system.
 struct Arrangement {
   JobOrder order = JobOrder::together;
-  std::vector<SystemTaken> jobs = {};  ///< in the plan's order; the first trains
-  std::optional<Budget> left = {};     ///< for training, where the others take their part first
-  std::string nothing = {};            ///< why there is none; then
-  std::string system = {};             ///< where it was to be; empty: each where it is best
+  std::vector<SystemTaken> jobs = {};     ///< in the plan's order; the first trains
+  std::optional<SearchBudget> left = {};  ///< for training, where the others take their part first
+  std::string nothing = {};               ///< why there is none; then
+  std::string system = {};                ///< where it was to be; empty: each where it is best
 
   bool any() const { return nothing.empty(); }
   bool one_system() const;
@@ -45,7 +45,7 @@ struct Arrangement {
 
 struct PlanFound {
   std::string model;
-  std::optional<Budget> budget = {};  ///< that all share
+  std::optional<SearchBudget> budget = {};  ///< that all share
   std::vector<JobFound> jobs = {};
   std::vector<Arrangement> arrangements = {};
   double seconds = 0;
@@ -54,6 +54,6 @@ Answer answer_of(const PlanFound& plan);
 
 /// What a serving job takes of the budget that all share: in dollars, of all its days.
 double share_of_job(const JobFound& job, const SystemTaken& taken,
-                    const std::optional<Budget>& shared);
+                    const std::optional<SearchBudget>& shared);
 
 }  // namespace sextant

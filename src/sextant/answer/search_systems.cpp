@@ -46,7 +46,7 @@ const char* counted(BudgetKind kind) {
 
 }  // namespace
 
-Record record_of(const Budget& b) {
+Record record_of(const SearchBudget& b) {
   Record r;
   r("kind", b.kind);
   r("amount", b.amount);
@@ -94,13 +94,13 @@ struct Row : SystemTaken {
 struct View {
   Task task = Task::train;
   bool traffic = false;  ///< serving requests over time
-  const Budget& budget;
+  const SearchBudget& budget;
   std::string_view objective;
   bool prices = false;  ///< some are known
   bool runs = false;
 };
 
-Item spent_item(const Budget& b, double spent) {
+Item spent_item(const SearchBudget& b, double spent) {
   switch (b.kind) {
     case BudgetKind::devices:
       return general(spent, 6);
@@ -294,7 +294,7 @@ SystemsFound found_of(std::vector<Row> rows, const View& v, double seconds,
 }
 
 template <class Search>
-Row head_of_row(const SystemAsked<Search>& asked, const Budget& budget) {
+Row head_of_row(const SystemAsked<Search>& asked, const SearchBudget& budget) {
   const Scenario& s = asked.search.scenario;
   Row x;
   x.given = asked.name;
@@ -313,7 +313,7 @@ Row head_of_row(const SystemAsked<Search>& asked, const Budget& budget) {
   return x;
 }
 
-void spend(Row& x, const Budget& budget, double devices) {
+void spend(Row& x, const SearchBudget& budget, double devices) {
   const System& system = x.scenario.system;
   x.any = true;
   x.devices = devices;

@@ -72,7 +72,7 @@ struct SystemTaken {
 /// All systems, the best first.
 struct SystemsFound {
   Answer answer;
-  Budget budget;
+  SearchBudget budget;
   std::vector<SystemTaken> systems;
 };
 SystemsFound found_of(const TrainedSystems& result);
@@ -80,7 +80,7 @@ SystemsFound found_of(const ServedSystems& result);
 SystemsFound found_of(const PlannedSystems& result);
 
 /// {kind, amount, text, counts}.
-Record record_of(const Budget& budget);
+Record record_of(const SearchBudget& budget);
 
 /// "0.612 x".
 std::string times(double ratio);

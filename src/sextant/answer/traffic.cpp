@@ -26,6 +26,10 @@ double price_of(const TrafficAnswer& a) {
 double per_million(const TrafficAnswer& a, double tokens) {
   return tokens > 0 ? price_of(a) * a.result.seconds / tokens * 1e6 : 0;
 }
+/// Nothing where nobody said what a device costs, or no token came.
+Item cost_of(const TrafficAnswer& a, double tokens) {
+  return only_if(a.asked.price.has_value() && tokens > 0, per_million(a, tokens));
+}
 
 double hit_rate(const TrafficResult& r) {
   return r.counts.prompt_tokens > 0 ? r.counts.hit_tokens / r.counts.prompt_tokens : 0;
@@ -379,8 +383,8 @@ Answer traffic_answer(const TrafficAnswer& a) {
   answer.object("uncertainty", "Uncertainty", uncertainty_record(sure.token, {r.tpot.p50}));
   answer.object("first_token_uncertainty", "Uncertainty",
                 uncertainty_record(sure.first, {r.ttft.p50}));
-  answer("dollars_per_million_tokens", per_million(a, r.output_tokens));
-  answer("dollars_per_million_tokens_in_and_out", per_million(a, r.output_tokens + r.input_tokens));
+  answer("dollars_per_million_tokens", cost_of(a, r.output_tokens));
+  answer("dollars_per_million_tokens_in_and_out", cost_of(a, r.output_tokens + r.input_tokens));
   answer("simulated_requests_per_second", a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0);
   answer.object("memory", "TrafficMemory", memory_of(x));
   const Records slowest =

@@ -39,6 +39,23 @@ void derive_power(const Device& d, Chip& c) {
 
 namespace {
 
+/// What the voltage of a clock makes of an energy. Kernels of a step run at one clock, so that the
+/// last answer is mostly the next one.
+class VoltageMemo {
+ public:
+  double operator()(double ratio) {
+    if (ratio != ratio_) {
+      ratio_ = ratio;
+      energy_ = std::pow(ratio, energy_exponent);
+    }
+    return energy_;
+  }
+
+ private:
+  double ratio_ = 1;
+  double energy_ = 1;
+};
+
 /// HBM3E takes 28 to 32 pJ a byte (3.5 to 4 pJ a bit), of 103 on the board; the clocks under the
 /// limit are met with a quarter.
 constexpr double dram_share = 0.25;
@@ -69,14 +86,16 @@ double switching(const KernelCost& cost) {
 Joules memory_draw(const Chip& chip, const KernelCost& cost) {
   // A byte's energy was measured at the highest clock. About a quarter of it is the DRAM's own; the
   // rest is L2 and the wires to the cores, which follow the voltage too.
-  const double path = std::pow(cost.clock / chip.light_clock, energy_exponent);
+  thread_local VoltageMemo voltage;
+  const double path = voltage(cost.clock / chip.light_clock);
   return cost.byte_energy * chip.memory_energy * cost.dram * switching(cost) *
          (dram_share + (1 - dram_share) * path);
 }
 
 Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type) {
   if (cost.time.value <= 0) return chip.idle;
-  const double voltage = std::pow(cost.clock / chip.clock, energy_exponent);
+  thread_local VoltageMemo voltage_of;
+  const double voltage = voltage_of(cost.clock / chip.clock);
   const Joules matrix = chip.matrix_energy[type] * cost.flops * (voltage * switching(cost));
   const Watts vector =
       vector_share(chip, cost, type) * voltage * (cost.clock / chip.clock) * chip.vector_power;

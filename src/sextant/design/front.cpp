@@ -29,7 +29,7 @@ using Place = std::array<double, dimensions>;
 
 constexpr std::array<int, 3> die_counts = {1, 2, 4};
 constexpr int most_links = 36;         // twice B200's
-constexpr int most_stacks_a_die = 8;   // more than a full reticle's sides hold
+constexpr int most_stacks_a_die = 8;   // more of HBM than a full reticle's sides hold
 constexpr double least_area = 100e-6;  // of a die
 constexpr double least_power = 0.35;   // of what the full clock needs
 
@@ -70,7 +70,10 @@ class Builder {
       const double area = least_area + p[2] * (reticle.value - least_area);
       b.area = SquareMeters(std::floor(area * 1e5) * 1e-5);  // to 10 mm2
     }
-    if (free_.stacks) b.stacks = count(p[3], 1, most_stacks_a_die * b.dies);
+    if (free_.stacks) {
+      const int most = most_parts(technologies_[d.technology], b);
+      b.stacks = count(p[3], 1, std::max(most, most_stacks_a_die * b.dies));
+    }
     if (free_.links) b.links = count(p[4], 2, most_links);
     if (free_.l2) {
       // From 4 MiB to ten times A100's share, by octaves.

@@ -30,7 +30,7 @@ struct Sample {
   Limits shares;
 };
 
-Sample sample_of(const Workload& given, const Parts& parts, const Budget& budget) {
+Sample sample_of(const Workload& given, const SpreadParts& parts, const Budget& budget) {
   Sample s;
   Workload w = given;
   w.goal = Goal::time;

@@ -300,7 +300,9 @@ class Loader {
     if constexpr (requires { complete(candidate); }) complete(candidate);
     std::vector<Diagnostic> found;
     if constexpr (requires { check(candidate); }) found = check(candidate);
-    if constexpr (Ranged<T>) found = check_ranges(candidate.ranges);
+    if constexpr (Ranged<T>) {
+      for (Diagnostic& d : check_ranges(candidate.ranges)) found.push_back(std::move(d));
+    }
     if constexpr (std::same_as<T, System>) {
       for (Diagnostic& d : check(candidate.device)) {
         d.field = join_path("device", d.field);

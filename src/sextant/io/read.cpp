@@ -26,18 +26,25 @@ std::string with_unit(double value, Dimension dimension) {
   return dimension == Dimension{} ? write_number(value) : write_quantity(value, dimension);
 }
 
-// Why a value is outside its bounds, or empty.
-std::string bounds_problem(double value, const Field& field, Dimension dimension) {
-  if (!std::isfinite(value)) return "must be finite";
+// Why a value is outside its bounds, and the nearest one within where that does not say it; empty
+// where it is within.
+struct BoundsProblem {
+  std::string message = {};
+  std::string hint = {};
+};
+BoundsProblem bounds_problem(double value, const Field& field, Dimension dimension) {
+  if (!std::isfinite(value)) return {"must be finite"};
   const std::string found = ", not " + with_unit(value, dimension);
   if (value < field.min) {
-    const bool positive = dimension != Dimension{} && field.min > 0 && value <= 0;
-    if (field.min == above_zero || positive) return "must be more than zero" + found;
-    if (field.min == 0) return "must not be negative" + found;
-    return "must be at least " + with_unit(field.min, dimension) + found;
+    if (field.min == above_zero) return {"must be more than zero" + found};
+    if (field.min == 0) return {"must not be negative" + found};
+    const std::string least = "at least " + with_unit(field.min, dimension);
+    const bool positive = dimension != Dimension{} && value <= 0;
+    if (positive) return {"must be more than zero" + found, least};
+    return {"must be " + least + found};
   }
-  if (value > field.max) return "must be at most " + with_unit(field.max, dimension) + found;
-  return "";
+  if (value > field.max) return {"must be at most " + with_unit(field.max, dimension) + found};
+  return {};
 }
 
 std::string list_of(std::span<const std::string_view> names) {
@@ -252,9 +259,10 @@ class Reader {
 
   bool in_bounds(const Node& node, double value, const Field& field, Dimension dimension,
                  const std::string& path) {
-    const std::string problem = bounds_problem(value, field, dimension);
-    if (!problem.empty()) add(node.place, path, problem);
-    return problem.empty();
+    BoundsProblem problem = bounds_problem(value, field, dimension);
+    if (problem.message.empty()) return true;
+    add(node.place, path, std::move(problem.message), std::move(problem.hint));
+    return false;
   }
 
   const Document& document_;

@@ -63,6 +63,10 @@ Field within_physics(Field field, Dimension dimension) {
       {{.time = 1}, 1e-15, 1e9},
       {{.time = -1, .energy = 1}, 1e-6, 1e9},
       {{.energy = 1}, 1e-21, 1e12},
+      {{.data = -1, .energy = 1}, 1e-18, 1},
+      {{.work = -1, .energy = 1}, 1e-21, 1},
+      {{.money = 1}, 1e-6, 1e12},
+      {{.length = 1}, 1e-6, 1},
       {{.length = 2}, 1e-12, 1},
   });
   for (const Range& r : ranges) {

@@ -44,6 +44,8 @@ struct OptionInfo {
   std::string_view unless = {};  ///< options that may stand for a required one: "a,b"
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  /// Who reads the command says what lies outside, with all else that is wrong.
+  bool late = false;
   /// The most that a network may ask for, where work grows with it.
   double max_remote = std::numeric_limits<double>::infinity();
 };

@@ -130,7 +130,7 @@ class FieldReader {
       return std::nullopt;
     }
     if (!std::isfinite(value)) return add("must be finite"), std::nullopt;
-    if (value < option_.info.min || value > option_.info.max) {
+    if (!option_.info.late && (value < option_.info.min || value > option_.info.max)) {
       add("expected " + range_words(option_.info) + ", not " + found(node_));
       return std::nullopt;
     }

@@ -42,9 +42,17 @@ void describe(V& v, SearchOptions& o) {
   v("tokens", o.tokens,
     {.help = "of --systems or --budget: the whole run of so many, such as 15T", .number = true});
   v("gpus", o.gpus,
-    {.help = "devices", .required = true, .unless = "budget,plan", .min = 1, .max = 1e7});
+    {.help = "devices",
+     .required = true,
+     .unless = "budget,plan",
+     .min = 1,
+     .max = most_searched,
+     .late = true});
   v("max_gpus", o.max_gpus,
-    {.help = "twice as many, four times, … up to so many as well", .min = 1, .max = 1e7});
+    {.help = "twice as many, four times, … up to so many as well",
+     .min = 1,
+     .max = most_searched,
+     .late = true});
   v("infer", o.infer, {.help = "search ways to serve instead of to train"});
   v("objective", o.objective,
     {.help = "to train: tokens-per-second, step-time, tokens-per-second-per-gpu, memory, energy or "

@@ -29,7 +29,7 @@ TrafficOptions traffic_options(const SearchOptions& o, Flags& flags) {
 CapacitySpace read_space(const SearchOptions& o, Flags& flags) {
   CapacitySpace s;
   s.devices = o.gpus.value_or(8);
-  if (s.devices < 1) flags.add("--gpus", "expected 1 or more");
+  check_devices(o, flags);
   const auto precisions = [&](const char* flag, const std::vector<std::string>& given,
                               std::vector<Precision>& list) {
     if (!given.empty()) list.clear();

@@ -418,7 +418,7 @@ void Reader::check_names() {
 
 }  // namespace
 
-std::string exact_text(const Budget& b) {
+std::string exact_text(const SearchBudget& b) {
   switch (b.kind) {
     case BudgetKind::devices:
       return fmt::format("{:.0f} gpus", b.amount);

@@ -23,8 +23,8 @@ struct PlanJob {
 };
 
 struct JobsPlan {
-  std::optional<Budget> budget;  ///< that the jobs share
-  std::vector<PlanJob> jobs;     ///< training first
+  std::optional<SearchBudget> budget;  ///< that the jobs share
+  std::vector<PlanJob> jobs;           ///< training first
 };
 
 /// Options beside the plan stand for what the plan says of all jobs. Throws InputError with
@@ -32,6 +32,6 @@ struct JobsPlan {
 JobsPlan read_jobs(const SearchOptions& options, const Common& common);
 
 /// A budget as it may be given, with all its digits.
-std::string exact_text(const Budget& budget);
+std::string exact_text(const SearchBudget& budget);
 
 }  // namespace sextant

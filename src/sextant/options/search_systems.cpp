@@ -26,8 +26,8 @@ class Reader {
   SystemsAsked<Search> read(ReadOne read_one) {
     const std::vector<PresetRef> systems = named();
     refuse();
-    const std::optional<Budget> budget = budget_of();
-    SystemsAsked<Search> all{.budget = budget.value_or(Budget{})};
+    const std::optional<SearchBudget> budget = budget_of();
+    SystemsAsked<Search> all{.budget = budget.value_or(SearchBudget{})};
     all.run = read_run({.tokens = o_.tokens, .price = {}, .given = Node::table()}, flags_.problems);
     check_run(all);
     for (const PresetRef& system : systems) read_system(system, read_one, all);
@@ -77,9 +77,12 @@ class Reader {
   }
 
   /// So many of each where no budget says it.
-  std::optional<Budget> budget_of() {
+  std::optional<SearchBudget> budget_of() {
     if (!o_.budget.empty()) return read_budget(o_.budget, flags_);
-    if (o_.gpus) return Budget{BudgetKind::devices, static_cast<double>(*o_.gpus)};
+    if (o_.gpus) {
+      check_devices(o_, flags_);
+      return SearchBudget{BudgetKind::devices, static_cast<double>(*o_.gpus)};
+    }
     flags_.add("--budget", "what may be spent on each of the systems?",
                "such as '2 MW', '300 $/h' or '512 gpus'");
     return std::nullopt;

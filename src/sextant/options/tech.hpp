@@ -54,8 +54,7 @@ inline constexpr std::array<std::string_view, 3> split_objectives = {"time", "en
 template <class V>
 void describe(V& v, TechOptions& o) {
   v("node", o.node,
-    {.help = "logic process: 'sextant list nodes'; with --pareto n5,n3",
-     .required = true,
+    {.help = "logic process: 'sextant list nodes'; with --pareto n5,n3; without, H100's",
      .preset = PresetKind::node});
   v("dram", o.dram,
     {.help = "memory: 'sextant list drams'; without, that of the node's time",
@@ -66,7 +65,8 @@ void describe(V& v, TechOptions& o) {
   v("area", o.area, {.help = "of one die, such as '814 mm2'"});
   v("dies", o.dies, {.help = "dies of the package"});
   v("power", o.power, {.help = "board limit, such as '700 W'; without, what it needs"});
-  v("stacks", o.stacks, {.help = "parts of memory; without, as many as the edge holds"});
+  v("stacks", o.stacks,
+    {.help = "parts of memory; without, as many as the edge holds beside the links"});
   v("spare_stacks", o.spare_stacks, {.help = "places for memory left empty"});
   v("tier", o.tier,
     {.help = "a second memory beside it, for serving: 'hbf x2', 'lpddr5x x8', 'cxl x4'",

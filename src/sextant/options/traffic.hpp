@@ -58,7 +58,7 @@ template <class V>
 void describe_traffic_engine(V& v, TrafficOptions& o) {
   v("token_budget", o.token_budget, {.help = "tokens a step; without, the engine's default"});
   v("max_requests", o.max_requests, {.help = "requests at a time; without, the engine's default"});
-  v("block", o.block, {.help = "tokens of a cache block"});
+  v("block", o.block, {.help = "tokens of a cache block", .min = 1, .max = 1e6});
   v("memory_fraction", o.memory_fraction, {.help = "share of memory that the engine takes"});
   v("prefix_cache", o.prefix_cache,
     {.help = "keep blocks of shared prefixes; without, as the engine does",

@@ -39,7 +39,7 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
   const Serving& w = p.serving;
   const Model& m = p.model;
   ServingMemory r;
-  r.capacity = p.capacity;
+  r.capacity = r.first_capacity = p.capacity;
   double largest = 0;
   const Strategy cut = sliced(s);
   const double prompt = prompt_tokens(p);

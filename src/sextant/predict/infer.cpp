@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "sextant/cost/experts.hpp"
 #include "sextant/cost/gemm.hpp"
@@ -51,6 +52,7 @@ struct Sum {
   double launches = 0;
   Flops flops;
   Bytes dram;
+  Bytes second;
   Joules energy;
   Seconds device() const {
     Seconds t;
@@ -124,9 +126,10 @@ class Pass {
     cache_share_ = cache_share(t_.home, Bytes(s_.pp * held));
   }
 
-  /// A kernel that finds this share of its bytes in the second memory.
+  /// A kernel that finds this share of its bytes in the second memory; kernel() counts them.
   template <class Kernel>
-  KernelCost reads(double share, const Kernel& kernel) const {
+  KernelCost reads(double share, const Kernel& kernel) {
+    share_ = share;
     if (share <= 0) return kernel(p_.chip);
     const Chip chip = reading(p_.chip, p_.tier, share);
     KernelCost c = kernel(chip);
@@ -139,10 +142,10 @@ class Pass {
 
   /// The same of weights, with other bytes beside them that are in the first memory.
   template <class Kernel>
-  KernelCost reads_weights(double weights, double others, const Kernel& kernel) const {
+  KernelCost reads_weights(double weights, double others, const Kernel& kernel) {
     return reads(t_.home.weights * weights / std::max(1.0, weights + others), kernel);
   }
-  KernelCost multiply(const Gemm& g) const {
+  KernelCost multiply(const Gemm& g) {
     const double element = element_bytes(g.type);
     const double stored = g.weight_bits > 0 ? g.weight_bits / 8 : element;
     return reads_weights(g.n * g.k * stored, g.m * (g.k * element + g.n * g.result_bytes),
@@ -232,7 +235,7 @@ class Pass {
   }
 
   /// Of the decoding sequences, then of the piece of a prompt beside them.
-  KernelCost mixed(const graph::Operator& op) const {
+  KernelCost mixed(const graph::Operator& op) {
     const Hertz clock = op.kind == Kind::attention ? attention_clock_ : clock_;
     MixerShape shape{.batch = t_.sequences,
                      .queries = t_.queries,
@@ -457,6 +460,7 @@ class Pass {
     sum_.launches += count_ * launches;
     sum_.flops += count_ * c.flops;
     sum_.dram += count_ * c.dram;
+    sum_.second += count_ * std::exchange(share_, 0.0) * c.dram;
     const Precision type = c.tiling.m > 0 ? matrix_type() : Precision::bf16;
     sum_.energy += count_ * ((power_demand(p_.chip, c, type) - p_.chip.idle) * c.time);
     if constexpr (Trace::records) {
@@ -525,6 +529,7 @@ class Pass {
   Sum sum_;
   double count_ = 1;
   double cache_share_ = 0;  ///< in the second memory
+  double share_ = 0;        ///< of the kernel at hand's bytes, there
   bool tower_ = false;      ///< on the way through it
   Work work_ = Work::stream;
   bool aside_ = false;  // the operator runs beside the routed experts
@@ -549,6 +554,7 @@ PassCost paced(const Problem& p, const Sum& sum, const Tokens& tokens) {
   for (const Seconds s : c.parts.values) c.time += s;
   c.flops = sum.flops;
   c.dram = sum.dram;
+  c.second = sum.second;
   return c;
 }
 

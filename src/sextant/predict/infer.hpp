@@ -38,6 +38,7 @@ struct PassCost {
   Table<Seconds, Work> parts;
   Flops flops;
   Bytes dram;
+  Bytes second;  ///< of those, from the second memory
   Hertz clock;
   Watts power;
 };
@@ -49,6 +50,7 @@ struct ServingMemory {
   Bytes activations;
   Bytes other;
   Bytes capacity;         ///< of both memories, as far as weights and cache may use them
+  Bytes first_capacity;   ///< of device memory
   Bytes second;           ///< held in the second memory
   Bytes second_capacity;  ///< zero: there is none
   Residence residence;

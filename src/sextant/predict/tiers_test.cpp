@@ -124,6 +124,11 @@ TEST(Tiers, HoldsWhatTheFirstCannot) {
   const ServingMemory& m = e.memory;
   EXPECT_NEAR((m.total() - m.second).value, p.capacity.value, 1e-6 * p.capacity.value);
   EXPECT_NEAR(m.second.value, 58 * gigabyte, 5 * gigabyte);
+  // All weights but the table of tokens are read once a step, each from where it is.
+  EXPECT_LT(e.decode.second, m.second);
+  EXPECT_GT(e.decode.second, 0.98 * m.second);
+  EXPECT_GT(e.decode.dram, 0.98 * m.weights);
+  EXPECT_EQ(serve(served("llama2-13b", work, tier_of(512, 1.6)), {}).decode.second.value, 0);
   EXPECT_GT(e.tpot, m.second / p.tier.bandwidth);
   EXPECT_LT(e.tpot, 1.4 * (m.second / p.tier.bandwidth));
 }

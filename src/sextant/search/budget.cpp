@@ -24,7 +24,7 @@ bool cut_end(std::string& text, std::initializer_list<std::string_view> ends) {
 }
 
 /// "300 $/h", "$5M".
-std::optional<Budget> money(std::string text) {
+std::optional<SearchBudget> money(std::string text) {
   const bool hourly = cut_end(text, {"/h", "/hr", "/hour"});
   const bool before = text.starts_with('$');
   if (before) text.erase(0, 1);
@@ -32,20 +32,20 @@ std::optional<Budget> money(std::string text) {
   if (before == after) return std::nullopt;
   const std::optional<double> amount = parse_count(text);
   if (!amount) return std::nullopt;
-  return Budget{hourly ? BudgetKind::dollars_per_hour : BudgetKind::dollars, *amount};
+  return SearchBudget{hourly ? BudgetKind::dollars_per_hour : BudgetKind::dollars, *amount};
 }
 
-std::optional<Budget> devices(std::string text) {
+std::optional<SearchBudget> devices(std::string text) {
   if (!cut_end(text, {"gpus", "gpu", "GPUs", "GPU", "devices", "device"})) return std::nullopt;
   const std::optional<double> amount = parse_count(text);
   if (!amount || *amount != std::floor(*amount)) return std::nullopt;
-  return Budget{BudgetKind::devices, *amount};
+  return SearchBudget{BudgetKind::devices, *amount};
 }
 
-std::optional<Budget> power(const std::string& text) {
+std::optional<SearchBudget> power(const std::string& text) {
   const ParseResult r = parse_quantity(text);
   if (!r.quantity || r.quantity->dimension != Watts::dimension) return std::nullopt;
-  return Budget{BudgetKind::power, r.quantity->value};
+  return SearchBudget{BudgetKind::power, r.quantity->value};
 }
 
 /// Whether a number of devices can be a product of degrees: no stage is without a layer, replicas
@@ -64,10 +64,10 @@ bool usable(int n, const Problem& p) {
 
 }  // namespace
 
-std::optional<Budget> read_budget(const std::string& text, Flags& flags) {
+std::optional<SearchBudget> read_budget(const std::string& text, Flags& flags) {
   std::string plain = text;
   std::erase(plain, ' ');
-  std::optional<Budget> budget = power(text);
+  std::optional<SearchBudget> budget = power(text);
   if (!budget) budget = money(plain);
   if (!budget) budget = devices(plain);
   if (!budget) {
@@ -82,7 +82,7 @@ std::optional<Budget> read_budget(const std::string& text, Flags& flags) {
   return budget;
 }
 
-std::string text_of(const Budget& b) {
+std::string text_of(const SearchBudget& b) {
   const auto count = [](double n) {
     if (n >= 1e9) return fmt::format("{:.4g} B", n / 1e9);
     return n >= 1e6 ? fmt::format("{:.4g} M", n / 1e6) : fmt::format("{:.6g} ", n);
@@ -104,7 +104,7 @@ Watts power_of_device(const System& s) {
   return s.device.power.limit + s.node_overhead / std::max(1, s.devices_per_node);
 }
 
-double share_of_device(const Budget& budget, const System& system, double price) {
+double share_of_device(const SearchBudget& budget, const System& system, double price) {
   switch (budget.kind) {
     case BudgetKind::power:
       return power_of_device(system).value;
@@ -117,7 +117,7 @@ double share_of_device(const Budget& budget, const System& system, double price)
   return 1;
 }
 
-int most_devices(const Budget& budget, const System& system, double price) {
+int most_devices(const SearchBudget& budget, const System& system, double price) {
   const double has = system.max_devices;
   if (budget.kind == BudgetKind::dollars) return system.max_devices;
   const double each = share_of_device(budget, system, price);

@@ -25,26 +25,26 @@ constexpr auto names_of(BudgetKind) {
   return std::array<std::string_view, 4>{"gpus", "power", "dollars-per-hour", "dollars"};
 }
 
-struct Budget {
+struct SearchBudget {
   BudgetKind kind = BudgetKind::devices;
   double amount = 0;  ///< devices, watts, dollars an hour, dollars
 };
 
 /// "2 MW", "300 $/h", "5 M$", "512 gpus"; nothing, and a problem of --budget, where it is none.
-std::optional<Budget> read_budget(const std::string& text, Flags& flags);
+std::optional<SearchBudget> read_budget(const std::string& text, Flags& flags);
 /// "2 MW", "300 $/h".
-std::string text_of(const Budget& budget);
+std::string text_of(const SearchBudget& budget);
 
 /// Of one device and its share of a node: what the power model lets it draw at most, the board's
 /// limit and the node beside its devices (predict/energy.hpp has the same share).
 Watts power_of_device(const System& system);
 
 /// What one device takes of a budget that is not a run's; `price` in dollars an hour.
-double share_of_device(const Budget& budget, const System& system, double price);
+double share_of_device(const SearchBudget& budget, const System& system, double price);
 
 /// Devices of the whole nodes that it buys, no more than the system has; a budget of devices may
 /// be less than a node. Of a run's budget as many as there are: what they do decides.
-int most_devices(const Budget& budget, const System& system, double price);
+int most_devices(const SearchBudget& budget, const System& system, double price);
 
 /// Counts of devices to look at: whole nodes from all that may be bought to half of them, and half
 /// as many, a quarter …, where fewer may be faster. Rising.

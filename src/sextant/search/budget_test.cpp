@@ -36,7 +36,7 @@ TEST(Budget, IsReadAsPeopleWriteIt) {
                         {"512 gpus", BudgetKind::devices, 512, "512 devices"},
                         {"1k GPUs", BudgetKind::devices, 1000, "1000 devices"}}) {
     Flags flags;
-    const std::optional<Budget> b = read_budget(s.text, flags);
+    const std::optional<SearchBudget> b = read_budget(s.text, flags);
     ASSERT_TRUE(b) << s.text;
     EXPECT_EQ(b->kind, s.kind) << s.text;
     EXPECT_DOUBLE_EQ(b->amount, s.amount) << s.text;

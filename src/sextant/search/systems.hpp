@@ -24,7 +24,7 @@ struct SystemAsked {
 
 template <class Search>
 struct SystemsAsked {
-  Budget budget;
+  SearchBudget budget;
   RunPlan run = {};  ///< of training, where the whole run is asked for
   std::vector<SystemAsked<Search>> systems = {};
   std::vector<std::string> assumptions = {};

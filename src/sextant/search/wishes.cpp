@@ -65,10 +65,8 @@ class Reader {
     } catch (const InputError& e) {
       flags_.add(e);
     }
-    if (o_.gpus && (*o_.gpus < 1 || *o_.gpus > 10000000)) {
-      flags_.add("--gpus", fmt::format("expected 1 to 10000000, got {}", *o_.gpus));
-    }
-    if (o_.max_gpus && *o_.max_gpus < devices()) {
+    const bool within = check_devices(o_, flags_);
+    if (within && o_.max_gpus && *o_.max_gpus < devices()) {
       flags_.add("--max-gpus", fmt::format("{} is less than --gpus", *o_.max_gpus));
     }
   }
@@ -127,7 +125,8 @@ class Reader {
   }
 
   void read_space(SearchSpace& s) {
-    const std::int64_t most = std::max(devices(), o_.max_gpus.value_or(1));
+    const std::int64_t most =
+        std::clamp(o_.max_gpus.value_or(1), devices(), std::max(devices(), most_searched));
     for (std::int64_t n = devices(); n <= most; n *= 2) s.devices.push_back(static_cast<int>(n));
     read_list("--precision", o_.precision, s.precision);
     if (!explores("schedule")) keep_schedules(s);
@@ -233,6 +232,18 @@ std::span<const std::string_view> explored_choices() {
     return held;
   }();
   return all;
+}
+
+bool check_devices(const SearchWishes& wishes, Flags& flags) {
+  bool within = true;
+  const auto check = [&](const char* flag, const std::optional<int>& count) {
+    if (!count || (*count >= 1 && *count <= most_searched)) return;
+    flags.add(flag, fmt::format("expected 1 to {}, not {}", most_searched, *count));
+    within = false;
+  };
+  check("--gpus", wishes.gpus);
+  check("--max-gpus", wishes.max_gpus);
+  return within;
 }
 
 std::vector<Looser> loosened(const SearchWishes& wishes) {

@@ -10,8 +10,12 @@
 #include <vector>
 
 #include "sextant/search/question.hpp"
+#include "sextant/spec/flags.hpp"
 
 namespace sextant {
+
+/// More devices than anyone has.
+inline constexpr int most_searched = 10000000;
 
 struct SearchWishes {
   std::optional<int> gpus, max_gpus;
@@ -32,6 +36,9 @@ struct SearchWishes {
   std::string max_tpot;
   std::optional<double> min_throughput;
 };
+
+/// Whether counts of devices lie within reason; what does not is a problem of its flag.
+bool check_devices(const SearchWishes& wishes, Flags& flags);
 
 /// Axes that a search holds unless told to explore them; and what the runtime hides.
 std::span<const std::string_view> explored_choices();

@@ -6,8 +6,11 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sextant/spec/describe.hpp"
+#include "sextant/spec/problems.hpp"
 #include "sextant/spec/range.hpp"
 #include "sextant/units/units.hpp"
 
@@ -85,7 +88,7 @@ void describe(V& v, MemoryPart& m) {
   v("energy", m.energy, {.help = "of a byte, the PHY included", .required = true});
   v("phy", m.phy, {.help = "PHY on the die; does not shrink", .required = true});
   v("controller", m.controller, {.help = "controller at N7; shrinks as logic", .required = true});
-  v("edge", m.edge, {.help = "die edge that a part takes", .required = true});
+  v("edge", m.edge, {.help = "die edge that a part takes", .required = true, .min = above_zero});
   v("sides", m.sides, {.help = "sides of a die on which parts can stand", .min = 0.5, .max = 4});
   v("efficiency", m.efficiency,
     {.help = "share of the rate that a long stream reaches", .min = 0.05, .max = 1});
@@ -193,6 +196,15 @@ void describe(V& v, CoreTemplate& c) {
   v("shared_capacity", c.shared_capacity, {.help = "shared memory", .min = 1024, .max = 1e12});
   v("shared_per_clock", c.shared_per_clock, {.help = "its bytes a clock", .min = 1, .max = 1e9});
   v("confidence", c.confidence, {.help = "guess, low, medium or high"});
+}
+
+/// Contradictions, by field.
+inline std::vector<Diagnostic> check(const CoreTemplate& c) {
+  Problems p;
+  for (const auto& [field, rate] : {std::pair{"fp8", c.fp8}, std::pair{"fp4", c.fp4}}) {
+    p.require(rate == 0 || rate >= 0.1, field, "must be 0, for none, or at least 0.1");
+  }
+  return p.take();
 }
 
 }  // namespace sextant

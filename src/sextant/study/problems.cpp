@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sextant/io/embedded.hpp"
+#include "sextant/spec/flags.hpp"
 #include "sextant/tech/usual.hpp"
 #include "sextant/validate/validate.hpp"
 
@@ -12,13 +13,28 @@ namespace sextant::study {
 Technology load_technology(const TechnologyNames& names, const std::vector<Setting>& settings,
                            Lookup lookup) {
   Technology t;
-  t.node = load_node(names.node, settings, lookup);
+  Flags wrong;
+  // What is wrong with one part hides nothing of the others.
+  const auto take = [&](auto& part, auto load, const std::string& name) {
+    try {
+      part = load(name, settings, lookup);
+    } catch (const InputError& e) {
+      wrong.add(e);
+    }
+  };
+  using Settings = const std::vector<Setting>&;
+  const auto node = [](const std::string& n, Settings s, Lookup l) { return load_node(n, s, l); };
+  const auto dram = [](const std::string& n, Settings s, Lookup l) { return load_dram(n, s, l); };
+  const auto link = [](const std::string& n, Settings s, Lookup l) { return load_link(n, s, l); };
+  const auto core = [](const std::string& n, Settings s, Lookup l) { return load_core(n, s, l); };
+  take(t.node, node, names.node.empty() ? usual_node : names.node);
   const UsualParts usual = usual_parts(t.node);
-  t.memory = load_dram(names.dram.empty() ? usual.memory : names.dram, settings, lookup);
-  t.link = load_link(names.link.empty() ? usual.link : names.link, settings, lookup);
+  take(t.memory, dram, names.dram.empty() ? usual.memory : names.dram);
+  take(t.link, link, names.link.empty() ? usual.link : names.link);
+  const std::string own = names.core.empty() ? usual_core : names.core;
+  take(t.core, core, own == "own" ? usual.core : own);
+  throw_if_any(std::move(wrong.problems));
   t.bridge = load_link("d2d");
-  const std::string core = names.core.empty() ? usual_core : names.core;
-  t.core = load_core(core == "own" ? usual.core : core, settings, lookup);
   t.bond = load_link("hybrid-bond");
   t.core_node = load_node(t.core.node, {}, lookup);
   return t;

@@ -16,7 +16,7 @@
 namespace sextant::study {
 
 /// Names of presets; an empty link or memory is what devices of the node usually have, and a core
-/// of "own" theirs; without, it is one for all nodes.
+/// of "own" theirs; without, it is one for all nodes. No node is H100's.
 struct TechnologyNames {
   std::string node;
   std::string dram;

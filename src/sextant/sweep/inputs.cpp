@@ -109,13 +109,18 @@ std::string canonical_field(std::string_view path) {
   return path.starts_with("system.device") ? std::string(path.substr(7)) : canonical_input(path);
 }
 
+bool of_part(std::string_view canonical) {
+  const std::string_view root = root_of(canonical);
+  return root != canonical && one_of(root, {"node", "dram", "link", "core", "tier"});
+}
+
 Layer layer_of(std::string_view canonical) {
   const std::string_view root = root_of(canonical);
   if (root == "technology") return Layer::preset;
   if (root == canonical) {
     return one_of(root, {"model", "system", "device", "runtime"}) ? Layer::preset : Layer::point;
   }
-  if (one_of(root, {"model", "node", "dram", "link", "core", "tier"})) return Layer::setting;
+  if (root == "model" || of_part(canonical)) return Layer::setting;
   if (one_of(root, {"system", "device", "runtime", "kernel", "collective"})) return Layer::spec;
   return Layer::point;
 }

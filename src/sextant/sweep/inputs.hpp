@@ -78,6 +78,8 @@ struct Scene {
 /// One spelling for a field that has two: "strategy.tp" is "tp".
 std::string canonical_field(std::string_view path);
 Layer layer_of(std::string_view canonical);
+/// A field of what a generated device is made of: "dram.bandwidth".
+bool of_part(std::string_view canonical);
 
 /// The field in this scene, or nothing, and what is wrong in the problem's message and hint.
 std::optional<Slot> find_slot(Scene& scene, std::string_view canonical, Diagnostic& problem);

@@ -67,6 +67,7 @@ class Reader {
   void read_settings(const Node& node);
   void read_axes();
   void check_complete();
+  void check_no_parts();
   void check_settings();
   void build_wheels();
   void check_count();
@@ -253,6 +254,7 @@ void Reader::check_complete() {
     return g.first.starts_with("technology.");
   });
   if (technology == given_.end()) {
+    check_no_parts();
     return needs("system", "a preset, or an axis over several: 'sextant list systems'");
   }
   needs("technology.node", "a generated device needs one: 'sextant list nodes'");
@@ -261,11 +263,28 @@ void Reader::check_complete() {
     return g.first == "technology.tier_parts" || g.first.starts_with("tier.");
   });
   if (tiered) needs("technology.tier", "of which memory? such as 'hbf': 'sextant list drams'");
+  if (tiered && plan_.base.technology.tier == "none") {
+    add(given_.at("technology.tier"), "technology.tier",
+        "is none, and other fields are of a second memory", "such as 'hbf x2'");
+  }
   for (const char* other : {"system", "device"}) {
     if (plan_.gives(other)) {
       add(given_.at(other), other, "technology." + std::string("* generates the device"),
           "give one or the other");
     }
+  }
+}
+
+/// Parts make a generated device; those of a preset are in its own numbers.
+void Reader::check_no_parts() {
+  for (const auto& [canonical, place] : given_) {
+    if (!of_part(canonical)) continue;
+    add(place, canonical, "is of a part of a generated device, and the plan has no technology.*",
+        canonical.starts_with("tier.")
+            ? "a second memory of the system's device is device.tier.capacity, "
+              "device.tier.bandwidth and so on"
+            : "give technology.node and technology.dram in place of a system, or the "
+              "device's own numbers, such as device.memory.bandwidth");
   }
 }
 

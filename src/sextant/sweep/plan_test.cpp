@@ -128,7 +128,7 @@ set = ["device.memory.capacity=96 GB", "strategy.zero=1"]
 }
 
 struct ProblemCase {
-  const char* text;
+  std::string text;
   const char* message;
 };
 
@@ -168,11 +168,16 @@ TEST(Plan, SaysWhatIsWrongBeforeAnyWork) {
       {"[[axis]]\nfield = 'tp'\nvalues = [1, 2]\nzip = 'a'\n[[axis]]\nfield = 'pp'\n"
        "values = [1]\nzip = 'a'\n",
        "has 1 values, 'tp' of the same zip has 2"},
+      {"[[axis]]\nfield = 'tier.bandwidth'\nvalues = ['1 TB/s']\n", "is device.tier.capacity"},
+      {"[[axis]]\nfield = 'dram.bandwidth'\nvalues = ['1 TB/s']\n",
+       "is of a part of a generated device"},
+      {"core.clock = '1 GHz'\n" + axis, "is of a part of a generated device"},
+      {"set = ['node.power=0.5']\n" + axis, "is of a part of a generated device"},
       {"technology.node = 'n3'\n[[axis]]\nfield = 'technology.dram'\nvalues = ['hbm4']\n",
        "give one or the other"},
   };
   for (const ProblemCase& c : cases) {
-    EXPECT_THAT(problems_of(std::string(head) + c.text), HasSubstr(c.message)) << c.text;
+    EXPECT_THAT(problems_of(head + c.text), HasSubstr(c.message)) << c.text;
   }
   const std::vector<ProblemCase> whole = {
       {"[base]\n", "kind: missing"},
@@ -197,6 +202,8 @@ TEST(Plan, SaysWhatIsWrongBeforeAnyWork) {
        "technology.tier: missing"},
       {"kind = 'infer'\n[base]\ntechnology.node = 'n3'\nset = ['tier.bandwidth=1 TB/s']\n",
        "technology.tier: missing"},
+      {"kind = 'infer'\n[base]\ntechnology.tier = 'none'\ntier.bandwidth = '1 TB/s'\n",
+       "is none, and other fields are of a second memory"},
       {"kind = 'infer'\n[[axis]]\nfield = 'tier.bandwith'\nvalues = ['1 TB/s']\n",
        "did you mean 'tier.bandwidth'?"},
   };

@@ -270,6 +270,28 @@ values = [4]
   EXPECT_DOUBLE_EQ(chunk.values[3 * width + width - 3], 800e-6);
 }
 
+// Its size alone is a contradiction, which the rate on an axis ends.
+TEST(Sweep, TakesASecondMemoryOfAPresetPartByPart) {
+  const Plan plan = read_plan(R"(kind = "infer"
+[base]
+model = "llama2-70b"
+system = "h200-single"
+batch = 16
+input = 2000
+device.tier.capacity = "512 GB"
+[[axis]]
+field = "device.tier.bandwidth"
+values = ["0.5 TB/s", "2 TB/s"]
+)",
+                              "plan.toml");
+  Evaluator evaluator(plan, {});
+  Chunk chunk;
+  for (std::uint64_t i = 0; i < plan.count; ++i) evaluator.answer(i, chunk);
+  const std::size_t width = evaluator.outputs().size();
+  EXPECT_EQ(chunk.values[0], code_of(Verdict::fits));
+  EXPECT_EQ(chunk.values[width], code_of(Verdict::fits));
+}
+
 TEST(Sweep, KnowsSecondMemories) {
   const auto times = [](const std::string& tier) {
     const Plan plan = read_plan(R"(kind = "infer"

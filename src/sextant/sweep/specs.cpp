@@ -16,6 +16,12 @@ constexpr std::size_t most_kept = 256;
 
 std::string_view root_of(std::string_view path) { return path.substr(0, path.find('.')); }
 
+/// Contradictions wait for the axes: a second memory's size may be a setting, and its rate vary.
+void apply_to(System& system, const std::vector<Setting>& settings) {
+  apply(settings, system, "system");
+  apply(settings, system.device, "device");
+}
+
 }  // namespace
 
 template <class T, class Load>
@@ -62,11 +68,12 @@ void Specs::load_system_of(Scene& scene) {
   const Inputs& in = scene.inputs;
   if (!in.technology.node.empty()) return generate_system(scene);
   scene.system = kept(systems_, in.system + '\n' + in.device,
-                      [&](const std::string&, std::vector<Setting> settings, Lookup lookup) {
-                        if (!in.device.empty()) {
-                          settings.insert(settings.begin(), {"device", in.device});
-                        }
-                        return load_system(in.system, settings, lookup);
+                      [&](const std::string&, const std::vector<Setting>& settings, Lookup lookup) {
+                        std::vector<Setting> device;
+                        if (!in.device.empty()) device.push_back({"device", in.device});
+                        System system = load_system(in.system, device, lookup);
+                        apply_to(system, settings);
+                        return system;
                       });
 }
 
@@ -112,8 +119,7 @@ void Specs::generate_system(Scene& scene) {
                 .cost = d.cost(),
                 .yield = d.yield};
   scene.system = system_of(d, t, {.network = network});
-  apply(settings_, scene.system, "system");
-  apply(settings_, scene.system.device, "device");
+  apply_to(scene.system, settings_);
 }
 
 void Specs::load_libraries_of(Scene& scene) {

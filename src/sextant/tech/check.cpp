@@ -35,7 +35,7 @@ void check_outline(const Plan& p, std::vector<Diagnostic>& problems) {
   if (p.t.memory.read_only) {
     add(problems, "dram",
         p.t.memory.kind + " is read only: what a step writes needs another memory",
-        "give it beside one: --tier");
+        "give it beside one, such as --dram hbm4 --tier '" + p.t.memory.name + " x2'");
   }
   std::string names = std::to_string(p.places) + " of " + p.t.memory.kind;
   if (p.b.tier_parts > 0) {

@@ -179,6 +179,10 @@ Blueprint with_cores(const Blueprint& blueprint, int cores) {
   return b;
 }
 
+int most_parts(const Technology& technology, const Budget& budget) {
+  return plan_of(technology, budget).most_places;
+}
+
 std::vector<Diagnostic> check(const Technology& technology, const Budget& budget) {
   return check_plan(plan_of(technology, budget));
 }

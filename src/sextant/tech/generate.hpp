@@ -52,7 +52,7 @@ struct Budget {
   SquareMeters area{814e-6};  ///< of one die with cores
   int dies = 1;               ///< with cores
   Watts power;                ///< board limit; 0: what a full load at the rated clock needs
-  int stacks = 0;             ///< parts of memory; 0: as many as the edge holds
+  int stacks = 0;             ///< parts of memory; 0: as many as the edge holds beside the rest
   int spare_stacks = 0;       ///< places for parts that stay empty, for yield (A100, H100: 1)
   int tier_parts = 0;         ///< parts of a second memory
   int links = 18;
@@ -143,6 +143,9 @@ std::vector<std::string> warnings_of(const Blueprint& blueprint);
 
 /// The same device with other cores enabled: rates follow, watts and area stay.
 Blueprint with_cores(const Blueprint& blueprint, int cores);
+
+/// Parts of memory that the sides of the dies hold at most.
+int most_parts(const Technology& technology, const Budget& budget);
 
 /// What is impossible: which constraint, and by how much. Empty where nothing is.
 std::vector<Diagnostic> check(const Technology& technology, const Budget& budget);

@@ -128,6 +128,77 @@ TEST(Generate, ASecondMemoryTakesItsPlace) {
   }
 }
 
+// Chips and lanes could stand all around a die; links stand there, too.
+TEST(Generate, EveryMemoryHasAUsualNumberOfParts) {
+  for (const char* node : {"n7", "n4", "a14"}) {
+    for (const std::string& name : preset_names(PresetKind::dram)) {
+      Technology t = technology({.node = node});
+      t.memory = load_dram(name);
+      if (t.memory.read_only) continue;
+      for (const double area : {300e-6, 814e-6}) {
+        SCOPED_TRACE(name + " on " + node);
+        const Blueprint d = generate(t, {.area = SquareMeters(area)});
+        EXPECT_LE(d.edge_used, d.edge_usable);
+        Budget more{.area = SquareMeters(area), .stacks = d.stacks + 1};
+        EXPECT_NE(problems_of(t, more), "");
+        more.stacks = 0;
+        more.links = 0;
+        EXPECT_GE(generate(t, more).stacks, d.stacks);
+      }
+    }
+  }
+}
+
+// What no part has is refused by name, or makes a device of finite numbers.
+template <class Part, class Load>
+void try_extremes(const char* root, Part Technology::*part, Load load) {
+  const Part usual = load({});
+  for (const Slot& slot : reflect(usual).fields) {
+    std::string unit;
+    if (const auto* q = std::get_if<QuantityRef>(&slot.target)) unit = " " + unit_of(q->dimension);
+    const bool number = !unit.empty() || std::holds_alternative<double*>(slot.target) ||
+                        std::holds_alternative<int*>(slot.target);
+    if (!number) continue;
+    const std::string path = join_path(root, slot.name);
+    for (const char* value : {"0", "-1", "1e-300", "1e-9", "1e9", "1e300"}) {
+      SCOPED_TRACE(path + " = " + value);
+      Technology t = technology({});
+      t.tier = load_dram("lpddr5x");
+      try {
+        t.*part = load({{path, value + unit}});
+        const Blueprint d = generate(t, {.tier_parts = 2});
+        EXPECT_TRUE(check(d.device).empty());
+        EXPECT_TRUE(std::isfinite(d.cost().value));
+        EXPECT_TRUE(std::isfinite(d.device.power.limit.value));
+      } catch (const InputError& e) {
+        for (const Diagnostic& problem : e.diagnostics()) {
+          // A number beside one that is out of bounds is never what the message shows.
+          EXPECT_EQ(to_text(problem).find("-2147483648"), std::string::npos) << to_text(problem);
+          EXPECT_FALSE(problem.field.empty());
+        }
+      }
+    }
+    EXPECT_THROW(load({{path, "-1" + unit}}), InputError) << path;
+    EXPECT_THROW(load({{path, "1e300" + unit}}), InputError) << path;
+  }
+}
+
+TEST(Technology, ExtremesOfEveryNumberAreRefusedOrBuilt) {
+  using Settings = std::vector<Setting>;
+  try_extremes("node", &Technology::node, [](const Settings& s) { return load_node("n4", s); });
+  try_extremes("dram", &Technology::memory, [](const Settings& s) { return load_dram("hbm3", s); });
+  try_extremes("link", &Technology::link,
+               [](const Settings& s) { return load_link("nvlink4", s); });
+  try_extremes("core", &Technology::core, [](const Settings& s) { return load_core("hopper", s); });
+  try {
+    load_dram("hbm3", {{"dram.edge", "0 mm"}});
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_EQ(to_text(e.diagnostics().front()),
+              "--set: dram.edge: must be more than zero, not 0 m; at least 1 um");
+  }
+}
+
 TEST(Generate, MoreAreaNeverFewerCoresMorePowerNeverSlower) {
   for (const Technology& t : technologies()) {
     int cores = 0;
@@ -213,7 +284,7 @@ TEST(Generate, SaysWhichConstraintAndByHowMuch) {
   EXPECT_NE(problems_of(t, {.area = SquareMeters(900e-6)}).find("42 mm2 over the reticle"),
             std::string::npos);
   EXPECT_NE(problems_of(t, {.stacks = 9}).find("3 too many"), std::string::npos);
-  EXPECT_NE(problems_of(t, {.links = 60}).find("more than the"), std::string::npos);
+  EXPECT_NE(problems_of(t, {.stacks = 6, .links = 60}).find("more than the"), std::string::npos);
   EXPECT_NE(problems_of(t, {.l2 = Bytes(1e9)}).find("more than the silicon has"),
             std::string::npos);
   EXPECT_NE(

@@ -49,7 +49,7 @@ Carrier io_of(const Technology& t, const Budget& b) {
 
 int most_stacks(const MemoryPart& m, const Carrier& io) {
   const double side = std::sqrt(io.die.value) * (io.dies > 1 ? sides_left_by_bridges : 1);
-  // Stacks on a side are whole.
+  // Stacks on a side are whole; an edge has a least, so that their number fits an int.
   const double on_a_side = std::floor(side / m.edge.value + 1e-9);
   return io.dies * static_cast<int>(std::floor(m.sides * on_a_side));
 }
@@ -58,6 +58,14 @@ int most_stacks(const MemoryPart& m, const Carrier& io) {
 int tier_places(const Technology& t, const Budget& b) {
   if (b.tier_parts == 0 || t.tier.sides > t.memory.sides) return 0;
   return static_cast<int>(std::ceil(b.tier_parts * (t.tier.edge / t.memory.edge) - 1e-9));
+}
+
+/// As many as the sides hold, and as the edge has room for beside all others: chips on three sides
+/// and lanes on four leave links none where they fill them.
+int usual_stacks(const Plan& p, Meters others) {
+  const double beside = std::floor((p.edge_usable - others) / p.t.memory.edge + 1e-9);
+  const double places = std::min<double>(p.most_places - p.tier_places, beside);
+  return std::max(1, static_cast<int>(places) - p.b.spare_stacks);
 }
 
 // Two dies share one seam of two bridges; more stand in a ring.
@@ -140,18 +148,19 @@ Plan plan_of(const Technology& t, const Budget& b) {
   }
   p.most_places = most_stacks(t.memory, io);
   p.tier_places = tier_places(t, b);
-  p.stacks = b.stacks > 0 ? b.stacks : std::max(1, p.most_places - b.spare_stacks - p.tier_places);
-  p.places = p.stacks + b.spare_stacks;
   p.bridges = bridge_ends(io.dies);
   p.bonds = t.chiplets.empty() ? 0 : b.dies;
-  add_areas(p, io);
-  p.core = t.core.area * core_scale(t.node);
-  p.crossbar = t.core.crossbar * core_scale(t.node);
   p.edge_usable = Meters(usable_outline * 4 * std::sqrt(io.die.value) * io.dies);
   // Dies that stand beside the base reach it over its edge; those on it over their face.
   const int beside = stacked ? 0 : p.bonds;
-  p.edge_used = p.places * t.memory.edge + b.tier_parts * t.tier.edge + b.links * t.link.edge +
-                p.bridges * t.bridge.edge + beside * t.bond.edge;
+  const Meters others = b.tier_parts * t.tier.edge + b.links * t.link.edge +
+                        p.bridges * t.bridge.edge + beside * t.bond.edge;
+  p.stacks = b.stacks > 0 ? b.stacks : usual_stacks(p, others);
+  p.places = p.stacks + b.spare_stacks;
+  p.edge_used = p.places * t.memory.edge + others;
+  add_areas(p, io);
+  p.core = t.core.area * core_scale(t.node);
+  p.crossbar = t.core.crossbar * core_scale(t.node);
   return p;
 }
 

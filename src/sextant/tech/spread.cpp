@@ -36,7 +36,7 @@ struct Uses {
   bool tier;
 };
 template <class Visit>
-void visit_parts(Parts& p, Uses uses, const Visit& visit) {
+void visit_parts(SpreadParts& p, Uses uses, const Visit& visit) {
   visit(p.technology.node);
   visit(p.technology.core_node);
   for (Chiplet& c : p.technology.chiplets) visit(c.node);
@@ -71,7 +71,7 @@ class Random {
 
 }  // namespace
 
-Spread::Spread(Parts parts, const Budget& budget)
+Spread::Spread(SpreadParts parts, const Budget& budget)
     : parts_(std::move(parts)),
       bridges_(budget.dies > 1 || !parts_.technology.chiplets.empty()),
       bonds_(!parts_.technology.chiplets.empty()),
@@ -86,8 +86,8 @@ Spread::Spread(Parts parts, const Budget& budget)
   });
 }
 
-Parts Spread::at(const std::vector<double>& shares) const {
-  Parts out = parts_;
+SpreadParts Spread::at(const std::vector<double>& shares) const {
+  SpreadParts out = parts_;
   visit_parts(out, {bridges_, bonds_, tier_}, [&](auto& part) {
     const Ranges ranges = std::exchange(part.ranges, {});  // where it lies is known now
     for (const Range& r : ranges) {

@@ -12,7 +12,7 @@
 namespace sextant {
 
 /// A device's parts and the network around it.
-struct Parts {
+struct SpreadParts {
   Technology technology;
   LinkPart network;
 };
@@ -20,17 +20,17 @@ struct Parts {
 class Spread {
  public:
   /// Of the parts that such a budget uses.
-  Spread(Parts parts, const Budget& budget);
+  Spread(SpreadParts parts, const Budget& budget);
 
   /// "a14 logic": one for each number that moves on its own. A process that is that of several
   /// dies, or of the core's clock too, is one process.
   const std::vector<std::string>& causes() const { return causes_; }
 
   /// The parts where each cause lies at its share, in the order of causes().
-  Parts at(const std::vector<double>& shares) const;
+  SpreadParts at(const std::vector<double>& shares) const;
 
  private:
-  Parts parts_;
+  SpreadParts parts_;
   bool bridges_ = false;
   bool bonds_ = false;
   bool tier_ = false;

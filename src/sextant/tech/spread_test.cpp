@@ -12,8 +12,8 @@
 namespace sextant {
 namespace {
 
-Parts parts_of(const char* node, const char* core_node) {
-  Parts p;
+SpreadParts parts_of(const char* node, const char* core_node) {
+  SpreadParts p;
   p.technology.node = load_node(node);
   p.technology.core_node = load_node(core_node);
   p.technology.memory = load_dram("hbm4");
@@ -47,9 +47,9 @@ TEST(Range, EveryPresetIsWithinItsOwn) {
 }
 
 TEST(Spread, TheMiddleIsWhatIsStated) {
-  const Parts p = parts_of("a14", "n4");
+  const SpreadParts p = parts_of("a14", "n4");
   const Spread spread(p, {});
-  const Parts middle = spread.at(std::vector<double>(spread.causes().size(), 0.5));
+  const SpreadParts middle = spread.at(std::vector<double>(spread.causes().size(), 0.5));
   EXPECT_DOUBLE_EQ(middle.technology.node.logic, p.technology.node.logic);
   EXPECT_DOUBLE_EQ(middle.technology.node.power, p.technology.node.power);
   EXPECT_DOUBLE_EQ(middle.technology.memory.bandwidth.value, p.technology.memory.bandwidth.value);

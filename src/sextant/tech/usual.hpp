@@ -17,6 +17,9 @@ struct UsualParts {
 /// One core for all nodes, so that a node's gain is technology and nothing else.
 inline constexpr const char* usual_core = "hopper";
 
+/// H100's, as the area and the core of a device of which nothing is said.
+inline constexpr const char* usual_node = "n4";
+
 /// By density: V100's at 12 nm, A100's at 7 nm, H100's at 4 nm, B200's after it; memory after it as
 /// announced for that time (Rubin has HBM4 at N3).
 inline UsualParts usual_parts(const LogicNode& node) {

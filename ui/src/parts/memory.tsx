@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory against capacity; what does not fit is red.
 import type { JSX } from 'preact';
-import { bytes, percent } from '../format';
-import type { Memory } from '../types';
+import { bytes, percent, seconds } from '../format';
+import { shelves } from '../tier';
+import type { InferAnswer, Memory } from '../types';
 import { fill } from '../words';
 import type { Tone } from '../words';
 import { Figure, useWidth } from './figure';
@@ -35,7 +36,17 @@ function piecesOf(memory: Memory): Piece[] {
     });
 }
 
-function Bar({ pieces, memory, width }: { pieces: Piece[]; memory: Memory; width: number }): JSX.Element {
+function Bar({
+  pieces,
+  memory,
+  width,
+  called = 'memory',
+}: {
+  pieces: Piece[];
+  memory: Memory;
+  width: number;
+  called?: string;
+}): JSX.Element {
   const whole = Math.max(memory.total_bytes, memory.capacity_bytes);
   // Room on the right for the mark of the capacity.
   const x = (size: number): number => (size / whole) * (width - 2);
@@ -49,7 +60,7 @@ function Bar({ pieces, memory, width }: { pieces: Piece[]; memory: Memory; width
       height={62}
       viewBox={`0 0 ${width} 62`}
       role="img"
-      aria-label={`memory: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`}
+      aria-label={`${called}: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`}
     >
       <rect x={0} y={18} width={limit} height={34} fill="var(--well)" />
       {pieces.map((piece) => {
@@ -59,7 +70,7 @@ function Bar({ pieces, memory, width }: { pieces: Piece[]; memory: Memory; width
           <g key={piece.label}>
             <title>{`${piece.label}: ${bytes(piece.size)}`}</title>
             {kept > from && (
-              <rect x={from} y={18} width={Math.max(0, kept - from - 1)} height={34} fill={fill(piece.tone)} />
+              <rect x={from} y={18} width={Math.max(1, kept - from - 1)} height={34} fill={fill(piece.tone)} />
             )}
             {to > limit && (
               <rect
@@ -149,6 +160,62 @@ export function MemoryFigure({ memory }: { memory: Memory }): JSX.Element {
           })}
         </tbody>
       </table>
+    </Figure>
+  );
+}
+
+/** Of a device with two memories, what lies in which, and how long each is read in a step. */
+export function TwoMemories({ answer }: { answer: InferAnswer }): JSX.Element | null {
+  const two = shelves(answer.memory);
+  return two && <Shelves answer={answer} two={two} />;
+}
+
+function Shelves({ answer, two }: { answer: InferAnswer; two: Record<'first' | 'second', Memory> }): JSX.Element {
+  const [holder, width] = useWidth<HTMLDivElement>();
+  const all = [
+    { name: 'Device memory', memory: two.first, read: answer.decode.first_memory_seconds ?? 0 },
+    { name: 'Second memory', memory: two.second, read: answer.decode.second_memory_seconds ?? 0 },
+  ];
+  const slower = all.reduce((a, b) => (b.read > a.read ? b : a));
+  return (
+    <Figure
+      name="memories"
+      title="What lies in which memory"
+      note={
+        <>
+          Both are read side by side. A step of decoding takes {seconds(answer.decode.seconds)}, of which the{' '}
+          {slower.name.toLowerCase()} is read for {seconds(slower.read)}.
+        </>
+      }
+      rows={() =>
+        all.map(({ name, memory, read }) => ({
+          memory: name,
+          weights_bytes: memory.weights_bytes,
+          kv_cache_bytes: memory.kv_cache_bytes ?? 0,
+          total_bytes: memory.total_bytes,
+          capacity_bytes: memory.capacity_bytes,
+          decode_step_seconds: read,
+        }))
+      }
+    >
+      <div ref={holder}>
+        {all.map(({ name, memory, read }) => (
+          <section key={name} class="shelf" data-shelf={name}>
+            <p class="note">
+              <b>{name}</b>: {bytes(memory.weights_bytes)} of weights, {bytes(memory.kv_cache_bytes ?? 0)} of cache;
+              read for {seconds(read)} a step
+            </p>
+            {width > 0 && (
+              <Bar
+                pieces={piecesOf(memory).filter(({ size }) => size > 0)}
+                memory={memory}
+                width={width}
+                called={name}
+              />
+            )}
+          </section>
+        ))}
+      </div>
     </Figure>
   );
 }

@@ -24,7 +24,7 @@ interface Layout {
     headroom: number;
     ttft_p99_seconds: number;
     tpot_p99_seconds: number;
-    dollars_per_million_tokens: number;
+    dollars_per_million_tokens?: number;
   };
 }
 

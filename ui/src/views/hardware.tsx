@@ -19,11 +19,14 @@ import { useLive } from '../live';
 import { useSystem } from '../made';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions } from '../parts/evidence';
-import { NumberField, Problems } from '../parts/fields';
-import { MemoryFigure } from '../parts/memory';
+import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
+import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Scenario } from '../parts/scenario';
+import { TierFields, useDrams } from '../parts/tier';
 import { address, change, kind, params, requestOf } from '../state';
-import type { Answer, Fields, SystemFacts } from '../types';
+import { partsOf, tierSettings } from '../tier';
+import type { DramFacts } from '../tier';
+import type { Answer, Fields, Problem, SystemFacts } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
 import { Headline, Placeholder, Refused, split } from './predict';
@@ -99,6 +102,41 @@ export function settingsOf(system: SystemFacts): string[] {
   });
 }
 
+/** The same of a second memory, which serving alone has a use for. */
+export function settingsOfTier(drams: DramFacts[]): string[] {
+  const parts = kind.value === 'infer' ? partsOf(params.value['tier']) : null;
+  const part = drams.find((dram) => dram.name === parts?.name);
+  return parts && part ? tierSettings(part, parts.count) : [];
+}
+
+/** What is put into a second memory. */
+const placements: [string, string][] = [
+  ['overflow', 'what does not fit'],
+  ['weights', 'weights'],
+  ['cache', 'cache'],
+  ['both', 'both'],
+  ['spread', 'the fastest share'],
+];
+
+function SecondMemory({ drams, problems }: { drams: DramFacts[]; problems: Problem[] }): JSX.Element {
+  const part = drams.find((dram) => dram.name === partsOf(params.value['tier'])?.name);
+  return (
+    <>
+      <TierFields drams={drams} problems={[]} />
+      {part && (
+        <Choice
+          label="What lies there"
+          name="placement"
+          value={params.value['placement'] ?? 'overflow'}
+          options={placements.filter(([name]) => !part.read_only || (name !== 'cache' && name !== 'both'))}
+          problems={problemsOf(problems, 'placement')}
+          onChange={(placement) => change({ placement: placement === 'overflow' ? undefined : placement })}
+        />
+      )}
+    </>
+  );
+}
+
 function Knobs({ system }: { system: SystemFacts | null }): JSX.Element {
   return (
     <>
@@ -135,6 +173,7 @@ function Result({
   const [old, now] = [mainSeconds(before), mainSeconds(after)];
   const ratio = old / now;
   const what = isTraining(after) ? 'step' : 'request';
+  const tier = isTraining(after) ? null : partsOf(params.value['tier']);
   const set = [params.value['set'], ...settings].filter((entry) => entry).join(';');
   return (
     <div class="result" data-ready={!stale} data-stale={stale}>
@@ -145,10 +184,12 @@ function Result({
         <p class="subtitle">
           {settings.length === 0
             ? `As ${after.system} is; move a resource on the left.`
-            : `${after.system} with ${knobs
-                .filter((knob) => factorOf(knob) !== 100)
-                .map((knob) => `${factorOf(knob) / 100} × ${knob.label.toLowerCase()}`)
-                .join(', ')}.`}{' '}
+            : `${after.system} with ${[
+                ...knobs
+                  .filter((knob) => factorOf(knob) !== 100)
+                  .map((knob) => `${factorOf(knob) / 100} × ${knob.label.toLowerCase()}`),
+                ...(tier ? [`${tier.count} × ${tier.name} beside its memory`] : []),
+              ].join(', ')}.`}{' '}
           <a href={address('predict', { ...params.value, set })}>Open it in Predict</a>
         </p>
       </header>
@@ -178,6 +219,7 @@ function Result({
       </dl>
       <Breakdown of={after.breakdown} title={`Where a ${what} goes then`} />
       <MemoryFigure memory={after.memory} />
+      {!isTraining(after) && <TwoMemories answer={after} />}
       <Assumptions of={after.assumptions} />
     </div>
   );
@@ -188,9 +230,12 @@ export function Hardware(): JSX.Element {
   const system = useSystem();
   const request = choosing.value ? null : requestOf(params.value);
   const path = training ? '/train' : '/infer';
-  const settings = system ? settingsOf(system) : [];
+  const drams = useDrams();
+  const settings = system ? [...settingsOf(system), ...settingsOfTier(drams)] : [];
   const given = (request?.['set'] ?? []) as string[];
-  const changed: Fields | null = request && system && { ...request, set: [...given, ...settings], choices: true };
+  const placement = settings.some((entry) => entry.startsWith('device.tier.')) ? params.value['placement'] : undefined;
+  const changed: Fields | null = request &&
+    system && { ...request, ...(placement ? { placement } : {}), set: [...given, ...settings], choices: true };
   const before = useLive<Answer>(request && JSON.stringify(request) + path, (signal) =>
     post(path, request ?? {}, signal),
   );
@@ -208,6 +253,7 @@ export function Hardware(): JSX.Element {
           <>
             <h2>What if it had</h2>
             <Knobs system={system} />
+            {!training && <SecondMemory drams={drams} problems={problems} />}
           </>
         }
         used={{ values: usedBy(now), choices: now?.choices, problems }}

@@ -11,7 +11,7 @@ import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
 import { Problems } from '../parts/fields';
 import { Figure, PlotBox, Steady, decades } from '../parts/figure';
-import { MemoryFigure } from '../parts/memory';
+import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Beside } from '../parts/beside';
 import { Scenario } from '../parts/scenario';
 import { Welcome } from '../parts/welcome';
@@ -374,6 +374,7 @@ function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
       </Steady>
       <Breakdown of={answer.breakdown} title={training ? 'Where a step goes' : 'Where a request goes'} />
       <MemoryFigure memory={answer.memory} />
+      {!isTraining(answer) && <TwoMemories answer={answer} />}
       {!training && answer.curve && answer.curve.length > 1 && (
         <CurveFigure points={answer.curve} batch={answer.serving.batch} />
       )}

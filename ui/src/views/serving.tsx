@@ -52,7 +52,7 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         value={grouped(answer.output_tokens_per_second)}
         detail={`${grouped(answer.output_tokens_per_second / answer.gpus)} a GPU`}
       />
-      {answer.dollars_per_million_tokens > 0 ? (
+      {answer.dollars_per_million_tokens !== undefined ? (
         <Headline
           label="a million tokens"
           value={`$ ${digits(answer.dollars_per_million_tokens)}`}

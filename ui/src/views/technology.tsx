@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Technology: a device from a process node, a memory and a network; where its area and power go, and what it buys.
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { post, preset } from '../api';
+import { useMemo } from 'preact/hooks';
+import { post } from '../api';
 import { area, byteRate, bytes, dollars, flopRate, grouped, hertz, percent, watts } from '../format';
 import { useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
@@ -10,13 +10,15 @@ import { NumberField, Picker, Problems, problemsOf } from '../parts/fields';
 import { NodeCurves } from '../parts/node-curves';
 import type { Chosen } from '../parts/node-curves';
 import { Side } from '../parts/side';
+import { TierFields, useDrams, useFacts } from '../parts/tier';
 import { TreemapFigure } from '../parts/treemap';
 import type { Piece } from '../parts/treemap';
 import { chooseUnlessLocked } from '../choose';
 import { makeOnce, recipeOf } from '../made';
 import { change, open, params, presets } from '../state';
 import { systemName } from '../tech';
-import type { DramFacts, LinkFacts, NodeFacts } from '../tech';
+import type { LinkFacts, NodeFacts } from '../tech';
+import { partsOf, textOf } from '../tier';
 import type { Fields, Problem, TechAnswer } from '../types';
 import { Headline, Placeholder, split } from './predict';
 
@@ -34,6 +36,7 @@ function chosen(): Chosen {
   const power = integer('power', 0);
   const stacks = integer('stacks', 0);
   const link = params.value['link_gen'];
+  const tier = partsOf(params.value['tier']);
   const fields: Fields = {
     area: `${integer('area', 814)} mm2`,
     dies: integer('dies', 1),
@@ -41,26 +44,9 @@ function chosen(): Chosen {
     ...(power > 0 ? { power: `${power} W` } : {}),
     ...(stacks > 0 ? { stacks } : {}),
     ...(link ? { link_gen: link } : {}),
+    ...(tier ? { tier: textOf(tier) } : {}),
   };
   return { node, dram, network, fields };
-}
-
-/** All presets of a kind in full: years and kinds order the axes. */
-function useFacts<T extends { name: string }>(kind: string, names: string[]): T[] {
-  const [facts, setFacts] = useState<T[]>([]);
-  useEffect(() => {
-    let current = true;
-    void Promise.all(names.map((name) => preset<T>(kind, name))).then(
-      (all) => {
-        if (current) setFacts(all);
-      },
-      () => undefined,
-    );
-    return () => {
-      current = false;
-    };
-  }, [kind, names.join()]);
-  return facts;
 }
 
 const tones: Record<string, [string, string]> = {
@@ -107,6 +93,13 @@ function Device({ answer }: { answer: TechAnswer }): JSX.Element {
           {...split(byteRate(device.memory.bandwidth))}
           detail={`${bytes(device.memory.capacity)}, ${answer.stacks} × ${device.memory.kind}`}
         />
+        {device.tier.capacity > 0 && (
+          <Headline
+            label="second memory"
+            {...split(byteRate(device.tier.bandwidth))}
+            detail={`${bytes(device.tier.capacity)} of ${device.tier.kind}${device.tier.read_only ? ', for weights' : ''}`}
+          />
+        )}
         <Headline
           label="links"
           {...split(byteRate(answer.link_bytes_per_second))}
@@ -181,7 +174,7 @@ export function Technology(): JSX.Element {
   const lists = presets.value;
   const names = (list: { name: string }[] | undefined): string[] => (list ?? []).map((entry) => entry.name);
   const nodes = useFacts<NodeFacts>('nodes', names(lists?.nodes));
-  const drams = useFacts<DramFacts>('drams', names(lists?.drams));
+  const drams = useDrams();
   const links = useFacts<LinkFacts>('links', names(lists?.links));
   const body: Fields = { ...choice.fields, node: choice.node, dram: choice.dram };
   const live = useLive<TechAnswer>(JSON.stringify(body), (signal) => post('/tech', body, signal));
@@ -213,11 +206,12 @@ export function Technology(): JSX.Element {
             value={choice.dram}
             options={byYear(
               drams.filter((dram) => !dram.read_only),
-              (dram) => `${byteRate(dram.bandwidth)} a stack`,
+              (dram) => `${byteRate(dram.bandwidth)} a part`,
             )}
             problems={of('dram')}
             onChange={(dram) => change({ dram })}
           />
+          <TierFields drams={drams} problems={of('tier')} />
           <Picker
             label="Network between nodes"
             name="network"
