@@ -311,6 +311,7 @@ export type Found = {
   strategy: Strategy;
   summary: string;
   prediction: FoundPrediction;
+  unmeasured: Unmeasured[];
   serving?: Serving;
   instances?: number;
 };
@@ -908,7 +909,8 @@ export type SearchAnswer = {
   proven?: boolean;
   gap?: number;
   best: Found[];
-  groups?: Alike[];
+  groups: Alike[];
+  measured_instead?: string;
   pareto: Found[];
   usual?: Found;
   sample?: Sample[];
@@ -1056,6 +1058,7 @@ export type SystemFound = {
   stopped: boolean;
   gap?: number;
   told_apart?: boolean;
+  unmeasured: Unmeasured[];
   why: string;
   ttft_seconds?: number;
   tpot_seconds?: number;
@@ -1285,6 +1288,12 @@ export type Uncertainty = {
   high: number;
   basis: string;
   cases: number;
+  unmeasured: Unmeasured[];
+};
+
+export type Unmeasured = {
+  axis: string;
+  sentence: string;
 };
 
 export type ValidateAnswer = {
@@ -1314,5 +1323,6 @@ export type ValidationRow = {
   low?: number;
   high?: number;
   alike?: string;
+  choices?: string;
   unsupported?: string;
 };
