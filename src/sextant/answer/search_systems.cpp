@@ -8,6 +8,7 @@
 
 #include "sextant/answer/capacity.hpp"
 #include "sextant/answer/parts.hpp"
+#include "sextant/answer/run.hpp"
 #include "sextant/answer/search.hpp"
 #include "sextant/answer/search_groups.hpp"
 #include "sextant/io/errors.hpp"
@@ -67,7 +68,6 @@ std::optional<double> SystemTaken::dollars_per_hour() const {
 namespace {
 
 constexpr double hour = 3600;
-constexpr double day = 86400;
 
 /// One system, trained or served on.
 struct Row : SystemTaken {
