@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes presets/errors/measured.toml: how far off predictions are, by what makes cases alike, and prints how well the
-intervals hold on sets they have not seen.
+"""Writes presets/errors/measured.toml: how far off predictions are, by what makes cases alike, and which choices were ever
+measured; and prints how well the intervals hold on sets they have not seen.
 
 usage: tools/intervals.py PROGRAM CASE-FILE...      (make intervals CASES=FOLDER)
 
@@ -11,6 +11,12 @@ one; the group's interval is widened until nine of ten such cases hold.
 
 What questions with the same device and runtime (and model) share of their error is the part of the variance that lies
 between such groups of cases (one-way analysis of variance), errors beyond the middle 90 % cut off to it.
+
+The reach of measurements is every value of every choice (an axis of a strategy, or what several decide together) among the
+cases, as `validate` says them. How much wider an interval must be outside of it is tried on each choice's outermost values:
+intervals made without them are widened until nine of ten of their cases hold, and that for nine of ten such values, because
+nobody knows which of them the next unmeasured choice is like. Constants were fitted with them in sight, so it is no more
+than the least that is needed.
 """
 import csv
 import json
@@ -39,6 +45,7 @@ def rows_of(program, path):
             yield {"question": words[0], "experts": words[1] == "true", "narrow": words[2] == "true",
                    "many_nodes": words[3] == "true", "device": words[4], "runtime": words[5],
                    "model": models.get(row["id"], ""),
+                   "choices": dict(word.split("=") for word in (row.get("choices") or "").split()),
                    # A rate's error is the inverse of a time's.
                    "error": (1 if words[6] == "time" else -1) * math.log(row["measured"] / row["predicted"])}
 
@@ -97,19 +104,78 @@ def shared(rows, fields):
     return between / (between + within)
 
 
+def number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def reach_of(rows):
+    """The values of each choice, in order, by whether a step of training or anything of serving was asked."""
+    reach = defaultdict(set)
+    for _, r in rows:
+        for axis, value in r["choices"].items():
+            reach["train" if r["question"] == "train" else "infer", axis].add(value)
+    return {key: sorted(values, key=lambda v: (number(v) or 0, v)) for key, values in sorted(reach.items())}
+
+
+def outermost(values):
+    """Those that measurements would not reach without themselves, and how many doublings outside they would be."""
+    if len(values) < 2:
+        return
+    if number(values[0]) is None:
+        yield from ((value, 1) for value in values)
+        return
+    for end, next_one in ((values[-1], values[-2]), (values[0], values[1])):
+        far, near = sorted(max(number(v), 1) for v in (end, next_one))[::-1]
+        yield end, max(1, math.log2(far / near))
+
+
+def wider_outside(rows, reach, group_of):
+    """How many times as wide a doubling outside. The variance grows with the distance (predict/uncertainty.cpp)."""
+    tried = []
+    for (kind, axis), values in reach.items():
+        for value, distance in outermost(values):
+            out, rest = defaultdict(list), defaultdict(lambda: defaultdict(list))
+            for name, r in rows:
+                if (r["question"] == "train") != (kind == "train") or axis not in r["choices"]:
+                    continue
+                if r["choices"][axis] == value:
+                    out[group_of(r)].append(r["error"])
+                else:
+                    rest[group_of(r)][name].append(r["error"])
+            for key, errors in out.items():
+                others = rest.get(key, {})
+                if len(errors) >= FEWEST and sum(map(len, others.values())) >= 4 * FEWEST:
+                    tried.append((interval(list(others.values())), widening(others), distance, errors))
+    steps = [1 + i / 20 for i in range(61)]
+    needed = [next((f for f in steps if held(*i, wider * math.sqrt(1 + (f ** 2 - 1) * d), errors) >= LEVEL), steps[-1])
+              for i, wider, d, errors in tried]
+    enough = quantile([(f, 1) for f in needed], LEVEL)
+    print(f"outermost choices: of {len(tried)}, {sum(f == 1 for f in needed)} hold without themselves, nine of ten where "
+          f"{enough:.2f} times as wide a doubling outside")
+    return enough
+
+
 def main():
     program, *files = sys.argv[1:]
     rows = [(Path(path).stem, row) for path in files for row in rows_of(program, path)]
     devices = {r["device"] for _, r in rows if r["question"] == "kernel"}
     runtimes = {r["runtime"] for _, r in rows} - {"-"}
     groups = defaultdict(lambda: defaultdict(list))
-    for name, r in rows:
+
+    def group_of(r):
         seen = r["question"] == "collective" or r["device"] in devices
-        key = (r["question"], r["experts"], r["narrow"], r["many_nodes"], seen, True)
-        groups[key][name].append(r["error"])
+        return r["question"], r["experts"], r["narrow"], r["many_nodes"], seen, True
+
+    for name, r in rows:
+        groups[group_of(r)][name].append(r["error"])
+    reach = reach_of(rows)
     text = ["# How far off predictions are, by what makes cases alike: the middle 90 % of ln(measured / predicted), widened",
             f"# until it holds on sources it has not seen. Written by tools/intervals.py on {date.today()}; do not edit.",
-            f"devices = {json.dumps(sorted(devices))}", f"runtimes = {json.dumps(sorted(runtimes))}", ""]
+            f"devices = {json.dumps(sorted(devices))}", f"runtimes = {json.dumps(sorted(runtimes))}",
+            f"wider_outside = {wider_outside(rows, reach, group_of):.2f}", ""]
     print(f"{'group':70} {'sets':>4} {'cases':>6} {'interval':>18} {'wider':>6}")
     for key, by_set in sorted(groups.items()):
         cases = sum(map(len, by_set.values()))
@@ -127,6 +193,10 @@ def main():
             share = shared(asked, ("device", "runtime") + (("model",) if model else ()))
             print(f"{question}, same device and runtime{' and model' if model else ''}: {100 * share:.0f} % of the variance is shared")
             text += ["[[shared]]", f'question = "{question}"', f"model = {str(model).lower()}", f"share = {share:.3f}", ""]
+    for (kind, axis), values in reach.items():
+        numbers = number(values[0]) is not None
+        text += ["[[reach]]", f'question = "{kind}"', f'axis = "{axis}"',
+                 f"numbers = [{', '.join(values)}]" if numbers else f"names = {json.dumps(values)}", ""]
     target = ROOT / "presets" / "errors" / "measured.toml"
     target.parent.mkdir(exist_ok=True)
     target.write_text("\n".join(text), encoding="utf-8")

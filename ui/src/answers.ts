@@ -311,6 +311,7 @@ export type Found = {
   strategy: Strategy;
   summary: string;
   prediction: FoundPrediction;
+  unmeasured: Unmeasured[];
   serving?: Serving;
   instances?: number;
 };
@@ -913,7 +914,8 @@ export type SearchAnswer = {
   proven?: boolean;
   gap?: number;
   best: Found[];
-  groups?: Alike[];
+  groups: Alike[];
+  measured_instead?: string;
   pareto: Found[];
   usual?: Found;
   sample?: Sample[];
@@ -1061,6 +1063,7 @@ export type SystemFound = {
   stopped: boolean;
   gap?: number;
   told_apart?: boolean;
+  unmeasured: Unmeasured[];
   why: string;
   ttft_seconds?: number;
   tpot_seconds?: number;
@@ -1295,6 +1298,12 @@ export type Uncertainty = {
   high: number;
   basis: string;
   cases: number;
+  unmeasured: Unmeasured[];
+};
+
+export type Unmeasured = {
+  axis: string;
+  sentence: string;
 };
 
 export type ValidateAnswer = {
@@ -1324,5 +1333,6 @@ export type ValidationRow = {
   low?: number;
   high?: number;
   alike?: string;
+  choices?: string;
   unsupported?: string;
 };

@@ -36,6 +36,15 @@ std::string alike_of(const CaseResult& x) {
                      l.device, l.runtime.empty() ? "-" : l.runtime, x.time ? "time" : "rate");
 }
 
+/// What it collects the reach of measurements from: "tp=8 pp=4 schedule=1f1b".
+std::string choices_text(const CaseResult& x) {
+  std::string text;
+  for (const Choice& c : x.likeness.choices) {
+    text += (text.empty() ? "" : " ") + c.axis + "=" + c.text();
+  }
+  return text;
+}
+
 Records row_records(const std::vector<CaseResult>& results) {
   const Errors& errors = measured_errors();
   return records_of(results, [&errors](Record& r, const CaseResult& x) {
@@ -54,6 +63,7 @@ Records row_records(const std::vector<CaseResult>& results) {
     r("low", only_if(known, i.low * x.predicted));
     r("high", only_if(known, i.high * x.predicted));
     r("alike", only_if(known, alike_of(x)));
+    r("choices", only_if(known && !x.likeness.choices.empty(), choices_text(x)));
     r("unsupported", only_if(!ok, x.unsupported));
   });
 }

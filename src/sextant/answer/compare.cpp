@@ -126,6 +126,18 @@ void say(Answer& a, const Pair& x, const std::vector<Compared>& all, const Recor
   }
 }
 
+/// Whose choices lie outside of everything measured.
+void say_unmeasured(Answer& a, const std::vector<Compared>& all, Task task) {
+  bool title = false;
+  for (const Compared& x : all) {
+    const Interval i = interval_of(measured_errors(), contender_of(x, task).likeness);
+    if (!i.unmeasured.empty() && !std::exchange(title, true)) {
+      a.say("\nwhat lies outside of everything measured");
+    }
+    for (const Unmeasured& u : i.unmeasured) a.say(fmt::format("  {}: {}", x.name, u.sentence));
+  }
+}
+
 /// Times with their intervals' ends, a bar each.
 plot::Figure figure_of(const std::vector<Compared>& all, Task task) {
   plot::Figure f;
@@ -159,6 +171,7 @@ Answer answer_of(const std::vector<Compared>& all, Task task) {
   }
   a.list("answers", task == Task::train ? "TrainAnswer" : "InferAnswer", std::move(answers));
   a.show(rows);
+  say_unmeasured(a, all, task);
   a.lines(rows);
   Records differences;
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {

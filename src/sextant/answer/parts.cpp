@@ -97,7 +97,19 @@ Record uncertainty_record(const Interval& i, const Headline& headline) {
   r("high", i.high * headline.value);
   r("basis", i.basis);
   r("cases", i.cases);
+  add(r, i.unmeasured);
   return r;
+}
+
+void add(Record& r, const std::vector<Unmeasured>& unmeasured) {
+  r.list("unmeasured", "Unmeasured", records_of(unmeasured, [](Record& one, const Unmeasured& u) {
+           one("axis", u.axis);
+           one("sentence", u.sentence);
+         }));
+}
+
+void say_unmeasured(Answer& a, const std::vector<Unmeasured>& unmeasured) {
+  for (const Unmeasured& u : unmeasured) a.say("  " + u.sentence);
 }
 
 std::string range_text(const Interval& i, const Headline& headline) {
@@ -109,6 +121,7 @@ void add(Answer& a, const Likeness& likeness, const Headline& headline) {
   const Interval i = interval_of(measured_errors(), likeness);
   a.object("uncertainty", "Uncertainty", uncertainty_record(i, headline));
   a.say(fmt::format("{} nine times in ten: {}", range_text(i, headline), i.basis));
+  say_unmeasured(a, i.unmeasured);
 }
 
 }  // namespace sextant

@@ -50,5 +50,8 @@ void add(Answer& answer, const Likeness& likeness, const Headline& headline);
 /// The record alone, and "12 ms to 15 ms".
 Record uncertainty_record(const Interval& interval, const Headline& headline);
 std::string range_text(const Interval& interval, const Headline& headline);
+/// "unmeasured": choices outside of everything measured; for people, a line each.
+void add(Record& record, const std::vector<Unmeasured>& unmeasured);
+void say_unmeasured(Answer& answer, const std::vector<Unmeasured>& unmeasured);
 
 }  // namespace sextant

@@ -88,11 +88,14 @@ Interval interval_of(const RlAnswer& x) {
       measured_errors(),
       likeness_of(Asked::train, s.actor.system.device.name, s.actor.problem, s.actor.strategy));
   const double share = std::min(1.0, x.step.parts[RlPhase::rollout].time / x.step.time);
+  std::vector<Unmeasured> unmeasured = trained.unmeasured;
+  unmeasured.insert(unmeasured.end(), served.unmeasured.begin(), served.unmeasured.end());
   return {.low = share * served.low + (1 - share) * trained.low,
           .high = share * served.high + (1 - share) * trained.high,
           .basis = fmt::format("rollout: {}; training: {}; no measured step is among them",
                                served.basis, trained.basis),
-          .cases = 0};
+          .cases = 0,
+          .unmeasured = std::move(unmeasured)};
 }
 
 }  // namespace
@@ -132,6 +135,7 @@ Answer answer_of(const RlAnswer& x) {
                     asked.task.samples, s.tokens / asked.task.samples, for_people(general(rate, 4)),
                     for_people(general(rate / s.devices, 4))));
   a.say(fmt::format("{} nine times in ten: {}", range_text(sure, {s.time.value}), sure.basis));
+  say_unmeasured(a, sure.unmeasured);
   a.say(fmt::format("most of it: {}, {}", name_of(longest), meaning_of(longest)));
   a.say(fmt::format("{} engine{} of {}, {}; training {}, {} update{} of {} sequences, {} each\n",
                     pool.replicas, pool.replicas > 1 ? "s" : "", describe_serving(pool.strategy),

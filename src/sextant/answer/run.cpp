@@ -10,7 +10,6 @@
 namespace sextant {
 namespace {
 
-constexpr double day = 86400;
 constexpr double kilogram_per_tonne = 1000;
 constexpr double joules_per_mwh = 3.6e9;
 constexpr double normal_p95 = 1.6449;  // an interval of nine in ten ends there on either side

@@ -8,6 +8,8 @@
 
 namespace sextant {
 
+inline constexpr double day = 86400;  ///< seconds
+
 struct RunAnswer {
   RunPlan plan;
   RunWork work;

@@ -145,7 +145,10 @@ void describe(Record& r, const TrainingSearch& asked, const Found& f, std::size_
 
 Records table_of(const TrainingSearch& asked, const std::vector<Found>& found) {
   std::size_t rank = 0;
-  return records_of(found, [&](Record& r, const Found& f) { describe(r, asked, f, ++rank); });
+  Records rows =
+      records_of(found, [&](Record& r, const Found& f) { describe(r, asked, f, ++rank); });
+  mark(rows, unmeasured_of(asked, found));
+  return rows;
 }
 
 Record record_of(const TrainingSearch& asked, const Found& f) {
@@ -157,6 +160,7 @@ Record record_of(const TrainingSearch& asked, const Found& f) {
   p.take(prediction_of(f.estimate, asked.scenario.problem.capacity));
   if (asked.price > 0) p("dollars_per_million_tokens", cost_of(asked, f.estimate));
   r.object("prediction", "FoundPrediction", std::move(p));
+  add(r, unmeasured_of(asked, {f}).front());
   return r;
 }
 
@@ -266,31 +270,6 @@ std::vector<Found> some_of(const std::vector<Found>& front) {
   return some;
 }
 
-void describe(Record& r, const Alike& g) {
-  r("first", g.first + 1);
-  r("last", g.last);
-  r("recommended", g.simplest + 1);
-  r("summary", g.summary);
-  r("probability_first_is_faster", g.chance);
-}
-
-void say_groups(Answer& a, const std::vector<Alike>& groups) {
-  const bool any = std::any_of(groups.begin(), groups.end(),
-                               [](const Alike& g) { return g.last - g.first > 1; });
-  if (!any) return;
-  a.say("\nwhat cannot be told apart, by the errors of such predictions where someone measured");
-  for (const Alike& g : groups) {
-    if (g.last - g.first < 2) continue;
-    std::string text = fmt::format("  {} to {}: ", g.first + 1, g.last);
-    text += fmt::format("{} is the simplest ({})", g.simplest + 1, g.summary);
-    if (g.simplest != g.first) {
-      text += fmt::format("; {} is faster with a probability of {}", g.first + 1,
-                          format_percent(g.chance));
-    }
-    a.say(text);
-  }
-}
-
 /// Of a search that was stopped.
 std::string how_good(const SearchResult& r) {
   if (r.proven()) return "the best is proven, the others are those found so far";
@@ -299,7 +278,7 @@ std::string how_good(const SearchResult& r) {
 }
 
 void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::string>& why,
-               const std::vector<Alike>& groups) {
+               const std::vector<Alike>& groups, const std::optional<Found>& instead) {
   const SearchResult& r = x.result;
   const Problem& p = x.asked.scenario.problem;
   const std::vector<int>& devices = x.asked.space.devices;
@@ -317,7 +296,12 @@ void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::
   if (r.best.empty()) return a.say("\nnothing fits");
   a.gap();
   a.show(table_of(x.asked, r.best));
-  say_groups(a, groups);
+  say(a, unmeasured_of(x.asked, r.best));
+  say(a, groups);
+  if (instead) {
+    a.say(fmt::format("  nearer to what was measured, and not surely slower: {}, {} a step",
+                      name_of_found(x.asked, *instead), format(instead->estimate.step, 4)));
+  }
   say_reasons(a, why);
   if (!x.loosened.empty()) a.say("\nwhat is held, each set free alone");
   for (const Loosened& l : x.loosened) {
@@ -348,8 +332,9 @@ Answer answer_of(const TrainingSearchResult& x) {
   a("gap", r.gap());
   a.list("best", "Found", records_of_found(x.asked, r.best));
   const std::vector<Alike> groups = groups_of(x.asked, r.best);
-  a.list("groups", "Alike",
-         records_of(groups, [](Record& one, const Alike& g) { describe(one, g); }));
+  add(a, groups);
+  const std::optional<Found> instead = measured_instead(x.asked, r, groups);
+  a("measured_instead", instead ? Item(name_of_found(x.asked, *instead)) : only_if(false, ""));
   if (!x.loosened.empty()) {
     a.list("loosened", "Loosened", records_of(x.loosened, [](Record& one, const Loosened& l) {
              one("held", l.held);
@@ -369,7 +354,7 @@ Answer answer_of(const TrainingSearchResult& x) {
   a.lines(table_of(x.asked, r.best));
   a.figure(figure_of(x));
   const std::vector<std::string> why = reasons(x);
-  say_found(a, x, why, groups);
+  say_found(a, x, why, groups, instead);
   const auto count = [](double n) { return static_cast<std::uint64_t>(n); };
   const char* rest = r.stopped ? "not looked at" : "cannot be better, whatever else";
   explain(a, why,

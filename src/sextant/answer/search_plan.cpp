@@ -7,12 +7,12 @@
 #include <cmath>
 #include <utility>
 
+#include "sextant/answer/run.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
 namespace {
 
-constexpr double day = 86400;
 constexpr double hours_a_day = 24;
 constexpr double joules_a_megawatt_hour = 3.6e9;
 

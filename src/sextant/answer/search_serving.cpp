@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "sextant/answer/infer.hpp"
+#include "sextant/answer/parts.hpp"
 #include "sextant/answer/search.hpp"
+#include "sextant/answer/search_groups.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
 
@@ -22,9 +24,9 @@ std::string name_of_found(const ServingFound& f) {
 
 namespace {
 
-Records table_of(const std::vector<ServingFound>& found) {
+Records table_of(const ServingSearch& asked, const std::vector<ServingFound>& found) {
   std::size_t rank = 0;
-  return records_of(found, [&](Record& r, const ServingFound& f) {
+  Records rows = records_of(found, [&](Record& r, const ServingFound& f) {
     const Strategy& s = f.strategy;
     const ServingEstimate& e = f.estimate;
     r("rank", ++rank, " ");
@@ -44,10 +46,12 @@ Records table_of(const std::vector<ServingFound>& found) {
     r("", general(f.tokens_per_second() / f.devices(), 4), "a GPU");
     r("memory_bytes", binary(e.memory.total()), "memory");
   });
+  mark(rows, unmeasured_of(asked, found));
+  return rows;
 }
 
-Records records_of_found(const std::vector<ServingFound>& found) {
-  return records_of(found, [](Record& r, const ServingFound& f) {
+Records records_of_found(const ServingSearch& asked, const std::vector<ServingFound>& found) {
+  return records_of(found, [&](Record& r, const ServingFound& f) {
     r.node("strategy", "Strategy", write(f.strategy, Quantities::si));
     r.node("serving", "Serving", write(f.serving, Quantities::si));
     r("instances", f.instances);
@@ -57,6 +61,7 @@ Records records_of_found(const std::vector<ServingFound>& found) {
     p("total_output_tokens_per_second", f.tokens_per_second());
     p.take(prediction_of(f.estimate, f.serving));
     r.object("prediction", "FoundPrediction", std::move(p));
+    add(r, unmeasured_of(asked, {f}).front());
   });
 }
 
@@ -117,7 +122,8 @@ std::vector<std::string> reasons(const ServingSearchResult& a) {
   return all;
 }
 
-void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::string>& why) {
+void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::string>& why,
+               const std::vector<Alike>& groups) {
   const ServingResult& r = x.result;
   const Problem& p = x.asked.scenario.problem;
   a.say(fmt::format("serving {} on {}{} of {}, input {}, output {}, {}", p.model.name,
@@ -129,10 +135,12 @@ void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::s
   if (r.stopped) a.say("stopped before the end: the best so far");
   if (r.best.empty()) return a.say("\nnothing meets the limits");
   a.gap();
-  a.show(table_of(r.best));
+  a.show(table_of(x.asked, r.best));
+  say(a, unmeasured_of(x.asked, r.best));
+  say(a, groups);
   say_reasons(a, why);
   a.say("\nno other has both faster tokens and more of them a GPU");
-  a.show(table_of(r.pareto));
+  a.show(table_of(x.asked, r.pareto));
 }
 
 }  // namespace
@@ -144,12 +152,14 @@ Answer answer_of(const ServingSearchResult& x) {
   a.take(record_of(
       s, {"infer", name_of(x.asked.aim.objective), static_cast<double>(x.asked.space.devices),
           r.evaluated, r.feasible, r.stopped, x.seconds}));
-  a.list("best", "Found", records_of_found(r.best));
-  a.list("pareto", "Found", records_of_found(r.pareto));
-  a.lines(table_of(r.best));
+  a.list("best", "Found", records_of_found(x.asked, r.best));
+  const std::vector<Alike> groups = groups_of(x.asked, r.best);
+  add(a, groups);
+  a.list("pareto", "Found", records_of_found(x.asked, r.pareto));
+  a.lines(table_of(x.asked, r.best));
   a.figure(figure_of(x));
   const std::vector<std::string> why = reasons(x);
-  say_found(a, x, why);
+  say_found(a, x, why, groups);
   explain(a, why,
           rejections_of(r.rejected, {{"over --max-ttft", r.slow_first_token},
                                      {"over --max-tpot", r.slow_tokens},

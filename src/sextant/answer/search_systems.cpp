@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "sextant/answer/capacity.hpp"
+#include "sextant/answer/parts.hpp"
+#include "sextant/answer/run.hpp"
 #include "sextant/answer/search.hpp"
 #include "sextant/answer/search_groups.hpp"
 #include "sextant/io/errors.hpp"
@@ -66,7 +68,6 @@ std::optional<double> SystemTaken::dollars_per_hour() const {
 namespace {
 
 constexpr double hour = 3600;
-constexpr double day = 86400;
 
 /// One system, trained or served on.
 struct Row : SystemTaken {
@@ -75,6 +76,7 @@ struct Row : SystemTaken {
   int most = 0;      ///< devices that the budget buys
   double score = 0;  ///< the smaller the better
   std::optional<Contender> contender = {};
+  std::vector<Unmeasured> unmeasured = {};
   Seconds time;  ///< of a step, of a token; of 99 in 100 requests over time
   Seconds first_token;
   double requests_per_second = 0;  ///< over time, that it holds at most
@@ -173,6 +175,7 @@ Records objects_of(const std::vector<Row>& rows, const View& v) {
     r("stopped", x.stopped);
     r("gap", x.gap);
     r("told_apart", only_if(x.chance.has_value(), !x.alike()));
+    add(r, x.unmeasured);
     r("why", x.any ? x.why : x.nothing);
   });
 }
@@ -237,6 +240,9 @@ void say(Answer& a, const std::vector<Row>& rows, const View& v, double seconds)
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
                  [](const Row& r) { return r.any; });
     a.show(rows_of(found, v));
+    UnmeasuredOfEach unmeasured;
+    for (const Row& r : found) unmeasured.push_back(r.unmeasured);
+    say(a, unmeasured);
   }
   bool title = false;
   for (std::size_t i = 1; i < rows.size() && rows[i].any; ++i) {
@@ -363,10 +369,9 @@ Row row_of(const TrainedSystem& t, const SystemsAsked<TrainingSearch>& all) {
   const bool cost = search.aim.objective == TrainingObjective::cost;
   const double each = cost ? x.price.value_or(0) * x.bought / x.devices : 1;
   x.score = each * f.score;
-  if (is_time(search.aim.objective)) {
-    x.contender = contender_of(search, f);
-    x.contender->seconds *= each;
-  }
+  x.contender = contender_of(search, f);
+  if (x.contender) x.contender->seconds = x.score;
+  x.unmeasured = unmeasured_of(search, {f}).front();
   x.time = e.step;
   x.tokens_per_second = e.tokens / e.step.value;
   x.tokens_per_joule = e.tokens / (e.energy.total().value * e.devices);
@@ -403,11 +408,10 @@ Row row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) {
   x.memory = e.memory.total();
   x.summary = name_of_found(f);
   x.strategy = write(f.strategy, Quantities::si);
-  const Likeness like = likeness_of(Asked::infer, x.device, x.scenario.problem, f.strategy);
   switch (search.aim.objective) {
-    case ServingObjective::devices:  // what it takes is sure; that the limits hold is not
+    case ServingObjective::devices:
       x.score = x.spent;
-      return x;
+      break;
     case ServingObjective::latency:
       x.score = e.latency.value;
       break;
@@ -415,7 +419,9 @@ Row row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) {
       x.score = 1 / x.tokens_per_second;
       break;
   }
-  x.contender = Contender{like, x.score};
+  x.contender = contender_of(search, f);
+  if (x.contender) x.contender->seconds = x.score;
+  x.unmeasured = unmeasured_of(search, {f}).front();
   return x;
 }
 

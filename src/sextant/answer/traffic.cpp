@@ -354,6 +354,7 @@ void say_traffic(Answer& answer, const TrafficAnswer& a, const Sure& sure, const
       fmt::format("\nhalf of the first tokens in {}, of the others in {}, nine times in ten: {}",
                   range_text(sure.first, {r.ttft.p50}), range_text(sure.token, {r.tpot.p50}),
                   sure.token.basis));
+  say_unmeasured(answer, sure.token.unmeasured);
   say_rates(answer, a);
   answer.gap();
   answer.show(slowest, indented);

@@ -13,12 +13,12 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t block = std::size_t{1} << 18;
+constexpr std::size_t packed_block = std::size_t{1} << 18;
 
 class Unpacker : public ByteSource {
  public:
   Unpacker(std::unique_ptr<ByteSource> source, std::string file)
-      : source_(std::move(source)), file_(std::move(file)), input_(block) {
+      : source_(std::move(source)), file_(std::move(file)), input_(packed_block) {
     filled_ = fill();
     // A file of one byte is no gzip either.
     if (filled_ == 1) filled_ += source_->read(input_.data() + 1, input_.size() - 1);

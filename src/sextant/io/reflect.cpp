@@ -51,11 +51,11 @@ std::string join_path(std::string_view prefix, std::string_view name) {
 }
 
 Field within_physics(Field field, Dimension dimension) {
-  struct Range {
+  struct Physical {
     Dimension dimension;
     double least, most;  // `least` where it may not be zero
   };
-  constexpr std::array ranges = std::to_array<Range>({
+  constexpr std::array ranges = std::to_array<Physical>({
       {{.data = 1}, 1, 1e15},
       {{.time = -1, .data = 1}, 1, 1e17},
       {{.time = -1, .work = 1}, 1, 1e21},
@@ -69,7 +69,7 @@ Field within_physics(Field field, Dimension dimension) {
       {{.length = 1}, 1e-6, 1},
       {{.length = 2}, 1e-12, 1},
   });
-  for (const Range& r : ranges) {
+  for (const Physical& r : ranges) {
     if (!(r.dimension == dimension)) continue;
     if (field.min == above_zero) field.min = r.least;
     field.max = std::min(field.max, r.most);

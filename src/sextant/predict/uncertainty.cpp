@@ -33,6 +33,22 @@ constexpr int least_cases = 20;
 // Where no measurement of the kind exists at all: a factor of two either way.
 constexpr double nothing_near = 0.7;
 
+/// The distance from the box of everything measured adds to the variance.
+double wider_outside(const Errors& errors, const std::vector<Unmeasured>& unmeasured) {
+  double squares = 0;
+  for (const Unmeasured& u : unmeasured) squares += u.distance * u.distance;
+  const double each = errors.wider_outside * errors.wider_outside - 1;
+  return std::sqrt(1 + each * std::sqrt(squares));
+}
+
+std::string outside_text(const std::vector<Unmeasured>& unmeasured) {
+  std::string text;
+  for (const Unmeasured& u : unmeasured) {
+    text += (text.empty() ? "; widened, never measured so: " : ", ") + u.axis;
+  }
+  return text;
+}
+
 }  // namespace
 
 Likeness likeness_of(Asked question, std::string device, const Problem& p, const Strategy& s) {
@@ -43,7 +59,9 @@ Likeness likeness_of(Asked question, std::string device, const Problem& p, const
           .narrow = element_bytes(s.precision) < 2,
           .many_nodes = devices_of(s) > p.network.devices_per_node,
           .model = p.model.name,
-          .assumed = p.chip.roofline > 0};
+          .assumed = p.chip.roofline > 0,
+          // The other ranks of one that is measured alone are imagined.
+          .choices = p.communicates ? choices_of(question, p, s) : std::vector<Choice>{}};
 }
 
 Interval interval_of(const Errors& errors, const Likeness& asked) {
@@ -65,25 +83,29 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
     wider = factor;
   }
   Interval i;
+  i.unmeasured = unmeasured_of(errors, asked.question, asked.choices);
+  const double outside = wider_outside(errors, i.unmeasured);
   i.basis = asked.device + (wanted.device_measured ? " measured" : " never measured");
   if (!asked.runtime.empty()) {
     i.basis +=
         ", runtime " + asked.runtime + (wanted.runtime_measured ? " measured" : " never measured");
   }
   if (nearest == nullptr || asked.assumed) {
-    i.low = std::exp(-nothing_near);
-    i.high = std::exp(nothing_near);
+    i.low = std::exp(-nothing_near * outside);
+    i.high = std::exp(nothing_near * outside);
     i.basis += asked.assumed ? "; kernels are assumed" : "; no measurement of this kind";
+    i.basis += outside_text(i.unmeasured);
     return i;
   }
   // About the middle of the group, so that a bias is neither hidden nor multiplied.
   const double middle = (nearest->low + nearest->high) / 2;
-  const double half = wider * (nearest->high - nearest->low) / 2;
+  const double half = wider * outside * (nearest->high - nearest->low) / 2;
   i.low = std::exp(middle - half);
   i.high = std::exp(middle + half);
   i.cases = nearest->cases;
   if (asked.experts && !nearest->experts) i.basis += "; experts unlike the measured dense models";
   if (wider > 1) i.basis += "; widened, no measured case is alike";
+  i.basis += outside_text(i.unmeasured);
   return i;
 }
 

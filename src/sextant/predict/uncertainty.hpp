@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // How sure a prediction is: an interval that holds nine times in ten among left-out measurements of
 // questions like this one (split conformal prediction over log-ratios, by group: Vovk et al.,
-// Algorithmic Learning in a Random World, section 4.5), widened where nothing is near.
+// Algorithmic Learning in a Random World, section 4.5), widened where nothing is near and where a
+// choice lies outside of everything measured.
 #pragma once
 
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "sextant/predict/problem.hpp"
-#include "sextant/spec/errors.hpp"
+#include "sextant/predict/reach.hpp"
 
 namespace sextant {
 
@@ -22,6 +23,7 @@ struct Likeness {
   bool many_nodes = false;
   std::string model = {};
   bool assumed = false;  ///< a roofline stands for kernels
+  std::vector<Choice> choices = {};
 };
 
 Likeness likeness_of(Asked question, std::string device, const Problem& problem,
@@ -33,12 +35,18 @@ struct Interval {
   double high = 1;  ///< of a time; a rate's is the inverse
   std::string basis = {};
   int cases = 0;
+  std::vector<Unmeasured> unmeasured = {};  ///< choices outside of everything measured
 };
 
 /// For a time.
 Interval interval_of(const Errors& errors, const Likeness& likeness);
 /// For a rate that is work over that time.
-inline Interval inverse(Interval i) { return {1 / i.high, 1 / i.low, std::move(i.basis), i.cases}; }
+inline Interval inverse(Interval i) {
+  std::swap(i.low, i.high);
+  i.low = 1 / i.low;
+  i.high = 1 / i.high;
+  return i;
+}
 
 /// A question and the time predicted for it, or for a unit of its work.
 struct Contender {

@@ -13,7 +13,7 @@ namespace {
 /// No slider has more steps.
 constexpr int most_values = 4096;
 /// Of a microbatch, where the batch follows it.
-constexpr int most_sequences = 64;
+constexpr int most_in_microbatch = 64;
 /// Of a replica's share of the batch, and of replicas where the batch follows them.
 constexpr int most_times = 2048;
 
@@ -135,7 +135,7 @@ class Chooser {
     if ((axis == "ep" || axis == "etp") && m.experts.count == 0) return 1;
     if (axis == "microbatch") {
       const int batch = in_.training.batch;
-      return batch == 0 ? most_sequences : std::min(batch, most_values);
+      return batch == 0 ? most_in_microbatch : std::min(batch, most_values);
     }
     return std::min(in_.gpus > 0 ? in_.gpus : p_.max_devices, most_values);
   }

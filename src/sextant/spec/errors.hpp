@@ -62,11 +62,28 @@ void describe(V& v, SharedError& s) {
   v("share", s.share, {.help = "of the variance, that both have in common", .max = 1});
 }
 
+/// The values of one choice among everything measured.
+struct MeasuredChoices {
+  Asked question = Asked::train;  ///< or infer, for all of serving
+  std::string axis = {};
+  std::vector<double> numbers = {};
+  std::vector<std::string> names = {};
+};
+template <class V>
+void describe(V& v, MeasuredChoices& m) {
+  v("question", m.question, {.help = "train, or infer for all of serving", .required = true});
+  v("axis", m.axis, {.help = "of a strategy, or what several decide together", .required = true});
+  v("numbers", m.numbers, {.help = "that were measured"});
+  v("names", m.names, {.help = "that were measured, of a choice that is no number"});
+}
+
 struct Errors {
   std::vector<std::string> devices;   ///< whose kernels were measured
   std::vector<std::string> runtimes;  ///< whose steps were measured
   std::vector<ErrorGroup> groups;
   std::vector<SharedError> shared;
+  std::vector<MeasuredChoices> reach;
+  double wider_outside = 1.5;  ///< an interval, a doubling outside of the reach
 };
 template <class V>
 void describe(V& v, Errors& e) {
@@ -74,6 +91,9 @@ void describe(V& v, Errors& e) {
   v("runtimes", e.runtimes, {.help = "runtimes whose steps were measured"});
   v("group", e.groups, {.help = "cases that are alike"});
   v("shared", e.shared, {.help = "what alike questions have in common"});
+  v("reach", e.reach, {.help = "values of each choice among everything measured"});
+  v("wider_outside", e.wider_outside,
+    {.help = "times as wide, a doubling outside of that", .min = 1, .max = 10});
 }
 
 }  // namespace sextant

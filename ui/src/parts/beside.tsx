@@ -7,6 +7,7 @@ import { measuredFor } from '../measured';
 import { change, kind, params } from '../state';
 import type { Answer } from '../types';
 import { isTraining, spreadOf } from '../types';
+import { OutsideMeasured } from './evidence';
 
 /** What a reader may have measured: a name, the predicted number, and how its text is read and written. */
 interface Metric {
@@ -128,6 +129,7 @@ export function Beside({ answer }: { answer: Answer }): JSX.Element | null {
           </>
         )}
       </p>
+      <OutsideMeasured of={answer.uncertainty.unmeasured.map(({ sentence }) => sentence)} />
     </section>
   );
 }

@@ -100,11 +100,11 @@ export function Trust({ cases }: { cases: NearestCase[] }): JSX.Element {
   );
 }
 
-export function Assumptions({ of }: { of: string[] }): JSX.Element | null {
+function Listed({ title, of }: { title: string; of: string[] }): JSX.Element | null {
   if (of.length === 0) return null;
   return (
     <section class="assumptions">
-      <h3>Assumed</h3>
+      <h3>{title}</h3>
       <ul>
         {of.map((line) => (
           <li key={line}>{line}</li>
@@ -113,3 +113,10 @@ export function Assumptions({ of }: { of: string[] }): JSX.Element | null {
     </section>
   );
 }
+
+export const Assumptions = ({ of }: { of: string[] }): JSX.Element | null => <Listed title="Assumed" of={of} />;
+
+/** Choices that lie outside of everything measured, each once. */
+export const OutsideMeasured = ({ of }: { of: string[] }): JSX.Element | null => (
+  <Listed title="Outside of everything measured" of={[...new Set(of)]} />
+);

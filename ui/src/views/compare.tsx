@@ -8,6 +8,7 @@ import { bytes, digits, grouped, joules, percent, seconds, times } from '../form
 import { useLive } from '../live';
 import { Hatch } from '../parts/breakdown';
 import { Bars } from '../parts/bars';
+import { OutsideMeasured } from '../parts/evidence';
 import { Choice, Picker, Problems } from '../parts/fields';
 import { Figure, useWidth } from '../parts/figure';
 import { modelTitle, runtimeOptions, switchKind, systemOptions } from '../parts/scenario';
@@ -461,6 +462,11 @@ export function Compare(): JSX.Element {
                 </p>
               ),
           )}
+          <OutsideMeasured
+            of={answers.flatMap((answer, index) =>
+              answer.uncertainty.unmeasured.map(({ sentence }) => `${letter(index)}: ${sentence}`),
+            )}
+          />
           <div class="multiples fine">
             {metrics.map((metric) => (
               <MetricFigure key={metric.name} metric={metric} answers={answers} names={names} />

@@ -7,7 +7,7 @@ import { shortRequest } from '../choose';
 import { bytes, grouped, percent, seconds, times } from '../format';
 import { problemsIn } from '../live';
 import { Bars } from '../parts/bars';
-import { Assumptions } from '../parts/evidence';
+import { Assumptions, OutsideMeasured } from '../parts/evidence';
 import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
 import { Figure } from '../parts/figure';
 import { Scatter, nameOf } from '../parts/scatter';
@@ -17,7 +17,7 @@ import type { Column } from '../parts/table';
 import { bestSoFar, objectives, scenarioOf, searchRequest } from '../search';
 import { address, change, kind, params } from '../state';
 import type { Params } from '../state';
-import type { BestSoFar, Found, Job, Problem, SearchAnswer } from '../types';
+import type { Alike, BestSoFar, Found, Job, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
 import { Headline, split } from './predict';
 
@@ -43,11 +43,29 @@ const columns: Record<'train' | 'infer', Column<Found>[]> = {
   ],
 };
 
+const neverMeasured: Column<Found> = {
+  label: 'never measured so',
+  kind: 'text',
+  of: ({ unmeasured }) => unmeasured.map(({ axis }) => axis).join(', '),
+};
+
+/** Of those that cannot be told apart, the one to take. */
+function Recommended({ group }: { group: Alike }): JSX.Element | null {
+  if (group.last === group.first) return null;
+  return (
+    <p class="note">
+      {group.first} to {group.last} cannot be told apart; take {group.recommended} ({group.summary}), the simplest of
+      those nearest to what was measured.
+    </p>
+  );
+}
+
 function Best({ result, of, asked }: { result: SearchAnswer; of: Column<Found>[]; asked: Params }): JSX.Element {
   const all: Column<Found>[] = [
     { label: '#', of: (_, index) => index + 1 },
     { label: 'strategy', kind: 'name', of: nameOf },
     ...of,
+    ...(result.best.some(({ unmeasured }) => unmeasured.length > 0) ? [neverMeasured] : []),
     {
       label: 'open',
       silent: true,
@@ -64,6 +82,13 @@ function Best({ result, of, asked }: { result: SearchAnswer; of: Column<Found>[]
     <section>
       <h3>The best</h3>
       <Table label="The best strategies" class="strategies" columns={all} rows={result.best} />
+      {result.groups.map((group) => (
+        <Recommended key={group.first} group={group} />
+      ))}
+      {result.measured_instead && (
+        <p class="note">Nearer to what was measured, and not surely slower: {result.measured_instead}.</p>
+      )}
+      <OutsideMeasured of={result.best.flatMap(({ unmeasured }) => unmeasured.map(({ sentence }) => sentence))} />
     </section>
   );
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/predict/reach.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sextant/io/errors.hpp"
+#include "sextant/predict/uncertainty.hpp"
+
+namespace sextant {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A model of 48 layers on nodes of eight.
+Problem example() {
+  Problem p;
+  p.network.devices_per_node = 8;
+  p.graph.layers = 48;
+  p.work.batch = 64;
+  p.work.seq = 4096;
+  return p;
+}
+
+std::vector<std::string> sentences(const Errors& errors, const Strategy& s,
+                                   Asked question = Asked::train) {
+  std::vector<std::string> all;
+  for (const Unmeasured& u : unmeasured_of(errors, question, choices_of(question, example(), s))) {
+    all.push_back(u.sentence);
+  }
+  return all;
+}
+
+TEST(Reach, SaysWhatLiesOutside) {
+  Errors e;
+  e.reach = {{.axis = "cp", .numbers = {1, 2}},
+             {.axis = "pp", .numbers = {1, 4}},
+             {.axis = "interleave", .numbers = {1, 2, 24}},
+             {.axis = "schedule", .names = {"1f1b", "gpipe"}},
+             {.axis = "recompute", .names = {"none", "selective", "full"}},
+             {.axis = "offload", .names = {"false"}},
+             {.axis = "layers_a_chunk", .numbers = {4, 12}},
+             {.axis = "tensor_nodes", .numbers = {1}},
+             {.question = Asked::infer, .axis = "tp", .numbers = {1, 8}}};
+  EXPECT_THAT(sentences(e, {.pp = 4}), IsEmpty());
+  EXPECT_THAT(sentences(e, {.cp = 16}),
+              ElementsAre("context-parallel degree 16: nothing measured beyond 2"));
+  // Between what was measured, and what was measured.
+  EXPECT_THAT(sentences(e, {.pp = 2, .interleave = 3}), IsEmpty());
+  EXPECT_THAT(sentences(e, {.pp = 2, .interleave = 24, .schedule = Schedule::dual_pipe}),
+              ElementsAre("pipeline schedule dualpipe: nothing measured but 1f1b, gpipe",
+                          "layers of the smallest model chunk 1: nothing measured under 4"));
+  // Axes without a record: the default is what everybody ran.
+  EXPECT_THAT(sentences(e, {.tp = 16, .offload = true, .modules = {.norms = true}}),
+              ElementsAre("tensor-parallel degree 16: nothing measured but the default",
+                          "optimizer states live in host memory: nothing measured but the default",
+                          "parts recomputed beyond that: outputs of norms: nothing measured but "
+                          "the default",
+                          "nodes that tensor parallelism spans 2: nothing measured but 1"));
+  // Serving has its own record, and traffic that of all serving.
+  EXPECT_THAT(sentences(e, {.tp = 8, .cp = 16}, Asked::infer), IsEmpty());
+  EXPECT_THAT(sentences(e, {.tp = 16}, Asked::traffic),
+              ElementsAre("tensor-parallel degree 16: nothing measured beyond 8"));
+}
+
+TEST(Reach, WidensWithTheDistance) {
+  Errors e;
+  e.wider_outside = 1.5;
+  e.groups = {{.low = -0.1, .high = 0.1, .cases = 100}};
+  e.reach = {{.axis = "cp", .numbers = {1, 2}}, {.axis = "zero", .numbers = {0, 1}}};
+  Problem p = example();
+  p.network.devices_per_node = 64;
+  const auto width = [&](const Strategy& s) {
+    const Interval i = interval_of(e, likeness_of(Asked::train, "h100", p, s));
+    return std::log(i.high / i.low);
+  };
+  const double inside = width({.cp = 2});
+  EXPECT_NEAR(width({.cp = 4}), 1.5 * inside, 1e-12);
+  EXPECT_NEAR(width({.cp = 16}), std::sqrt(1 + 1.25 * 3) * inside, 1e-12);
+  EXPECT_NEAR(width({.cp = 4, .zero = 2}), std::sqrt(1 + 1.25 * std::sqrt(2)) * inside, 1e-12);
+  const Interval i = interval_of(e, likeness_of(Asked::train, "h100", p, {.cp = 4}));
+  EXPECT_THAT(i.basis, ::testing::EndsWith("; widened, never measured so: cp"));
+  EXPECT_EQ(inverse(i).unmeasured.size(), 1U);
+}
+
+TEST(Reach, RecordNamesOnlyChoicesThatExist) {
+  std::set<std::string> known;
+  Problem p = example();
+  p.model.experts.count = 8;
+  for (const Choice& c : choices_of(Asked::train, p, {.pp = 2})) known.insert(c.axis);
+  EXPECT_GT(measured_errors().reach.size(), known.size());  // of training and of serving
+  for (const MeasuredChoices& m : measured_errors().reach) {
+    EXPECT_TRUE(known.contains(m.axis)) << m.axis << ": run tools/intervals.py anew";
+    EXPECT_NE(m.numbers.empty(), m.names.empty()) << m.axis;
+  }
+}
+
+}  // namespace
+}  // namespace sextant
