@@ -202,6 +202,35 @@ TEST(DeviceLaws, ScalesOfBlocksCostWhatWasMeasured) {
   EXPECT_NEAR(predicted, measured, 0.06);
 }
 
+// Kernels that torch.compile fused on an H200; eager PyTorch takes two for each.
+TEST(DeviceLaws, EnginesStreamInOneKernelWhatEagerCodeDoesInTwo) {
+  struct Row {
+    StreamOp op;
+    double rows, cols, microseconds;
+  };
+  constexpr std::array<Row, 8> rows{{{StreamOp::silu_mul, 1, 8192, 1.31},
+                                     {StreamOp::silu_mul, 2048, 8192, 26.61},
+                                     {StreamOp::silu_mul, 8192, 8192, 95.36},
+                                     {StreamOp::silu_mul, 8192, 14336, 164.38},
+                                     {StreamOp::add_rmsnorm, 1, 4096, 2.12},
+                                     {StreamOp::add_rmsnorm, 2048, 4096, 18.17},
+                                     {StreamOp::add_rmsnorm, 8192, 4096, 73.07},
+                                     {StreamOp::add_rmsnorm, 8192, 8192, 140.66}}};
+  const Chip chip = lower(load_device("h200-sxm"));
+  for (const Row& r : rows) {
+    const bool halves = r.op == StreamOp::silu_mul;
+    const auto seconds = [&](const char* kernels) {
+      const double cols = halves ? 2 * r.cols : r.cols;
+      const Stream s = moving(r.op, r.rows, cols, halves ? 3 : 8);
+      return stream(chip, load_kernels(kernels).stream[r.op], s, chip.light_clock).time.value;
+    };
+    EXPECT_NEAR(seconds("trtllm") / (r.microseconds * 1e-6), 1, 0.12) << r.rows << " x " << r.cols;
+    if (r.rows > 1) {
+      EXPECT_GT(seconds("pytorch"), 1.3 * seconds("trtllm")) << r.rows << " x " << r.cols;
+    }
+  }
+}
+
 TEST(AttentionMixed, ATokenBesideAPromptCostsABlock) {
   const Chip chip = lower(load_device("rtx-4090"));
   const Kernels kernels = load_kernels("pytorch-sync");

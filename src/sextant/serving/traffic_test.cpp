@@ -313,6 +313,15 @@ TEST(Traffic, MoreEnginesForPromptsMoveCachesNoSlower) {
   }
 }
 
+Traffic traffic_of(const Trace& trace) {
+  Traffic t;
+  t.arrivals = Arrivals::trace;
+  t.lengths = Lengths::trace;
+  t.trace = &trace;
+  t.rate = 0;
+  return t;
+}
+
 // Three prompts, two from the start: the first fills a step, and the next is put together while it
 // runs, so that the third, which comes meanwhile, waits for the one after. An engine that looks
 // when a step has ended takes both at once.
@@ -326,11 +335,7 @@ TEST(Traffic, AnEngineOfPromptsPlansAheadToo) {
     r.number = i;
     trace.requests.push_back(r);
   }
-  Traffic t;
-  t.arrivals = Arrivals::trace;
-  t.lengths = Lengths::trace;
-  t.trace = &trace;
-  t.rate = 0;
+  const Traffic t = traffic_of(trace);
   for (const bool ahead : {false, true}) {
     Cluster c = cluster_of("sglang", {.token_budget = 8000});
     c.pool.problem.runtime.engine.asynchronous = ahead;
@@ -376,11 +381,7 @@ TEST(Traffic, PrefixesAreComputedOnce) {
     r.number = i;
     trace.requests.push_back(r);
   }
-  Traffic t;
-  t.arrivals = Arrivals::trace;
-  t.lengths = Lengths::trace;
-  t.trace = &trace;
-  t.rate = 0;
+  const Traffic t = traffic_of(trace);
   const TrafficResult with = simulate(cluster_of(), t, {});
   const TrafficResult without = simulate(cluster_of("vllm", {.prefix_cache = false}), t, {});
   // 360 of 400 find three of their four blocks.
