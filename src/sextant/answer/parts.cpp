@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sextant/io/errors.hpp"
 #include "sextant/predict/tiers.hpp"
 #include "sextant/units/format.hpp"
@@ -62,7 +64,9 @@ Record memory_record(const ServingMemory& m) {
   r("total_bytes", m.total());
   r("capacity_bytes", m.capacity);
   // What lies in which of two memories.
-  const auto of_two = [&](Item cell) { return only_if(m.second_capacity.value > 0, cell); };
+  const auto of_two = [&](Item cell) {
+    return only_if(m.second_capacity.value > 0, std::move(cell));
+  };
   r("first_capacity_bytes", of_two(m.first_capacity));
   r("second_capacity_bytes", of_two(m.second_capacity));
   r("second_bytes", of_two(m.second));
