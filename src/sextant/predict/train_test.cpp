@@ -396,6 +396,23 @@ TEST(Train, ImagesPassTheirTower) {
   EXPECT_EQ(evaluate(p, s).verdict, Verdict::images_too_many);
 }
 
+// DeepSeek-V3's recipe, where sums lie in registers: Hopper's multiplies take longer for it, those
+// of Blackwell and TPUs have scales of their own.
+TEST(Train, BlocksOfScalesAreOfChipsWithSumsInRegisters) {
+  for (const auto& [system, blocks] :
+       {std::pair{"h800-node", true}, {"dgx-b200", false}, {"tpu-v7-node", false}}) {
+    Problem p = problem_of({.system = system, .model = "deepseek-v3", .work = {1024, 4096}});
+    const Strategy s{.pp = 16, .dp = 16, .ep = 16, .precision = Precision::fp8};
+    const Seconds with = evaluate(p, s).step;
+    p.model.block_training = false;
+    if (blocks) {
+      EXPECT_GT(with, 1.03 * evaluate(p, s).step) << system;
+    } else {
+      EXPECT_EQ(with, evaluate(p, s).step) << system;
+    }
+  }
+}
+
 // An adapter for each expert: as many parameters as PEFT counts for Mixtral (w1 and w3 as one), of
 // which a token passes those of its experts.
 TEST(Train, AdaptersOnRoutedExperts) {

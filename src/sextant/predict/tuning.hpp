@@ -12,12 +12,13 @@ namespace sextant {
 /// (arXiv 2305.14314, section 3).
 inline constexpr double nf4_bytes = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
 
-/// Values that share a scale in multiplies of this type, 0 without blocks, where the scales are not
-/// the matrix units' own (arXiv 2412.19437, section 3.3.2): chips that multiply 4 bits have those.
+/// Values that share a scale in multiplies of this type, 0 without blocks (arXiv 2412.19437,
+/// section 3.3.2). Sums in registers are at hand for it; chips that keep them elsewhere train with
+/// scales of their own (Blackwell's MXFP8) or of whole rows (TPUs).
 inline double training_block(const Problem& p, Precision type) {
-  const bool own = p.chip.runs[Precision::fp4] == Precision::fp4;
+  const bool in_registers = p.chip.matrix_rows <= 64;
   const bool runs = type == Precision::fp8 && p.chip.runs[type] == type;
-  return p.model.block_training && runs && !own ? 128 : 0;
+  return p.model.block_training && runs && in_registers ? 128 : 0;
 }
 
 /// Whether weights of layers are stored so.
