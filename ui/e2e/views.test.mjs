@@ -458,10 +458,11 @@ describe('work with it', together, () => {
       const before = await mainValue(page);
       await page.getByRole('button', { name: 'or a Hugging Face config.json' }).click();
       await page.getByLabel('config.json', { exact: true }).fill(JSON.stringify(config));
-      const after = await changed(page, before);
+      await changed(page, before);
       await page.waitForURL(/config=/);
+      // Read late: the answer may come once more, when a strategy has been chosen for the new model.
       await visitReady(new URL(page.url()).hash, async (other) => {
-        assert.equal(await mainValue(other), after);
+        assert.equal(await mainValue(other), await mainValue(page));
       });
     }),
   );
