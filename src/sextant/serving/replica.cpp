@@ -148,12 +148,14 @@ std::int64_t Replica::count_alike(const StepPrice::Line& line, double limit) con
   return static_cast<std::int64_t>(std::max(1.0, steps));
 }
 
-/// Whether the step that begins now was put together when the one before began: one goes on, or
-/// requests were there already that it had no room for or came too late for.
-bool Replica::prepared(double start) const {
-  if (!asynchronous() || start > clock_) return false;
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [&](const Rank& r) { return !r.idle() || r.first_ready() <= previous_; });
+/// Whether the step that begins now was put together when the one before began: requests go on, or
+/// some were there already that it had no room for.
+bool Replica::prepared(double start, bool running) const {
+  if (!asynchronous()) return false;
+  if (running) return true;
+  return start <= clock_ && std::any_of(ranks_.begin(), ranks_.end(), [&](const Rank& r) {
+           return r.first_ready() <= previous_;
+         });
 }
 
 bool Replica::run(double limit) {
@@ -161,7 +163,7 @@ bool Replica::run(double limit) {
   if (start >= limit) return false;
   const bool running =
       std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return !r.idle(); });
-  const StepShape shape = plan(let_in(prepared(start) ? previous_ : start, running));
+  const StepShape shape = plan(let_in(prepared(start, running) ? previous_ : start, running));
   present_ += requests_ * (start - clock_);
   clock_ = start;
   double seconds = 0;

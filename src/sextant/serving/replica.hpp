@@ -68,7 +68,7 @@ class Replica {
  private:
   const Engine& engine() const { return price_.problem().runtime.engine; }
   bool asynchronous() const { return engine().asynchronous; }
-  bool prepared(double start) const;
+  bool prepared(double start, bool running) const;
   double let_in(double decision, bool running);
   bool hold(double decision);
   StepShape plan(double decision);
