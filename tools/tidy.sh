@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs clang-tidy over the sources of src/ (tests excepted), two at a time; files that passed and did
-# not change since, headers included, are skipped; src/site is for another compiler. Usage: tools/tidy.sh [PATH-PATTERN]
+# Runs clang-tidy over the sources of src/ (tests excepted), two at a time. Most of its time goes into the
+# headers, so a folder's sources are checked together, sixteen at a time; one that does not go with the others (a
+# helper of the same name) alone. What passed and did not change since, headers included, is skipped; src/site is
+# for another compiler. Usage: tools/tidy.sh [PATH-PATTERN]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pattern=${1:-.}
@@ -9,29 +11,61 @@ build="build-tidy"
 
 [ -f "$build/build.ninja" ] || cmake --preset tidy --log-level=WARNING >/dev/null
 passed=$build/tidy-passed
+batches=$build/tidy-batches
 mkdir -p "$passed"
+rm -rf "$batches"
+mkdir -p "$batches"
 
 # Headers, settings and flags count for every file: simple, and safe.
 common=$(find src -name '*.hpp' -print0 | LC_ALL=C sort -z |
-  xargs -0 sha256sum .clang-tidy "$build/CMakeCache.txt" cmake/*.cmake | sha256sum)
+  xargs -0 sha256sum .clang-tidy "$build/CMakeCache.txt" cmake/*.cmake tools/tidy.sh | sha256sum)
 export build passed common
 
-check() { # FILE
-  local key
-  key=$passed/$( (echo "$common"; cat "$1") | sha256sum | cut -c1-32)
-  [ ! -e "$key" ] || return 0
-  local output
-  if output=$(clang-tidy --quiet -p "$build" "$1" 2>/dev/null); then
-    touch "$key"
-  else
-    echo "$output"
-    return 1
-  fi
+# The flags with which FILE is compiled.
+flags() { # FILE
+  sed -nE "s|^ *\"command\": \"[^ ]+ (.*) -o [^ ]+ -c [^ ]*/$1\",?\$|\1|p" "$build/compile_commands.json" | head -n 1
 }
-export -f check
+
+tidy() { # FILE-TO-CHECK FILE-WITH-THE-FLAGS
+  # shellcheck disable=SC2046  # a list of words
+  clang-tidy --quiet --config-file=.clang-tidy --header-filter='/src/' --checks=-bugprone-suspicious-include "$1" -- \
+    $(flags "$2") 2>/dev/null
+}
+
+# The first source that does not go with those before it; nothing when all do.
+clashing() { # BATCH FILE-WITH-THE-FLAGS
+  # shellcheck disable=SC2046  # a list of words
+  clang++ $(flags "$2") -fsyntax-only -fno-caret-diagnostics "$1" 2>&1 |
+    sed -nE 's|^.*/\.\./(src/[^:]*\.cpp):[0-9]+:[0-9]+: (fatal )?error:.*|\1|p' | head -n 1
+}
+
+check() { # BATCH: a source that includes sources
+  local key sources source alone=() status=0
+  mapfile -t sources < <(sed -nE 's|^#include "../../(.*)"$|\1|p' "$1")
+  key=$passed/$( (echo "$common"; cat "${sources[@]}") | sha256sum | cut -c1-32)
+  [ ! -e "$key" ] || return 0
+  while source=$(clashing "$1" "${sources[0]}") && [ -n "$source" ]; do
+    alone+=("$source")
+    sed -i "\\|/$source\"|d" "$1"
+  done
+  [ ! -s "$1" ] || tidy "$1" "${sources[0]}" || status=1
+  for source in "${alone[@]}"; do
+    tidy "$source" "$source" || status=1
+  done
+  [ "$status" != 0 ] || touch "$key"
+  return "$status"
+}
+export -f check clashing flags tidy
 
 find src -name '*.cpp' ! -name '*_test.cpp' ! -path 'src/site/*' | LC_ALL=C sort | grep -E -- "$pattern" |
-  xargs -P 2 -n 1 bash -c 'check "$0"' || {
+  while read -r source; do
+    folder=$(dirname "$source")
+    name=${folder//\//_}
+    count=$(cat "$batches/$name"_*.cpp 2>/dev/null | grep -c include || true)
+    echo "#include \"../../$source\"" >>"$batches/${name}_$((count / 16)).cpp"
+  done
+# The longest first, so that the last to end is short.
+find "$batches" -name '*.cpp' -printf '%s %p\n' | sort -rn | cut -d ' ' -f 2 | xargs -P 2 -n 1 bash -c 'check "$0"' || {
   echo "clang-tidy found faults." >&2
   exit 1
 }
