@@ -387,6 +387,8 @@ CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& 
     double sent = copies * peers / p.ranks;
     if (handed_on) {
       const double nodes = p.ranks / p.local;
+      // Routers that limit nodes take those with the best experts, so that nearly all of them are
+      // reached (drawn evenly, top 8 of 4 in 8 groups: 3.97).
       const double most = t.most_nodes > 0 ? t.most_nodes : nodes;
       sent = level.network ? std::min(most, reached(nodes)) * peers / p.ranks
                            : copies * peers / p.members[at];

@@ -20,15 +20,27 @@ void add_expert(ExpertLoads& loads, double count, double tokens) {
   }
 }
 
+// The share of experts that none of T tokens chooses, of E with k choices each. Alike: (1 − m)^T
+// with m = k/E. Where the chance of being chosen is spread over experts, a beta distribution of
+// mean m: the mean of (1 − p)^T. One token reaches k.
+double missed(const ExpertLayer& l) {
+  const double mean = std::min(1.0, l.topk / l.experts);
+  const double alike = std::pow(1 - mean, l.tokens);
+  // Chances end at 1, and with them how far they can lie apart.
+  const double variance = std::min(l.routing.skew * l.routing.skew, 0.9 * (1 - mean) / mean);
+  if (variance <= 0) return alike;
+  const double weight = (1 - mean) / (mean * variance) - 1;
+  if (weight > 1e9) return alike;
+  const double against = weight * (1 - mean);
+  return std::exp(std::lgamma(against + l.tokens) - std::lgamma(against) + std::lgamma(weight) -
+                  std::lgamma(weight + l.tokens));
+}
+
 ExpertLoads balanced_loads(const ExpertLayer& l) {
   ExpertLoads loads;
   const double local = std::max(1.0, static_cast<double>(l.experts) / l.ep);
   const double assigned = l.tokens * l.topk / l.ep;
-  // Of E experts, T tokens with k choices each reach E (1 − (1 − k/E)^T).
-  const double reached =
-      l.routing.independent
-          ? local * (1 - std::pow(1 - std::min(1.0, l.topk / l.experts), l.tokens))
-          : std::round(assigned);
+  const double reached = l.routing.independent ? local * (1 - missed(l)) : std::round(assigned);
   const double active = std::clamp(reached, 1.0, local);
   add_expert(loads, active, std::max(1.0, assigned / active));
   return loads;

@@ -15,8 +15,11 @@ struct Routing {
   /// 0: every expert gets the same; else the exponent of the power law p(x) ∝ x^-exponent that
   /// popularity follows.
   double exponent = 0;
-  /// Tokens choose on their own, all experts alike, so that few tokens miss some of them.
+  /// Tokens choose on their own, so that few of them miss some experts.
   bool independent = false;
+  /// Of those: how far popularities spread over their mean. Tokens that like the same experts reach
+  /// fewer.
+  double skew = 0;
 };
 
 struct ExpertLayer {

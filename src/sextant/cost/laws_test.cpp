@@ -287,6 +287,37 @@ TEST(ExpertLaws, EveryTokenReachesItsExperts) {
   }
 }
 
+// Against chances that are drawn: of each expert, that no token chooses it.
+TEST(ExpertLaws, TokensThatLikeTheSameExpertsReachFewer) {
+  std::mt19937_64 random(1);
+  for (const int experts : {16, 256}) {
+    const double mean = 4.0 / experts;
+    const double weight = (1 - mean) / (mean * 0.49) - 1;
+    std::gamma_distribution<double> chosen(weight * mean, 1);
+    std::gamma_distribution<double> not_chosen(weight * (1 - mean), 1);
+    for (const double tokens : {1.0, 8.0, 64.0, 256.0}) {
+      ExpertLayer l{.tokens = tokens, .topk = 4, .experts = experts};
+      l.routing.independent = true;
+      const double alike = expert_loads(l).active;
+      l.routing.skew = 0.7;
+      double missed = 0;
+      constexpr int draws = 100'000;
+      for (int i = 0; i < draws; ++i) {
+        const double for_it = chosen(random);
+        const double against = not_chosen(random);
+        missed += std::pow(against / (for_it + against), tokens) / draws;
+      }
+      const double active = expert_loads(l).active;
+      EXPECT_NEAR(active, experts * (1 - missed), 0.004 * experts) << experts << ' ' << tokens;
+      if (tokens == 1) {
+        EXPECT_NEAR(active, 4, 1e-9);
+      } else {
+        EXPECT_LT(active, alike) << experts << ' ' << tokens;
+      }
+    }
+  }
+}
+
 TEST(StreamLaws, NeverBeatsBandwidth) {
   Random r(10);
   const Kernels kernels;

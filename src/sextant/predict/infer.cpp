@@ -284,6 +284,7 @@ class Pass {
     layer.tp = std::max(1.0, s_.tp * replicas / s_.ep);
     layer.gated = r.halves == 2;
     layer.routing.independent = true;
+    layer.routing.skew = r.skew;
     layer.type = matrix_type();
     layer.weight_bits = stored_bits(p_.runtime, s_.precision);
     layer.scale_block = scale_block(p_, layer.type);
