@@ -119,6 +119,7 @@ class Simulation final : Listener {
     add(cluster_.pool, priced.price, split ? Role::prefill : Role::both);
     if (!split) return;
     add(*cluster_.decode, *priced.decode_price, Role::decode);
+    under_way_.resize(static_cast<std::size_t>(cluster_.decode->replicas));
     cache_bytes_ = cache_bytes_per_token(cluster_.pool.problem).value;
   }
 
@@ -233,13 +234,16 @@ class Simulation final : Listener {
     return least([&](const Replica& x) { return x.tokens_to_come() - x.matched_tokens(r); });
   }
 
-  std::size_t route_decode() const {
+  /// The emptiest engine that generates, what is on its way there counted: prompts end several at a
+  /// time.
+  int route_decode() const {
     const auto first = static_cast<std::size_t>(cluster_.pool.replicas);
-    std::size_t best = first;
-    for (std::size_t i = first + 1; i < replicas_.size(); ++i) {
-      if (replicas_[i]->load() < replicas_[best]->load()) best = i;
+    const auto load = [&](std::size_t i) { return replicas_[first + i]->load() + under_way_[i]; };
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < under_way_.size(); ++i) {
+      if (load(i) < load(best)) best = i;
     }
-    return best;
+    return static_cast<int>(best);
   }
 
   // -- time --------------------------------------------------------------------------------------
@@ -296,6 +300,7 @@ class Simulation final : Listener {
     ++transfers_;
     const auto to =
         static_cast<std::size_t>(cluster_.pool.replicas) + static_cast<std::size_t>(t->to);
+    --under_way_[static_cast<std::size_t>(t->to)];
     const Seconds handed = cluster_.decode->problem.runtime.engine.hand_over;
     replicas_[to]->submit(t->request, links_.now() + (cluster_.transfer_start + handed).value);
   }
@@ -311,7 +316,8 @@ class Simulation final : Listener {
     }
     Request r = a.request;
     r.first_token = a.first_token;
-    const auto to = static_cast<int>(route_decode()) - cluster_.pool.replicas;
+    const int to = route_decode();
+    ++under_way_[static_cast<std::size_t>(to)];
     links_.begin({r, a.replica, to, cache_bytes_ * r.input, a.end});
   }
 
@@ -380,6 +386,8 @@ class Simulation final : Listener {
   SpanObserver* spans_;
   Random random_;
   Links links_;
+  std::vector<double>
+      under_way_;  // requests between prompt and first step, by engine that generates
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::priority_queue<Request, std::vector<Request>, Later> pending_;
   std::vector<QueueNote> notes_;

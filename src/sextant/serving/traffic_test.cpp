@@ -266,6 +266,24 @@ TEST(Traffic, DisaggregationMovesEveryCache) {
   EXPECT_EQ(r.mixed_share, 0);  // that is what it is for
 }
 
+// Prompts that end in one step go to different engines: with a slot for every user none waits for
+// one.
+TEST(Traffic, PromptsThatEndTogetherAreSpreadOverEngines) {
+  Traffic t = traffic_at(0, 256);
+  t.arrivals = Arrivals::closed;
+  t.concurrency = 32;
+  t.input = 200;  // many of one step
+  t.lengths = Lengths::fixed;
+  const auto first = [&](int slots) {
+    Cluster c = cluster_of("vllm");
+    c.decode = pool_of("llama3.1-8b", "vllm", {}, {.max_requests = slots}, 4);
+    connect(c);
+    return simulate(c, t, {}).ttft.mean;
+  };
+  EXPECT_NEAR(first(8) / first(32), 1, 0.05);
+  EXPECT_GT(first(4), 1.5 * first(32));
+}
+
 /// When the next two transfers end.
 std::vector<double> two_ends(Links& links) {
   std::vector<double> ends;

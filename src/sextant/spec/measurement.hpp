@@ -114,6 +114,32 @@ void describe(V& v, MeasuredEngine& e) {
   v("set", e.set, {.help = "fields of runtime and serving, as --set writes them"});
 }
 
+/// How many requests engines that generate were told to hold: of disaggregated runs, whose rows do
+/// not say it.
+struct HeldRequests {
+  std::string runtime;    ///< as rows say
+  std::string system;     ///< names that start so
+  std::string precision;  ///< as rows say; empty: any
+  int input = 0;          ///< tokens of a prompt, nominal; 0: any
+  int output = 0;
+  int workers = 1;  ///< engines that generate
+  int ranks = 1;    ///< of attention in each
+  int users = 1;    ///< at most; of several, the fewest that are enough
+  int held = 1;     ///< by each rank
+};
+template <class V>
+void describe(V& v, HeldRequests& h) {
+  v("runtime", h.runtime, {.help = "of the rows meant", .required = true});
+  v("system", h.system, {.help = "systems whose names start so"});
+  v("precision", h.precision, {.help = "as rows say; empty: any"});
+  v("input", h.input, {.help = "tokens of a prompt; 0: any", .max = 1e9});
+  v("output", h.output, {.help = "tokens generated; 0: any", .max = 1e9});
+  v("workers", h.workers, {.help = "engines that generate", .min = 1, .max = 1e6});
+  v("ranks", h.ranks, {.help = "of attention in each", .min = 1, .max = 1e6});
+  v("users", h.users, {.help = "of a closed loop, at most", .min = 1, .max = 1e9});
+  v("held", h.held, {.help = "requests that a rank holds", .required = true, .min = 1, .max = 1e9});
+}
+
 /// The habits of one source.
 struct Measurement {
   std::string name;
@@ -124,6 +150,7 @@ struct Measurement {
   std::vector<MeasuredSystem> systems;
   std::vector<Adapters> networks;       ///< of rows between nodes
   std::vector<MeasuredEngine> engines;  ///< each that is about a row, in order
+  std::vector<HeldRequests> held;
 };
 template <class V>
 void describe(V& v, Measurement& m) {
@@ -136,6 +163,7 @@ void describe(V& v, Measurement& m) {
   v("systems", m.systems, {.help = "what was measured under another's name"});
   v("networks", m.networks, {.help = "adapters that the preset of a system does not have"});
   v("engines", m.engines, {.help = "how serving engines were started"});
+  v("held", m.held, {.help = "requests that engines which generate were told to hold"});
 }
 
 }  // namespace sextant

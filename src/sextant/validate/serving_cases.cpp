@@ -74,6 +74,23 @@ std::vector<Setting> settings_of(const Measurement& habits, const RowReader& row
   return all;
 }
 
+/// What the source told engines that generate to hold, in a row like this: of the limits for so
+/// many users or more the first.
+std::optional<int> held_in(const Measurement& habits, const RowReader& row, const ServingCase& c) {
+  const HeldRequests* best = nullptr;
+  for (const HeldRequests& h : habits.held) {
+    const Traffic& t = c.traffic;
+    if (c.runtime != h.runtime || !row.text("system").starts_with(h.system) ||
+        (!h.precision.empty() && h.precision != row.text("precision")) ||
+        (h.input > 0 && h.input != t.input) || (h.output > 0 && h.output != t.output) ||
+        h.workers != c.decode_workers || h.ranks != c.decode.dp || h.users < t.concurrency) {
+      continue;
+    }
+    if (best == nullptr || h.users < best->users) best = &h;
+  }
+  return best != nullptr ? std::optional<int>(best->held) : std::nullopt;
+}
+
 }  // namespace
 
 ServingCase read_serving_case(RowReader& row, const std::string& file, const Protocol& protocol,
@@ -101,7 +118,9 @@ ServingCase read_serving_case(RowReader& row, const std::string& file, const Pro
   t.requests = row.number_or("requests", timed ? 1e4 : usual, 1, 1e9);
   read_lengths(row, protocol, c);
   c.mean = protocol.mean_latency;
-  c.settings = settings_of(measurement_of("serving", row.text("source")), row, c);
+  const Measurement& habits = measurement_of("serving", row.text("source"));
+  c.settings = settings_of(habits, row, c);
+  c.held = held_in(habits, row, c);
   for (const char* column : {"system",
                              "runtime",
                              "version",

@@ -45,6 +45,7 @@ struct ServingCase {
   int workers = 1;
   Strategy decode;  ///< of those that generate
   int decode_workers = 0;
+  std::optional<int> held;  ///< requests a rank of those, where the source is known to limit them
   std::optional<Precision> cache;  ///< nothing: as the engine keeps it
   EngineChoices choices;
   std::vector<Setting> settings;  ///< of the runtime and the workload, by the source's habits

@@ -71,6 +71,30 @@ TEST(ServingCases, EnginesAreStartedAsTheSourceDid) {
   EXPECT_EQ(ratio("silicon anchors: qwen_sglang"), 1);
 }
 
+// One recipe for several numbers of users, another for more of them; others' rows and engines are
+// not meant.
+TEST(ServingCases, EnginesThatGenerateHoldWhatTheRecipeSays) {
+  const auto held = [](const char* runtime, const char* users, const char* workers,
+                       const char* source) {
+    const auto cases = read_cases(parse_csv(
+        "id,kind,system,runtime,model,precision,arrivals,concurrency,input,output,prefill_workers,"
+        "prefill_dp,prefill_ep,decode_workers,decode_tp,decode_ep,metric,measured,source\n"
+        "a,serving,dgx-b200," +
+            std::string(runtime) + ",deepseek-r1,fp4,closed," + users + ",8192,1024,1,4,4," +
+            workers + ",8,8,ttft_p50_seconds,0.3," + source + "\n",
+        "mine.csv"));
+    return std::get<ServingCase>(cases.front().kernel).held;
+  };
+  const char* theirs = "silicon anchors: dsr1_b200";
+  EXPECT_EQ(held("trtllm", "6", "5", theirs), 1);
+  EXPECT_EQ(held("trtllm", "15", "5", theirs), 8);
+  EXPECT_EQ(held("trtllm", "370", "5", theirs), 64);
+  EXPECT_EQ(held("trtllm", "371", "5", theirs), std::nullopt);
+  EXPECT_EQ(held("trtllm", "15", "4", theirs), std::nullopt);
+  EXPECT_EQ(held("sglang", "15", "5", theirs), std::nullopt);
+  EXPECT_EQ(held("trtllm", "15", "5", "me"), std::nullopt);
+}
+
 TEST(ServingCases, PoolsOfTheirOwn) {
   const auto r = results_of(
       "a,serving,dgx-h100,vllm,llama3.1-8b,fp8,,closed,4,512,64,,,1,2,1,1,tpot_p50_seconds,0.01,"

@@ -87,7 +87,9 @@ ServingRuns::Run ServingRuns::run(const Case& c, const Runtime* runtime) {
   if (!pool) return made;
   cluster.pool = *pool;
   if (t.decode_workers > 0) {
-    cluster.decode = pool_of(problem, t.decode, t.decode_workers, t.choices, reason);
+    EngineChoices choices = t.choices;
+    if (t.held) choices.max_requests = t.held;
+    cluster.decode = pool_of(problem, t.decode, t.decode_workers, choices, reason);
     if (!cluster.decode) return made;
   }
   connect(cluster);
