@@ -202,7 +202,9 @@ export const plainly = (line: string): string =>
       .split('; ')
       .filter((clause) => !/^--/.test(clause) || labels[fieldName(clause.split(/[ :]/)[0] ?? '')])
       .join('; '),
-  ).replace(/(?<![.\w])[a-z]+(?:_[a-z]+)+(?![.\w])/g, (name) => name.replace(/_/g, ' '));
+  )
+    .replace(/(?<![.\w])[a-z]+(?:_[a-z]+)+(?![.\w])/g, (name) => name.replace(/_/g, ' '))
+    .replace(/\d+\.\d{4,}/g, (digits) => String(Number(Number(digits).toPrecision(4))));
 
 /** What most people look for, first in its list. */
 const popular = {

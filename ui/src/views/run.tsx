@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { post } from '../api';
 import { choosing } from '../choose';
-import { bytes, devices, digits, dollars, grouped, parameters, percent, seconds } from '../format';
+import { bytes, devices, digits, dollars, grouped, parameters, percent, seconds, thousands } from '../format';
 import { useLive } from '../live';
 import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
@@ -36,13 +36,15 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
 
 const days = (value: number): string => `${digits(value)}\u202fdays`;
 
+const about = (value: number): string => `$\u202f${thousands(value)}`;
+
 /** 15e12 → 15 T, as runs are written. */
 const long = (tokens: number): string => (tokens < 1000 ? grouped(tokens) : parameters(tokens));
 
 function Headlines({ run, gpus }: { run: WholeRun; gpus: number }): JSX.Element {
   // By the day, as long as it takes.
   const daily = run.dollars / run.days;
-  const paid = { low: daily * run.days_low, value: run.dollars, high: daily * run.days_high, show: dollars };
+  const paid = { low: daily * run.days_low, value: run.dollars, high: daily * run.days_high, show: about };
   return (
     <dl class="headlines">
       <Headline
