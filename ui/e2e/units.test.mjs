@@ -75,6 +75,16 @@ test('a treemap keeps areas and stays inside', async () => {
   }
 });
 
+test('segments that are called the same are told apart', async () => {
+  const { segmentsOf } = await load('parts/breakdown.tsx');
+  const part = (label, share, parts = []) => ({ label, share, seconds: share, parts });
+  const named = segmentsOf([
+    part('prefill', 0.4, [part('multiply', 0.3), part('vision', 0.1), part('host', 0.0001)]),
+    part('decode', 0.6, [part('multiply', 0.5), part('host', 0.1)]),
+  ]).map(({ name }) => name);
+  assert.deepEqual(named, ['prefill', 'prefill: multiply', 'vision', 'decode', 'decode: multiply', 'host']);
+});
+
 test('numbers are read as people type them', async () => {
   const { wholeNumber } = await load('format.ts');
   for (const [text, value] of [
