@@ -39,6 +39,9 @@ expect() { # TEXT: the check fails and says so
 fresh
 bash "$check" "$tree" >/dev/null || { echo "a good tree is refused"; exit 1; }
 
+put src/site/CMakeLists.txt '# SPDX-License-Identifier: Apache-2.0' 'EXCLUDE REGEX "/(io/store|validate/calibrate|io/inflate|cli/main)"'
+expect "src/site/CMakeLists.txt: validate/fit.cpp needs <nlopt> and is not left out"
+
 edge() { # FILE INCLUDE MESSAGE
   fresh
   put "$1" "$spdx" '#pragma once' "#include $2"

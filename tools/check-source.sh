@@ -98,6 +98,19 @@ check_third_party() { # FILE
   done
 }
 
+# A page without a server has none of these libraries: its list of sources leaves out who needs them.
+check_site() {
+  local entry pattern home
+  [ -f src/site/CMakeLists.txt ] || return 0
+  for entry in "${third_party[@]}"; do
+    read -r pattern home <<<"$entry"
+    case $home in *toml.cpp) continue ;; src/sextant/*.cpp) ;; *) continue ;; esac
+    home=${home#src/sextant/}
+    grep -qF "${home%.cpp}|" src/site/CMakeLists.txt ||
+      problem "src/site/CMakeLists.txt: ${home} needs $pattern> and is not left out"
+  done
+}
+
 check_text() { # FILE
   local first=1
   [ "$(head -c 2 "$1")" = "#!" ] && first=2
@@ -154,6 +167,7 @@ while IFS= read -r file; do
   esac
 done <<<"$files"
 check_names
+check_site
 
 if [ "$problems" -gt 0 ]; then
   echo "$problems problems in $count files" >&2

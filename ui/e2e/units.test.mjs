@@ -31,6 +31,9 @@ test('numbers have three digits and a unit', async () => {
     [format.seconds(8.9214, 4), '8.921 s'],
     [format.seconds(0.00067581), '676 µs'],
     [format.seconds(7200), '2.00 h'],
+    [format.seconds(22809600), '264 days'],
+    [format.devices(1), '1 GPU'],
+    [format.devices(512), '512 GPUs'],
     [format.seconds(0), '0 ns'],
     [format.seconds(0.99996), '1.00 s'],
     [format.bytes(85899345920), '80.0 GiB'],
@@ -72,6 +75,16 @@ test('a treemap keeps areas and stays inside', async () => {
   }
 });
 
+test('segments that are called the same are told apart', async () => {
+  const { segmentsOf } = await load('parts/breakdown.tsx');
+  const part = (label, share, parts = []) => ({ label, share, seconds: share, parts });
+  const named = segmentsOf([
+    part('prefill', 0.4, [part('multiply', 0.3), part('vision', 0.1), part('host', 0.0001)]),
+    part('decode', 0.6, [part('multiply', 0.5), part('host', 0.1)]),
+  ]).map(({ name }) => name);
+  assert.deepEqual(named, ['prefill', 'prefill: multiply', 'vision', 'decode', 'decode: multiply', 'host']);
+});
+
 test('numbers are read as people type them', async () => {
   const { wholeNumber } = await load('format.ts');
   for (const [text, value] of [
@@ -103,10 +116,14 @@ test('an axis has one unit', async () => {
 });
 
 test('the server’s sentences have the form’s words', async () => {
-  const { inWords, labelOf, popularFirst, strategyLine } = await load('words.ts');
+  const { inWords, labelOf, plainly, popularFirst, strategyLine } = await load('words.ts');
   assert.equal(inWords('max_tpot: expected a quantity'), '“TPOT at most”: expected a quantity');
   assert.equal(inWords('--allow-long goes on all the same'), '“Beyond the model’s context” goes on all the same');
   assert.equal(inWords('some_other_field is wrong'), 'some_other_field is wrong');
+  assert.equal(plainly("core hopper, as H100; --core own: of the node's time"), 'core hopper, as H100');
+  assert.equal(plainly('no public price of b200: --price gives one'), 'no public price of b200: “Price” gives one');
+  assert.equal(plainly('checkpoint_bandwidth 122.0703125 MB/s'), 'checkpoint bandwidth 122.1 MB/s');
+  assert.equal(plainly('set model.vision.image_size'), 'set model.vision.image_size', 'as one has to type it');
   assert.equal(labelOf('tp'), 'Tensor');
   assert.equal(labelOf('no_such'), 'no such');
   assert.equal(strategyLine({ tp: 8, sp: true, pp: 1, zero: 1, microbatch: 2 }), 'tp 8, sp, microbatch 2, zero 1');

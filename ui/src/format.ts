@@ -40,11 +40,12 @@ const decimal = (unit: string): [number, string][] => [
 ];
 
 export const seconds = (value: number, significant = 3): string =>
-  value >= 3600
-    ? digits(value / 3600, significant) + thin + 'h'
+  value >= 2 * 86400
+    ? digits(value / 86400, significant) + thin + 'days'
     : scaled(
         value,
         [
+          [3600, 'h'],
           [1, 's'],
           [1e-3, 'ms'],
           [1e-6, 'µs'],
@@ -113,6 +114,8 @@ export function signedPercent(share: number, decimals = 1): string {
   return share > 0 && Number.parseFloat(text) !== 0 ? `+${text}` : text;
 }
 export const count = (value: number): string => grouped(value);
+/** 1 → 1 GPU, 512 → 512 GPUs. */
+export const devices = (value: number): string => `${grouped(value)} ${value === 1 ? 'GPU' : 'GPUs'}`;
 export const times = (ratio: number): string => digits(ratio, 3) + thin + '×';
 
 /** 175e9 → 175 B, as model sizes are written. */

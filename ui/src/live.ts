@@ -9,7 +9,12 @@ export interface Live<T> {
   answer: T | null;
   problems: Problem[];
   busy: boolean;
+  /** What is shown, or refused, is what is asked now. */
+  settled: boolean;
 }
+
+/** The latest answer or refusal, and the key that it is of. */
+type State<T> = Omit<Live<T>, 'settled'> & { of: string | null };
 
 /** A request still under way after this long is given up for the newer one. */
 const patience = 150; // ms
@@ -19,7 +24,7 @@ const patience = 150; // ms
  * until the hand rests, queueing all of them would lag behind it.
  */
 export function useLive<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Live<T> {
-  const [state, set] = useState<Live<T>>({ answer: null, problems: [], busy: key !== null });
+  const [state, set] = useState<State<T>>({ answer: null, problems: [], busy: key !== null, of: null });
   const latest = useRef({ key, ask });
   latest.current = { key, ask };
   const flight = useRef<{ key: string; started: number; controller: AbortController } | null>(null);
@@ -31,11 +36,11 @@ export function useLive<T>(key: string | null, ask: (signal: AbortSignal) => Pro
       const mine = { key: wanted, started: performance.now(), controller: new AbortController() };
       flight.current = mine;
       request(mine.controller.signal).then(
-        (answer) => land(mine, () => ({ answer, problems: [], busy: false })),
-        (error: unknown) => land(mine, (old) => ({ ...old, problems: problemsIn(error), busy: false })),
+        (answer) => land(mine, () => ({ answer, problems: [], busy: false, of: wanted })),
+        (error: unknown) => land(mine, (old) => ({ ...old, problems: problemsIn(error), busy: false, of: wanted })),
       );
     };
-    const land = (mine: NonNullable<typeof flight.current>, next: (old: Live<T>) => Live<T>): void => {
+    const land = (mine: NonNullable<typeof flight.current>, next: (old: State<T>) => State<T>): void => {
       if (flight.current !== mine) return; // given up for a newer one
       flight.current = null;
       set(next);
@@ -65,7 +70,7 @@ export function useLive<T>(key: string | null, ask: (signal: AbortSignal) => Pro
     },
     [],
   );
-  return state;
+  return { ...state, settled: state.of === key };
 }
 
 /** The key, once it has stayed the same for so long; null until then. For what is dear and may come later. */

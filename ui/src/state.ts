@@ -245,6 +245,7 @@ const integers = new Set([
   'output',
   'chunk',
   'speculate',
+  'images',
 ]);
 const floats = new Set(['acceptance', 'draft_cost']);
 const flags = new Set(['sp', 'offload', 'allow_long']);
@@ -291,6 +292,7 @@ const trainFields = new Set([
   'offload',
   'precision',
   'optimizer',
+  'images',
   'set',
 ]);
 const inferFields = new Set([
@@ -312,6 +314,7 @@ const inferFields = new Set([
   'acceptance',
   'draft_cost',
   'allow_long',
+  'images',
   'placement',
   'set',
 ]);

@@ -23,6 +23,7 @@ const tones: Record<string, Tone> = {
   spread: 'wait',
   optimizer: 'rest',
   offload: 'rest',
+  vision: 'rest',
   prefill: 'work-2',
   decode: 'work',
   multiply: 'work',
@@ -52,6 +53,7 @@ const meanings: Record<string, string> = {
   spread: 'waiting for the slowest device',
   optimizer: 'optimizer step, gradient norm',
   offload: 'states moved to and from the host',
+  vision: 'the tower that makes tokens of images',
   prefill: 'the prompt, until the first token',
   decode: 'the tokens after it, one step each',
   multiply: 'matrix multiplies with the weights',
@@ -135,6 +137,7 @@ const labels: Record<string, string> = {
   seq: 'Sequence',
   input: 'Input',
   output: 'Output',
+  images: 'Images',
   batching: 'Batching',
   tp: 'Tensor',
   pp: 'Pipeline',
@@ -162,6 +165,11 @@ const labels: Record<string, string> = {
   max_tpot: 'TPOT at most',
   max_ttft_p99: 'TTFT p99 at most',
   max_tpot_p99: 'TPOT p99 at most',
+  price: 'Price',
+  tokens: 'Tokens',
+  rate: 'Rate',
+  concurrency: 'Users',
+  replicas: 'Engines',
   set: 'What if',
   node: 'Process node',
   dram: 'Memory',
@@ -186,6 +194,17 @@ export const inWords = (text: string): string =>
       return label ? `“${label}”` : name;
     })
     .replace('/api/v1/presets lists all', 'the list shows all');
+
+/** A line of what was assumed, without the flags that would change it where the form has no such field. */
+export const plainly = (line: string): string =>
+  inWords(
+    line
+      .split('; ')
+      .filter((clause) => !/^--/.test(clause) || labels[fieldName(clause.split(/[ :]/)[0] ?? '')])
+      .join('; '),
+  )
+    .replace(/(?<![.\w])[a-z]+(?:_[a-z]+)+(?![.\w])/g, (name) => name.replace(/_/g, ' '))
+    .replace(/\d+\.\d{4,}/g, (digits) => String(Number(Number(digits).toPrecision(4))));
 
 /** What most people look for, first in its list. */
 const popular = {

@@ -16,6 +16,8 @@ constexpr int most_values = 4096;
 constexpr int most_in_microbatch = 64;
 /// Of a replica's share of the batch, and of replicas where the batch follows them.
 constexpr int most_times = 2048;
+/// Of a prompt or a sequence.
+constexpr int most_images = 64;
 
 /// Steps that a hand on a slider can tell apart: 1, 2, 3, 4, 6, 8, 12, 16, 24, …
 std::vector<int> round_numbers(int most) {
@@ -41,6 +43,7 @@ class Chooser {
     }
     if (!serves) all.set("gpus", devices());
     all.set("batch", serves ? requests() : sequences());
+    if (p_.model.vision.layers > 0) all.set("images", images());
     return all;
   }
 
@@ -109,8 +112,16 @@ class Chooser {
     return tried(in_.serving.batch, std::move(counts));
   }
 
+  /// None, or as many as there is room for.
+  Node images() {
+    std::vector<double> counts{0};
+    for (const int k : round_numbers(most_images)) counts.push_back(k);
+    const bool serves = x_.task == Task::infer;
+    return tried(serves ? in_.serving.images : in_.training.images, std::move(counts), 0);
+  }
+
   /// Those of the counts that may run, and the one that does.
-  Node tried(int& value, std::vector<double> counts) {
+  Node tried(int& value, std::vector<double> counts, int least = 1) {
     const int before = value;
     if (before > 0) counts.push_back(before);
     std::sort(counts.begin(), counts.end());
@@ -118,7 +129,7 @@ class Chooser {
     Node list = Node::array();
     list.items.reserve(counts.size());
     for (const double n : counts) {
-      if (n < 1 || n > std::numeric_limits<int>::max()) continue;
+      if (n < least || n > std::numeric_limits<int>::max()) continue;
       value = static_cast<int>(n);
       if (possible()) list.push(Node::of(value));
     }

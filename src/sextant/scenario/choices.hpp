@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `--choices`: the values that each axis of a strategy, the devices and the batch may take while
-// the others stay.
+// `--choices`: the values that each axis of a strategy, the devices, the batch and the images of a
+// model that sees may take while the others stay.
 #pragma once
 
 #include "sextant/io/node.hpp"

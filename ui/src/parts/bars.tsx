@@ -11,6 +11,8 @@ export interface Bar {
   tone?: string;
   faint?: boolean;
   after?: string;
+  /** Where the value lies, nine times in ten. */
+  range?: { low: number; high: number };
 }
 
 const row = 25;
@@ -23,7 +25,7 @@ export function Bars({ bars, label, most }: { bars: Bar[]; label: string; most?:
   const names = Math.min(width * 0.48, room(bars.map((bar) => bar.label)) + 6);
   const ends = room(bars.map((bar) => `${bar.text} ${bar.after ?? ''}`));
   const low = Math.min(0, ...bars.map((bar) => bar.value));
-  const high = Math.max(most ?? 0, ...bars.map((bar) => bar.value));
+  const high = Math.max(most ?? 0, ...bars.map((bar) => Math.max(bar.value, bar.range?.high ?? 0)));
   const scale = Math.max(10, width - names - ends) / (high - low || 1);
   const zero = names - low * scale;
   return (
@@ -52,8 +54,15 @@ export function Bars({ bars, label, most }: { bars: Bar[]; label: string; most?:
                   height={row - 10}
                   fill={bar.tone ?? 'var(--work)'}
                 />
+                {bar.range && (
+                  <path
+                    class="whisker"
+                    d={`M${zero + bar.range.low * scale} ${y + row / 2}H${zero + bar.range.high * scale}m0 -3v6`}
+                    stroke="currentColor"
+                  />
+                )}
                 <text
-                  x={Math.max(zero, end) + 6}
+                  x={Math.max(zero, end, zero + (bar.range?.high ?? 0) * scale) + 6}
                   y={y + row / 2}
                   dy="0.35em"
                   fill={bar.faint ? 'var(--faint)' : 'currentColor'}

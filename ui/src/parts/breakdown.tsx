@@ -126,20 +126,32 @@ function Branch({ part, depth, largest }: { part: Part; depth: number; largest: 
   );
 }
 
+/** Every segment with its name; of two that are called the same, with the whole's that it is a part of. */
+export function segmentsOf(parts: Part[]): { part: Part; name: string }[] {
+  const labels = parts.flatMap((whole) => whole.parts.filter(visible).map(({ label }) => label));
+  const shared = (label: string): boolean => labels.indexOf(label) !== labels.lastIndexOf(label);
+  return parts
+    .filter(visible)
+    .flatMap((whole) => [
+      { part: whole, name: whole.label },
+      ...whole.parts
+        .filter(visible)
+        .map((part) => ({ part, name: shared(part.label) ? `${whole.label}: ${part.label}` : part.label })),
+    ]);
+}
+
 /** Segments too narrow for their names, named below. */
 function Unlabelled({ parts, scale }: { parts: Part[]; scale: number }): JSX.Element {
-  const narrow = parts
-    .flatMap((part) => [part, ...part.parts])
-    .filter((part) => visible(part) && !fits(part.label, part.seconds * scale));
+  const narrow = segmentsOf(parts).filter(({ part }) => !fits(part.label, part.seconds * scale));
   return (
     <p class="note narrow" aria-hidden="true">
-      {narrow.map((part, index) => (
+      {narrow.map(({ part, name }, index) => (
         <span key={index} class="legend">
           <svg class="swatch" width="10" height="10">
             <Hatch />
             <rect width="10" height="10" fill={fill(toneOf(part.label))} />
           </svg>
-          {part.label} {percent(part.share)}
+          {name} {percent(part.share)}
         </span>
       ))}
     </p>

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { percent, signedPercent } from '../format';
 import { address, params } from '../state';
 import type { NearestCase, Sensitivity } from '../types';
-import { resourceName } from '../words';
+import { plainly, resourceName } from '../words';
 import { Bars } from './bars';
 import { Figure } from './figure';
 
@@ -114,7 +114,9 @@ function Listed({ title, of }: { title: string; of: string[] }): JSX.Element | n
   );
 }
 
-export const Assumptions = ({ of }: { of: string[] }): JSX.Element | null => <Listed title="Assumed" of={of} />;
+export const Assumptions = ({ of }: { of: string[] }): JSX.Element | null => (
+  <Listed title="Assumed" of={of.map(plainly)} />
+);
 
 /** Choices that lie outside of everything measured, each once. */
 export const OutsideMeasured = ({ of }: { of: string[] }): JSX.Element | null => (

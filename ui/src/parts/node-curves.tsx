@@ -85,6 +85,12 @@ function endLabels(ends: SweepPoint[], of: (point: SweepPoint) => number, [low, 
   return labels.map(({ point, at }) => ({ point, at: Math.exp(at - excess / 2) }));
 }
 
+/** Every node has its name where there is room for all of them; every other one else, the last among them. */
+const ticksOf = (nodes: NodeFacts[], width: number): string[] => {
+  const every = (width - 114) / nodes.length < 30 ? 2 : 1; // px, of a name and a space
+  return nodes.map(label).filter((_, index) => (nodes.length - 1 - index) % every === 0);
+};
+
 function curves(
   points: SweepPoint[],
   nodes: NodeFacts[],
@@ -98,11 +104,11 @@ function curves(
   const values = points.map(of);
   const range: [number, number] =
     values.length > 0 ? [Math.min(...values) / 1.15, Math.max(...values) * 1.15] : [1, 10];
-  return () => ({
+  return (width) => ({
     marginLeft: 56,
     marginRight: 58,
     marginBottom: 40,
-    x: { type: 'point', domain: nodes.map(label), label: 'process node →' },
+    x: { type: 'point', domain: nodes.map(label), ticks: ticksOf(nodes, width), label: 'process node →' },
     y: { type: 'log', domain: range, label: axis, grid: true, ticks: decades(...range), tickFormat: '~s' },
     marks: [
       line(points, {
@@ -179,11 +185,17 @@ const slicesOf = (points: SweepPoint[], of: (point: SweepPoint) => Shares): Slic
   );
 
 function stacks(slices: Slice[], nodes: NodeFacts[]): (width: number) => PlotOptions {
-  return () => ({
+  return (width) => ({
     marginLeft: 56,
     marginRight: 58,
     marginBottom: 40,
-    x: { type: 'band', domain: nodes.map(label), label: 'process node →', padding: 0.18 },
+    x: {
+      type: 'band',
+      domain: nodes.map(label),
+      ticks: ticksOf(nodes, width),
+      label: 'process node →',
+      padding: 0.18,
+    },
     y: { label: '↑ share of the time', tickFormat: '.0%', domain: [0, 1] },
     color: { domain: bounds.map(([name]) => name), range: bounds.map(([, tone]) => tone) },
     marks: [

@@ -12,7 +12,7 @@ import type { Found, Sample, SearchAnswer } from '../types';
 import { strategyLine } from '../words';
 import { Figure, PlotBox, decades, tipStyle } from './figure';
 
-export const nameOf = (found: Found): string => found.summary ?? strategyLine(found.strategy);
+export const nameOf = (found: Found): string => (found.summary ?? strategyLine(found.strategy)).replace(/_/g, ' ');
 
 /** A point of the scatter: where it lies, and what was found there. */
 interface Point {

@@ -175,20 +175,40 @@ function Degree({
   );
 }
 
-function TrainWorkload({ used }: { used: Used }): JSX.Element {
+/** Of models that see; the others have nothing to choose. */
+function Images({ used, hint }: { used: Used; hint: string }): JSX.Element | null {
+  const value = number('images', used, 0);
+  const values = legal('images', used);
+  if (!values && value === 0) return null;
+  return (
+    <NumberField
+      label="Images"
+      hint={hint}
+      name="images"
+      value={value}
+      values={values ?? [0, value]}
+      problems={problemsOf(used.problems, 'images')}
+      onChange={(images) => change({ images: images === 0 ? undefined : images })}
+    />
+  );
+}
+
+function TrainWorkload({ used, anySize }: { used: Used; anySize?: boolean | undefined }): JSX.Element {
   const problems = used.problems;
   return (
     <>
-      <NumberField
-        label="GPUs"
-        name="gpus"
-        free
-        value={number('gpus', used, 8)}
-        values={legal('gpus', used) ?? powers}
-        show={grouped}
-        problems={problemsOf(problems, 'gpus')}
-        onChange={(value) => change({ gpus: value })}
-      />
+      {!anySize && (
+        <NumberField
+          label="GPUs"
+          name="gpus"
+          free
+          value={number('gpus', used, 8)}
+          values={legal('gpus', used) ?? powers}
+          show={grouped}
+          problems={problemsOf(problems, 'gpus')}
+          onChange={(value) => change({ gpus: value })}
+        />
+      )}
       <NumberField
         label="Batch"
         hint="sequences a step, over all replicas"
@@ -211,6 +231,7 @@ function TrainWorkload({ used }: { used: Used }): JSX.Element {
         problems={problemsOf(problems, 'seq')}
         onChange={(value) => change({ seq: value })}
       />
+      <Images used={used} hint="images a sequence, whose tokens are among its own" />
     </>
   );
 }
@@ -243,6 +264,7 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
         problems={of('input')}
         onChange={(input) => change({ input })}
       />
+      <Images used={used} hint="images a prompt, whose tokens join its own" />
       <NumberField
         label="Output"
         hint="tokens generated"
@@ -501,6 +523,8 @@ interface ScenarioProps {
   used: Used;
   /** Search chooses the strategy itself. */
   free?: boolean;
+  /** The view tries sizes of its own. */
+  anySize?: boolean;
   /** What only a search asks. */
   aims?: ComponentChildren;
   /** Pipelines exist in training alone. */
@@ -510,7 +534,7 @@ interface ScenarioProps {
   unfolded?: boolean;
 }
 
-export function Scenario({ used, free, aims, trainingOnly, extra, unfolded }: ScenarioProps): JSX.Element {
+export function Scenario({ used, free, anySize, aims, trainingOnly, extra, unfolded }: ScenarioProps): JSX.Element {
   const training = kind.value === 'train';
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
@@ -551,7 +575,7 @@ export function Scenario({ used, free, aims, trainingOnly, extra, unfolded }: Sc
             onChange={(runtime) => change({ runtime })}
           />
           <h2>Workload</h2>
-          {training ? <TrainWorkload used={used} /> : <ServeWorkload used={used} anyBatch={free} />}
+          {training ? <TrainWorkload used={used} anySize={anySize} /> : <ServeWorkload used={used} anyBatch={free} />}
           {free && (training ? <TrainPrecision used={used} /> : <ServePrecision used={used} />)}
           {aims && <h2>Aim</h2>}
           {aims}

@@ -8,6 +8,7 @@ import { bytes, digits, grouped, joules, percent, seconds, times } from '../form
 import { useLive } from '../live';
 import { Hatch } from '../parts/breakdown';
 import { Bars } from '../parts/bars';
+import type { Bar } from '../parts/bars';
 import { OutsideMeasured } from '../parts/evidence';
 import { Choice, Picker, Problems } from '../parts/fields';
 import { Figure, useWidth } from '../parts/figure';
@@ -18,7 +19,7 @@ import type { Answer, CompareAnswer, Difference, Fields } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
 import { fill, toneOf } from '../words';
-import { Placeholder } from './predict';
+import { Placeholder, inverseOf, rangeOf } from './predict';
 
 type Change = Readonly<Record<string, string>>;
 
@@ -250,25 +251,52 @@ interface Metric {
   of: (answer: Answer) => number | undefined;
   show: (value: number) => string;
   better: 'less' | 'more';
+  /** A time, or what is reached in it: known as well as the whole step or request is. */
+  timed?: boolean;
 }
 
 const metrics: Metric[] = [
-  { name: 'step', of: (a) => (isTraining(a) ? a.step_seconds : undefined), show: seconds, better: 'less' },
+  { name: 'step', of: (a) => (isTraining(a) ? a.step_seconds : undefined), show: seconds, better: 'less', timed: true },
   {
     name: 'tokens/s a GPU',
     of: (a) => (isTraining(a) ? a.tokens_per_second_per_gpu : a.output_tokens_per_second_per_gpu),
     show: (v) => (v < 10 ? digits(v) : grouped(v)),
     better: 'more',
+    timed: true,
   },
-  { name: 'MFU', of: (a) => (isTraining(a) ? a.mfu : undefined), show: percent, better: 'more' },
-  { name: 'time a token', of: (a) => (isTraining(a) ? undefined : a.tpot_seconds), show: seconds, better: 'less' },
-  { name: 'first token', of: (a) => (isTraining(a) ? undefined : a.ttft_seconds), show: seconds, better: 'less' },
-  { name: 'request', of: (a) => (isTraining(a) ? undefined : a.latency_seconds), show: seconds, better: 'less' },
+  { name: 'MFU', of: (a) => (isTraining(a) ? a.mfu : undefined), show: percent, better: 'more', timed: true },
+  {
+    name: 'time a token',
+    of: (a) => (isTraining(a) ? undefined : a.tpot_seconds),
+    show: seconds,
+    better: 'less',
+    timed: true,
+  },
+  {
+    name: 'first token',
+    of: (a) => (isTraining(a) ? undefined : a.ttft_seconds),
+    show: seconds,
+    better: 'less',
+    timed: true,
+  },
+  {
+    name: 'request',
+    of: (a) => (isTraining(a) ? undefined : a.latency_seconds),
+    show: seconds,
+    better: 'less',
+    timed: true,
+  },
   { name: 'memory', of: (a) => a.memory.total_bytes, show: bytes, better: 'less' },
   { name: 'energy a token', of: (a) => a.energy?.joules_per_token, show: joules, better: 'less' },
 ];
 
 const letter = (index: number): string => String.fromCharCode(65 + index);
+
+/** How far the value may lie off, where it follows from the predicted time. */
+function sureOf({ timed, better, show }: Metric, value: number, answer: Answer | undefined): Pick<Bar, 'range'> {
+  if (!timed || !answer) return {};
+  return { range: (better === 'less' ? rangeOf : inverseOf)(value, answer, show) };
+}
 
 function MetricFigure({
   metric,
@@ -288,6 +316,7 @@ function MetricFigure({
     text: metric.show(value),
     after: index === 0 ? '' : times(value / first),
     tone: index === 0 ? 'var(--rest)' : 'var(--work)',
+    ...sureOf(metric, value, answers[index]),
   }));
   return (
     <Figure
@@ -372,6 +401,14 @@ function Stacks({ answers, names }: { answers: Answer[]; names: string[] }): JSX
   );
 }
 
+/** How likely the later of two is the faster. */
+const likely = (later: string, probability: number): string =>
+  probability > 0.99
+    ? `Surely ${later} is the faster.`
+    : probability < 0.01
+      ? `Surely ${later} is the slower.`
+      : `${later} is the faster with ${percent(probability, 0)} certainty.`;
+
 const faster = (ratio: number): string =>
   Math.abs(Math.log(ratio)) < 0.0005 ? 'as fast' : ratio < 1 ? `${times(1 / ratio)} faster` : `${times(ratio)} slower`;
 
@@ -389,7 +426,7 @@ function Factors({ difference, names }: { difference: Difference; names: string[
     <Figure
       name={`factors-${letter(difference.from)}-${letter(difference.to)}`}
       title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
-      note={`${names[difference.from]} → ${names[difference.to]}; ${(difference.metric ?? 'the time').replace(/_/g, ' ')}, and the factors that multiply to it`}
+      note={`${names[difference.from]} → ${names[difference.to]}; ${(difference.metric ?? 'the time').replace(/_/g, ' ')}, and the factors that multiply to it. ${likely(letter(difference.to), difference.probability_faster)}`}
       rows={() => factors.map((factor) => ({ ...factor }))}
     >
       <Bars
@@ -413,8 +450,14 @@ export function Compare(): JSX.Element {
   const requests = scenarios.map((scenario) => requestOf(scenario));
   const ready = requests.every((request): request is Fields => request !== null);
   const body: Fields = { kind: kind.value, scenarios: ready ? requests : [] };
-  const live = useLive<CompareAnswer>(ready ? JSON.stringify(body) : null, (signal) => post('/compare', body, signal));
+  // The names of the scenarios that were asked about stay with their answer until the next one comes.
+  const live = useLive<CompareAnswer & { names: string[] }>(ready ? JSON.stringify(body) : null, async (signal) => ({
+    ...(await post<CompareAnswer>('/compare', body, signal)),
+    names,
+  }));
   const answers = live.answer?.answers ?? [];
+  const shown = live.answer?.names ?? names;
+  const stale = live.problems.length > 0 || !live.settled;
   // While the next answer comes, its scenarios are not those of this one.
   const current =
     answers.length === scenarios.length && answers.every((answer) => isTraining(answer) === (kind.value === 'train'));
@@ -452,7 +495,7 @@ export function Compare(): JSX.Element {
       </p>
       <Problems of={live.problems} named />
       {current && live.answer ? (
-        <div class={`result ${live.problems.length > 0 ? 'stale' : ''}`} data-ready={live.problems.length === 0}>
+        <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
           {answers.map(
             (answer, index) =>
               !answer.memory.fits && (
@@ -467,16 +510,17 @@ export function Compare(): JSX.Element {
               answer.uncertainty.unmeasured.map(({ sentence }) => `${letter(index)}: ${sentence}`),
             )}
           />
+          <p class="note">The line at a bar’s end is where nine cases of ten lie.</p>
           <div class="multiples fine">
             {metrics.map((metric) => (
-              <MetricFigure key={metric.name} metric={metric} answers={answers} names={names} />
+              <MetricFigure key={metric.name} metric={metric} answers={answers} names={shown} />
             ))}
           </div>
-          <Stacks answers={answers} names={names} />
+          <Stacks answers={answers} names={shown} />
           <h2>What makes the difference</h2>
           <div class="pair">
             {live.answer.differences.map((difference) => (
-              <Factors key={difference.to} difference={difference} names={names} />
+              <Factors key={difference.to} difference={difference} names={shown} />
             ))}
           </div>
         </div>

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Refusal, inlined, post } from '../api';
-import { bytes, grouped, percent, seconds, tokens } from '../format';
+import { bytes, devices, grouped, percent, seconds, times, tokens } from '../format';
 import { problemsIn } from '../live';
 import { Choice, NumberField, Picker, Problems } from '../parts/fields';
 import { SaveCsv } from '../parts/figure';
@@ -12,7 +12,17 @@ import { Side } from '../parts/side';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { scenarioOf } from '../search';
-import { address, change, examples, madeSystems, params, presets, requestOf, systemFacts } from '../state';
+import {
+  address,
+  change,
+  examples,
+  madeSystems,
+  params,
+  presets,
+  requestOf,
+  systemFacts,
+  unpackedConfigs,
+} from '../state';
 import type { Params } from '../state';
 import type { Fields, InferAnswer, Problem, SearchAnswer } from '../types';
 import { popularFirst } from '../words';
@@ -150,7 +160,7 @@ function Fewest({ grid, models, systems }: { grid: Grid; models: string[]; syste
         const cell = at(model);
         if (!cell) return null;
         if (cell.gpus === null || !cell.scenario) return '–';
-        const title = `${model} on ${system}: ${grouped(cell.gpus)} GPUs, ${percent(cell.memory, 0)} of their memory`;
+        const title = `${model} on ${system}: ${devices(cell.gpus)}, ${percent(cell.memory, 0)} of their memory`;
         return (
           <a href={address('predict', cell.scenario)} title={title}>
             {grouped(cell.gpus)}
@@ -187,6 +197,8 @@ function useHeat(values: Params): { points: Point[]; problems: Problem[]; done: 
   const key = JSON.stringify(request);
   useEffect(() => {
     if (!request || inlined) return undefined;
+    // What was asked before stands under another title.
+    setHeat({ points: [], problems: [], done: false });
     const points: Point[] = [];
     let problems: Problem[] = [];
     const output = 128;
@@ -229,14 +241,16 @@ function Heat({ values }: { values: Params }): JSX.Element {
     of: (batch) => {
       const answer = at(context, batch)?.answer;
       if (!answer) return null;
-      return answer.memory.fits ? seconds(answer.tpot_seconds, 2) : percent(fullness(answer.memory), 0);
+      if (answer.memory.fits) return seconds(answer.tpot_seconds, 2);
+      const full = fullness(answer.memory);
+      return full < 10 ? percent(full, 0) : times(full);
     },
   });
   return (
     <section data-heat={points.length > 0}>
       <header class="caption">
         <h3>
-          How long, how many: {modelTitle(values)} on {gpus ? `${grouped(gpus)} ` : ''}GPUs of {values['system']}
+          How long, how many: {modelTitle(values)} on {gpus ? devices(gpus) : 'GPUs'} of {values['system']}
         </h3>
         <SaveCsv
           name="context-batch"
@@ -265,6 +279,17 @@ function Heat({ values }: { values: Params }): JSX.Element {
       />
     </section>
   );
+}
+
+/** As many ways to cut by tensors as are usual, where so many divide the heads. */
+function usualDegree(values: Params): number {
+  const packed = values['config'] ? unpackedConfigs.value.get(values['config']) : undefined;
+  const heads = packed
+    ? Number(packed['num_attention_heads'])
+    : presets.value?.models.find(({ name }) => name === values['model'])?.heads;
+  const most = Math.min(8, systemFacts(values)?.devices_per_node ?? 8);
+  const degrees = [8, 7, 6, 5, 4, 3, 2].filter((degree) => degree <= most);
+  return heads ? (degrees.find((degree) => heads % degree === 0) ?? 1) : most;
 }
 
 export function Fits(): JSX.Element {
@@ -297,7 +322,7 @@ export function Fits(): JSX.Element {
           ...(config ? { config } : { model: model ?? '' }),
           system: system ?? '',
           ...(made ? { made } : {}),
-          tp: '8',
+          tp: String(usualDegree(params.value)),
           precision,
           kv_precision: kv,
         };

@@ -6,8 +6,8 @@ import { choosing } from '../choose';
 import {
   byteRate,
   bytes,
+  devices,
   flopRate,
-  grouped,
   percent,
   seconds,
   signedPercent,
@@ -29,7 +29,7 @@ import type { DramFacts } from '../tier';
 import type { Answer, Fields, Problem, SystemFacts } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
-import { Headline, Placeholder, Refused, split } from './predict';
+import { Headline, Placeholder, Refused, inverseOf, split } from './predict';
 
 /** A resource, what it is now, and the settings that multiply it. */
 interface Knob {
@@ -179,7 +179,8 @@ function Result({
     <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
         <h1>
-          {after.model} <span>on</span> {grouped(after.gpus)} GPUs <span>that do not exist</span>
+          {after.model} <span>on</span> {devices(after.gpus)}{' '}
+          <span>that {after.gpus === 1 ? 'does' : 'do'} not exist</span>
         </h1>
         <p class="subtitle">
           {settings.length === 0
@@ -203,6 +204,7 @@ function Result({
         <Headline
           label="tokens/s"
           value={thousands(rate(after))}
+          range={inverseOf(rate(after), after, thousands)}
           detail={`${signedPercent(rate(after) / rate(before) - 1)} against ${thousands(rate(before))}`}
         />
         <Headline

@@ -14,6 +14,8 @@ import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { change, kind, params, requestOf } from '../state';
 import type { Fields, ModelAnswer, ModelBranch, ModelOperator, OpsAnswer } from '../types';
+import { usedBy } from '../used';
+import { useWhole } from '../whole';
 import { Headline, Placeholder, Refused, split } from './predict';
 
 const some = (value: number, show: (value: number) => string): string => (value > 0 ? show(value) : '–');
@@ -234,6 +236,13 @@ function Result({ answer, ops, stale }: { answer: ModelAnswer; ops: OpsAnswer | 
             answer.state_bytes > 0 ? `and ${bytes(answer.state_bytes)} a sequence` : `in ${answer.cache_precision}`
           }
         />
+        {answer.image_patches > 0 && (
+          <Headline
+            label="an image"
+            {...split(flops(answer.image_flops))}
+            detail={`${grouped(answer.image_patches)} patches, ${grouped(answer.image_tokens)} tokens`}
+          />
+        )}
       </dl>
       <Figure
         name="layers"
@@ -294,9 +303,10 @@ export function ModelView(): JSX.Element {
   const request = choosing.value ? null : requestOf(params.value);
   const training = kind.value === 'train';
   const model = request?.['model'];
-  const length = training
-    ? Number(params.value['seq'] ?? 2048)
-    : Number(params.value['input'] ?? 1024) + Number(params.value['output'] ?? 256);
+  const { answer: whole } = useWhole(choosing.value ? null : params.value);
+  const used = usedBy(whole);
+  const said = (name: string, usual: number): number => Number(params.value[name] ?? used[name] ?? usual);
+  const length = training ? said('seq', 2048) : said('input', 512) + said('output', 128);
   const asked: Fields | null =
     model === undefined ? null : { model, seq: length, kv_precision: params.value['kv_precision'] ?? 'bf16' };
   const graph = useLive<ModelAnswer>(asked && JSON.stringify(asked), (signal) => post('/model', asked ?? {}, signal));
@@ -306,10 +316,13 @@ export function ModelView(): JSX.Element {
     ...(training ? {} : { phase: params.value['phase'] ?? 'decode' }),
   };
   const ops = useLive<OpsAnswer>(body && JSON.stringify(body), (signal) => post('/ops', body ?? {}, signal));
-  const problems = [...graph.problems, ...ops.problems];
+  // Both questions have the model in common, and what is wrong with it.
+  const problems = [
+    ...new Map([...graph.problems, ...ops.problems].map((one) => [one.field + one.message, one])).values(),
+  ];
   return (
     <div class="columns">
-      <Scenario used={{ values: {}, choices: undefined, problems }} />
+      <Scenario used={{ values: used, choices: whole?.choices, problems }} />
       <main>
         <Refused problems={graph.answer ? problems : []} />
         {graph.answer ? (

@@ -15,8 +15,9 @@ import { Scenario } from '../parts/scenario';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { change, kind, params, requestOf } from '../state';
-import type { Answer, DeviceFacts, Fields, Operator, OpsAnswer } from '../types';
+import type { DeviceFacts, Fields, Operator, OpsAnswer } from '../types';
 import { usedBy } from '../used';
+import { useWhole } from '../whole';
 import { Placeholder, Refused } from './predict';
 
 const shareOf = (operator: Operator, whole: number): number =>
@@ -372,15 +373,12 @@ export function Operators(): JSX.Element {
   const request = choosing.value ? null : requestOf(params.value);
   const body: Fields | null = request && { ...request, kernel: kind.value, ...(training ? {} : { phase }) };
   const live = useLive<OpsAnswer>(body && JSON.stringify(body), (signal) => post('/ops', body ?? {}, signal));
-  const asked: Fields | null = request && { ...request, choices: true };
-  const whole = useLive<Answer>(asked && JSON.stringify(asked) + kind.value, (signal) =>
-    post(training ? '/train' : '/infer', asked ?? {}, signal),
-  );
+  const { answer: whole } = useWhole(choosing.value ? null : params.value);
   const device = useSystem()?.device ?? null;
   return (
     <div class="columns">
       <Scenario
-        used={{ values: usedBy(whole.answer), choices: whole.answer?.choices, problems: live.problems }}
+        used={{ values: usedBy(whole), choices: whole?.choices, problems: live.problems }}
         extra={
           training ? null : (
             <Choice

@@ -5,7 +5,7 @@ import { dot, line, text } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { choosing } from '../choose';
 import { inlined, post } from '../api';
-import { bytes, digits, grouped, hertz, joules, percent, seconds, thousands, watts } from '../format';
+import { bytes, devices, digits, grouped, hertz, joules, percent, seconds, thousands, watts } from '../format';
 import { useLive, useRested } from '../live';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
@@ -78,20 +78,18 @@ export function split(text: string): { value: string; unit: string } {
 }
 
 /** A time with the interval of the whole answer. */
-const rangeOf = (value: number, answer: Answer, show: (value: number) => string) => {
+export const rangeOf = (value: number, answer: Answer, show: (value: number) => string) => {
   const { low, high } = spreadOf(answer);
   return { low: value * low, value, high: value * high, show };
 };
 
+/** What is reached a second is the less the longer it takes. */
+export const inverseOf = (value: number, answer: Answer, show: (value: number) => string) => {
+  const { low, high } = spreadOf(answer);
+  return { low: value / high, value, high: value / low, show };
+};
+
 function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
-  const spread = spreadOf(answer);
-  // What is reached a second is the less the longer the step is.
-  const inverse = (value: number, show: (value: number) => string) => ({
-    low: value / spread.high,
-    value,
-    high: value / spread.low,
-    show,
-  });
   return (
     <dl class={`headlines ${answer.memory.fits ? '' : 'unfit'}`}>
       <Headline
@@ -106,14 +104,14 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
         label="tokens/s"
         means={meaningOf('tokens/s')}
         value={grouped(answer.tokens_per_second)}
-        range={inverse(answer.tokens_per_second, thousands)}
+        range={inverseOf(answer.tokens_per_second, answer, thousands)}
         detail={`${grouped(answer.tokens_per_second_per_gpu)} a GPU`}
       />
       <Headline
         label="MFU"
         means={meaningOf('MFU')}
         {...split(percent(answer.mfu))}
-        range={inverse(answer.mfu, (value) => percent(Math.min(1, value), 0))}
+        range={inverseOf(answer.mfu, answer, (value) => percent(Math.min(1, value), 0))}
         detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}`}
       />
       <Headline
@@ -133,6 +131,10 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
   );
 }
 
+/** What comes with a request: its tokens, and its images where there are some. */
+const promptOf = ({ input, images }: InferAnswer['serving']): string =>
+  `${grouped(input)} tokens${images > 0 ? ` and ${images} ${images === 1 ? 'image' : 'images'}` : ''} in`;
+
 function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
   return (
     <dl class={`headlines ${answer.memory.fits ? '' : 'unfit'}`}>
@@ -149,12 +151,13 @@ function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
         means={meaningOf('TTFT')}
         {...split(seconds(answer.ttft_seconds))}
         range={rangeOf(answer.ttft_seconds, answer, seconds)}
-        detail={`${grouped(answer.serving.input)} tokens in`}
+        detail={promptOf(answer.serving)}
       />
       <Headline
         label="tokens/s"
         means={meaningOf('output tokens/s')}
         value={grouped(answer.output_tokens_per_second)}
+        range={inverseOf(answer.output_tokens_per_second, answer, thousands)}
         detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`}
       />
       <Headline
@@ -355,15 +358,14 @@ function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
     <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>on</span> {grouped(answer.gpus)} {answer.gpus === 1 ? 'GPU' : 'GPUs'} <span>of</span>{' '}
-          {answer.system}
+          {answer.model} <span>on</span> {devices(answer.gpus)} <span>of</span> {answer.system}
         </h1>
         <p class="subtitle">
           {strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })};{' '}
           {answer.strategy.precision};{' '}
           {training
             ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens`
-            : `batch ${grouped(answer.serving.batch)}, ${grouped(answer.serving.input)} tokens in, ${grouped(answer.serving.output)} out`}
+            : `batch ${grouped(answer.serving.batch)}, ${promptOf(answer.serving)}, ${grouped(answer.serving.output)} out`}
           ; {answer.runtime}
         </p>
       </header>
@@ -440,7 +442,8 @@ export function Predict(): JSX.Element {
   const problems = live.problems;
   return (
     <div class="columns">
-      <Scenario unfolded used={{ values: usedBy(answer), choices: answer?.choices, problems }} />
+      {/* Where the form stands above the answer, who comes first wants to know what this is. */}
+      <Scenario unfolded={!bare.value} used={{ values: usedBy(answer), choices: answer?.choices, problems }} />
       <main>
         {bare.value && <Welcome />}
         {answer ? (

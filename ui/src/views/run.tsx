@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { post } from '../api';
 import { choosing } from '../choose';
-import { bytes, digits, dollars, grouped, percent, seconds } from '../format';
+import { bytes, devices, digits, dollars, grouped, parameters, percent, seconds, thousands } from '../format';
 import { useLive } from '../live';
 import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
@@ -36,7 +36,15 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
 
 const days = (value: number): string => `${digits(value)}\u202fdays`;
 
+const about = (value: number): string => `$\u202f${thousands(value)}`;
+
+/** 15e12 → 15 T, as runs are written. */
+const long = (tokens: number): string => (tokens < 1000 ? grouped(tokens) : parameters(tokens));
+
 function Headlines({ run, gpus }: { run: WholeRun; gpus: number }): JSX.Element {
+  // By the day, as long as it takes.
+  const daily = run.dollars / run.days;
+  const paid = { low: daily * run.days_low, value: run.dollars, high: daily * run.days_high, show: about };
   return (
     <dl class="headlines">
       <Headline
@@ -44,11 +52,12 @@ function Headlines({ run, gpus }: { run: WholeRun; gpus: number }): JSX.Element 
         label="the whole run"
         {...split(days(run.days))}
         range={{ low: run.days_low, value: run.days, high: run.days_high, show: days }}
-        detail={`${grouped(run.steps)} steps on ${grouped(gpus)} GPUs`}
+        detail={`${grouped(run.steps)} steps on ${devices(gpus)}`}
       />
       <Headline
         label="cost"
         value={run.dollars > 0 ? dollars(run.dollars) : '–'}
+        {...(run.dollars > 0 ? { range: paid } : {})}
         detail={
           run.dollars > 0
             ? `${grouped(run.gpu_hours)} GPU hours`
@@ -103,10 +112,10 @@ function Result({ answer, run, stale }: { answer: TrainAnswer; run: WholeRun; st
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>on</span> {params.value['tokens'] ?? usualTokens} <span>tokens</span>
+          {answer.model} <span>on</span> {long(run.tokens)} <span>{run.tokens === 1 ? 'token' : 'tokens'}</span>
         </h1>
         <p class="subtitle">
-          {grouped(answer.gpus)} GPUs of {answer.system}; {strategyLine(answer.strategy)}; {answer.runtime}
+          {devices(answer.gpus)} of {answer.system}; {strategyLine(answer.strategy)}; {answer.runtime}
         </p>
       </header>
       <Headlines run={run} gpus={answer.gpus} />

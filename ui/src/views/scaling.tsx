@@ -6,7 +6,7 @@ import { dot, line, pointer, text, tip } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { inlined, post } from '../api';
 import { bestRequest } from '../choose';
-import { bytes, digits, grouped, percent, seconds, thousands } from '../format';
+import { bytes, devices, digits, grouped, percent, seconds, thousands } from '../format';
 import { problemsIn } from '../live';
 import { NumberField, Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
@@ -17,7 +17,9 @@ import { scenarioOf } from '../search';
 import { address, change, kind, params, systemFacts } from '../state';
 import type { Params } from '../state';
 import type { Found, Problem, SearchAnswer } from '../types';
-import { Headline, Placeholder, split } from './predict';
+import { usedBySearch } from '../used';
+import { useSure } from '../whole';
+import { Headline, Placeholder, inverseOf, split } from './predict';
 
 const sizes = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 
@@ -32,6 +34,9 @@ interface Point {
 }
 
 interface Curve {
+  /** The scenario that it is of, and what the searches held where that is silent. */
+  values: Params;
+  used: Params;
   points: Point[];
   refused: number[];
   problems: Problem[];
@@ -42,21 +47,32 @@ const rateOf = ({ prediction }: Found): number =>
   prediction.tokens_per_second ?? prediction.total_output_tokens_per_second ?? prediction.output_tokens_per_second ?? 0;
 
 function useCurve(values: Params, list: number[]): Curve {
-  const [curve, setCurve] = useState<Curve>({ points: [], refused: [], problems: [], done: false });
+  const [curve, setCurve] = useState<Curve>({
+    values,
+    used: {},
+    points: [],
+    refused: [],
+    problems: [],
+    done: false,
+  });
   const key = JSON.stringify([values, list]);
   useEffect(() => {
     if (inlined) return undefined;
     const controller = new AbortController();
+    setCurve((last) => ({ ...last, done: false })); // until this one's first point
     const rest = setTimeout(async () => {
       const points: Point[] = [];
       const refused: number[] = [];
       let problems: Problem[] = [];
+      let used: Params = {};
       for (const gpus of list) {
         const asked = { ...values, gpus: String(gpus) };
         const fields = bestRequest(asked);
         if (!fields) return;
         try {
-          const [found] = (await post<SearchAnswer>('/best', fields, controller.signal)).best;
+          const answer = await post<SearchAnswer>('/best', fields, controller.signal);
+          const [found] = answer.best;
+          used = usedBySearch(answer);
           if (found) {
             const rate = rateOf(found);
             const first = points[0];
@@ -68,9 +84,9 @@ function useCurve(values: Params, list: number[]): Curve {
           refused.push(gpus);
           problems = problemsIn(error);
         }
-        setCurve({ points: [...points], refused: [...refused], problems: [], done: false });
+        setCurve({ values, used, points: [...points], refused: [...refused], problems: [], done: false });
       }
-      setCurve({ points, refused, problems: points.length === 0 ? problems : [], done: true });
+      setCurve({ values, used, points, refused, problems: points.length === 0 ? problems : [], done: true });
     }, 200);
     return () => {
       clearTimeout(rest);
@@ -117,8 +133,7 @@ function drawing(points: Point[]): (width: number) => PlotOptions {
         pointer({
           x: 'gpus',
           y: 'rate',
-          title: (point: Point) =>
-            `${grouped(point.gpus)} GPUs: ${thousands(point.rate)} tokens/s\n${point.found.summary}`,
+          title: (point: Point) => `${devices(point.gpus)}: ${thousands(point.rate)} tokens/s\n${point.found.summary}`,
           ...tipStyle,
         }),
       ),
@@ -166,23 +181,25 @@ function Strategies({ points }: { points: Point[] }): JSX.Element {
   );
 }
 
-function Result({ curve }: { curve: Curve }): JSX.Element {
+function Result({ curve, stale }: { curve: Curve; stale: boolean }): JSX.Element {
   const { points, refused } = curve;
   const [first, last] = [points[0], points[points.length - 1]];
+  const sure = useSure(curve.done && last ? last.scenario : null);
   return (
-    <div class="result" data-ready={curve.done}>
+    <div class={`result ${stale ? 'stale' : ''}`} data-ready={curve.done}>
       {first && last && (
         <dl class="headlines">
           <Headline
             main
-            label={`of ideal, at ${grouped(last.gpus)} GPUs`}
+            label={`of ideal, at ${devices(last.gpus)}`}
             {...split(percent(last.efficiency, 0))}
-            detail={`against ${grouped(first.gpus)} GPUs, a GPU`}
+            detail={`against ${devices(first.gpus)}, a GPU`}
           />
           <Headline
             label="tokens/s"
             value={thousands(last.rate)}
-            detail={`${digits(last.rate / first.rate)} times those of ${grouped(first.gpus)} GPUs`}
+            {...(sure ? { range: inverseOf(last.rate, sure, thousands) } : {})}
+            detail={`${digits(last.rate / first.rate)} times those of ${devices(first.gpus)}`}
           />
           {refused.length > 0 && (
             <Headline
@@ -218,12 +235,24 @@ export function Scaling(): JSX.Element {
   const most = Number(params.value['gpus_to'] ?? 1024);
   const reach = Math.min(most, facts?.max_devices ?? most);
   const list = sizes.filter((size) => size <= reach);
-  const curve = useCurve(params.value, list.length > 0 ? list : [reach]);
+  const sized = list.length > 0 ? list : [reach];
+  // The sizes are the view's own; a batch that nobody gave is one for all of them.
+  const { gpus: _, ...rest } = params.value;
+  const values: Params =
+    kind.value === 'train' && !rest['batch'] ? { ...rest, batch: String(sized[sized.length - 1]) } : rest;
+  const curve = useCurve(values, sized);
+  const stale = JSON.stringify(curve.values) !== JSON.stringify(values);
+  const of = curve.points.length > 0 ? curve.values : values;
   return (
     <div class="columns">
       <Scenario
         free
-        used={{ values: {}, choices: undefined, problems: curve.problems }}
+        anySize
+        used={{
+          values: stale ? {} : { ...curve.used, batch: values['batch'] ?? '' },
+          choices: undefined,
+          problems: curve.problems,
+        }}
         aims={
           <NumberField
             label="Up to"
@@ -240,15 +269,13 @@ export function Scaling(): JSX.Element {
         <header class="title">
           <h1>Scaling</h1>
           <p class="subtitle">
-            {kind.value === 'train' ? 'Training' : 'Serving'} {modelTitle()} on {params.value['system']}
-            {kind.value === 'train'
-              ? `, ${grouped(Number(params.value['batch'] ?? 0))} sequences a step at every size`
-              : ''}
-            ; at each size the best of the strategies that are tried first.
+            {of['kind'] === 'infer' ? 'Serving' : 'Training'} {modelTitle(of)} on {of['system']}
+            {of['kind'] === 'infer' ? '' : `, ${grouped(Number(of['batch']))} sequences a step at every size`}; at each
+            size the best of the strategies that are tried first.
           </p>
         </header>
         <Problems of={curve.problems} named />
-        {curve.points.length > 0 || curve.done ? <Result curve={curve} /> : <Placeholder busy />}
+        {curve.points.length > 0 || curve.done ? <Result curve={curve} stale={stale} /> : <Placeholder busy />}
       </main>
     </div>
   );

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { abandonJob, cancelJob, followJob, inlined, post, startSearch } from '../api';
 import { shortRequest } from '../choose';
-import { bytes, grouped, percent, seconds, times } from '../format';
+import { bytes, devices, grouped, percent, seconds, thousands, times } from '../format';
 import { problemsIn } from '../live';
 import { Bars } from '../parts/bars';
 import { Assumptions, OutsideMeasured } from '../parts/evidence';
@@ -19,7 +19,9 @@ import { address, change, kind, params } from '../state';
 import type { Params } from '../state';
 import type { Alike, BestSoFar, Found, Job, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
-import { Headline, split } from './predict';
+import { useSure } from '../whole';
+import { inWords, labelOf } from '../words';
+import { Headline, inverseOf, rangeOf, split } from './predict';
 
 const optional = (value: number | undefined, show: (value: number) => string): string =>
   value === undefined ? '–' : show(value);
@@ -46,7 +48,7 @@ const columns: Record<'train' | 'infer', Column<Found>[]> = {
 const neverMeasured: Column<Found> = {
   label: 'never measured so',
   kind: 'text',
-  of: ({ unmeasured }) => unmeasured.map(({ axis }) => axis).join(', '),
+  of: ({ unmeasured }) => unmeasured.map(({ axis }) => labelOf(axis)).join(', '),
 };
 
 /** Of those that cannot be told apart, the one to take. */
@@ -99,7 +101,7 @@ function Rejected({ counts }: { counts: Record<string, number> }): JSX.Element |
     .sort((a, b) => b[1] - a[1]);
   if (entries.length === 0) return null;
   const bars = entries.map(([reason, count]) => ({
-    label: reason.replace(/_/g, ' '),
+    label: inWords(reason).replace(/_/g, ' '),
     value: count,
     text: grouped(count),
     tone: 'var(--rest)',
@@ -115,19 +117,30 @@ function Rejected({ counts }: { counts: Record<string, number> }): JSX.Element |
   );
 }
 
-function Headlines({ result, training }: { result: SearchAnswer; training: boolean }): JSX.Element {
+function Headlines({ outcome, training }: { outcome: Outcome; training: boolean }): JSX.Element {
+  const { result, asked } = outcome;
   const [fastest] = result.best;
+  const sure = useSure(fastest ? scenarioOf(fastest, asked) : null);
   const [time, usual] = [fastest?.prediction.step_seconds, result.usual?.prediction.step_seconds];
   return (
     <dl class="headlines">
       {fastest && training && (
-        <Headline main label="the best step" {...split(seconds(time ?? 0, 4))} detail={nameOf(fastest)} />
+        <Headline
+          main
+          label="the best step"
+          {...split(seconds(time ?? 0, 4))}
+          {...(sure ? { range: rangeOf(time ?? 0, sure, seconds) } : {})}
+          detail={nameOf(fastest)}
+        />
       )}
       {fastest && !training && (
         <Headline
           main
           label="tokens a second a GPU"
           value={grouped(fastest.prediction.output_tokens_per_second_per_gpu ?? 0)}
+          {...(sure
+            ? { range: inverseOf(fastest.prediction.output_tokens_per_second_per_gpu ?? 0, sure, thousands) }
+            : {})}
           detail={nameOf(fastest)}
         />
       )}
@@ -170,7 +183,7 @@ function Caveat({ result, standing }: { result: SearchAnswer; standing: Standing
       ) : (
         <p>
           <strong>
-            Found for {result.model} on {grouped(result.gpus)} GPUs of {result.system}.
+            Found for {result.model} on {devices(result.gpus)} of {result.system}.
           </strong>{' '}
           The scenario has changed since; search again for its own.
         </p>
@@ -186,7 +199,7 @@ function SearchResult({ outcome, standing }: { outcome: Outcome; standing: Stand
   return (
     <div class="result" data-ready={standing === 'final'} data-standing={standing} data-stale={standing === 'stale'}>
       <Caveat result={result} standing={standing} />
-      <Headlines result={result} training={shape === 'train'} />
+      <Headlines outcome={outcome} training={shape === 'train'} />
       {!found && (
         <p class="misfit">
           <strong>No strategy runs.</strong> The counts below say why; more GPUs or a smaller batch may help.
@@ -388,7 +401,7 @@ export function Search(): JSX.Element {
           <h1>The best strategy</h1>
           <p class="subtitle">
             Every legal way to {kind.value === 'train' ? 'train' : 'serve'} {modelTitle()} on{' '}
-            {grouped(Number(params.value['gpus'] ?? 8))} GPUs of {params.value['system']}, tried.
+            {devices(Number(params.value['gpus'] ?? 8))} of {params.value['system']}, tried.
           </p>
         </header>
         {!inlined && (

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { post } from '../api';
-import { bytes, digits, grouped, joules, percent, seconds } from '../format';
+import { bytes, devices, digits, grouped, joules, percent, seconds } from '../format';
 import { useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
 import { Problems } from '../parts/fields';
@@ -14,9 +14,22 @@ import { ServingFigures } from '../parts/serving-figures';
 import { ServingForm } from '../parts/serving-form';
 import { keyOf, limitOf, request, trace, traced } from '../serving';
 import { bare, examples, kind, params, replaceQuietly } from '../state';
-import type { Fields, Percentiles, TrafficAnswer } from '../types';
+import type { Fields, Percentiles, TrafficAnswer, Uncertainty } from '../types';
 import { meaningOf } from '../words';
 import { Headline, Placeholder, Refused, split } from './predict';
+
+/** What was measured are medians; what follows from the same times is known no better. */
+const around = (
+  value: number,
+  { p50 }: Percentiles,
+  { low, high }: Uncertainty,
+  show: (value: number) => string,
+): { low: number; value: number; high: number; show: (value: number) => string } => ({
+  low: (value * low) / p50,
+  value,
+  high: (value * high) / p50,
+  show,
+});
 
 function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
   const over = (p: Percentiles, name: string): boolean => {
@@ -30,13 +43,15 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         label="of what it can serve"
         over={answer.saturation > 1}
         {...split(percent(answer.saturation, 0))}
-        detail={`${digits(answer.offered_requests_per_second)} of ${digits(answer.capacity_requests_per_second)} requests/s, on ${grouped(answer.gpus)} ${answer.gpus === 1 ? 'GPU' : 'GPUs'}`}
+        detail={`${digits(answer.offered_requests_per_second)} of ${digits(answer.capacity_requests_per_second)} requests/s, on ${devices(answer.gpus)}`}
+        range={around(answer.saturation, answer.tpot_seconds, answer.uncertainty, (value) => percent(value, 0))}
       />
       <Headline
         label="TTFT p99"
         means={meaningOf('TTFT')}
         over={over(answer.ttft_seconds, 'max_ttft_p99')}
         {...split(seconds(answer.ttft_seconds.p99))}
+        range={around(answer.ttft_seconds.p99, answer.ttft_seconds, answer.first_token_uncertainty, seconds)}
         detail={`half within ${seconds(answer.ttft_seconds.p50)}`}
       />
       <Headline
@@ -44,6 +59,7 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         means={meaningOf('TPOT')}
         over={over(answer.tpot_seconds, 'max_tpot_p99')}
         {...split(seconds(answer.tpot_seconds.p99))}
+        range={around(answer.tpot_seconds.p99, answer.tpot_seconds, answer.uncertainty, seconds)}
         detail={`half within ${seconds(answer.tpot_seconds.p50)}`}
       />
       <Headline
@@ -70,8 +86,7 @@ function Result({ answer, stale, body }: { answer: TrafficAnswer; stale: boolean
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>served by</span> {grouped(answer.gpus)} {answer.gpus === 1 ? 'GPU' : 'GPUs'}{' '}
-          <span>of</span> {answer.system}
+          {answer.model} <span>served by</span> {devices(answer.gpus)} <span>of</span> {answer.system}
         </h1>
         <p class="subtitle">
           {answer.runtime}; {grouped(answer.completed)} requests over {seconds(answer.seconds)}; room for{' '}
@@ -116,7 +131,7 @@ export function Serving(): JSX.Element {
       <main>
         <Refused problems={answer ? problems : []} />
         {answer ? (
-          <Result answer={answer} stale={problems.length > 0} body={body} />
+          <Result answer={answer} stale={problems.length > 0 || !live.settled} body={body} />
         ) : (
           <Placeholder busy={live.busy && problems.length === 0}>
             <Problems of={problems} named />

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { choosing } from '../choose';
 import { post } from '../api';
-import { grouped, percent, seconds } from '../format';
+import { devices, grouped, percent, seconds } from '../format';
 import { useLive } from '../live';
 import { save } from '../parts/download';
 import { Problems } from '../parts/fields';
@@ -15,7 +15,7 @@ import { kind, params, requestOf } from '../state';
 import type { Fields, Part, Timeline as Schedule, TrainAnswer } from '../types';
 import { usedBy } from '../used';
 import { strategyLine } from '../words';
-import { Headline, Placeholder, Refused, split } from './predict';
+import { Headline, Placeholder, Refused, rangeOf, split } from './predict';
 
 /** The part of a breakdown that has this label, wherever it is. */
 function partOf(whole: Part, label: string): Part | undefined {
@@ -33,7 +33,7 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
       <header class="title">
         <h1>One pipeline of {answer.model}</h1>
         <p class="subtitle">
-          {strategyLine(answer.strategy)}; {grouped(answer.gpus)} GPUs of {answer.system}; {answer.runtime}
+          {strategyLine(answer.strategy)}; {devices(answer.gpus)} of {answer.system}; {answer.runtime}
         </p>
       </header>
       <dl class="headlines">
@@ -41,6 +41,7 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
           main
           label="a step"
           {...split(seconds(answer.step_seconds, 4))}
+          range={rangeOf(answer.step_seconds, answer, seconds)}
           detail={`${grouped(answer.batch * answer.seq)} tokens`}
         />
         <Headline
@@ -51,7 +52,7 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
         <Headline
           label="microbatches"
           value={grouped(microbatches)}
-          detail={`${stages} stages${answer.strategy.interleave > 1 ? ` of ${answer.strategy.interleave} chunks` : ''}`}
+          detail={`${stages} ${stages === 1 ? 'stage' : 'stages'}${answer.strategy.interleave > 1 ? ` of ${answer.strategy.interleave} chunks` : ''}`}
         />
       </dl>
       {schedule.too_large ? (

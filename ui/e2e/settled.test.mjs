@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands on the page belongs together: titles, forms and numbers of one question, in the page's own words, each as
+// sure as it is.
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { ready, serving, suite, training, typeInto } from './suite.mjs';
+
+const { check, field, mainValue, together, until, visit, visitReady } = suite();
+
+const subtitle = (page) => page.locator('.subtitle').first().innerText();
+const choose = async (page, label, name) => {
+  await page.getByRole('combobox', { name: label }).click();
+  await page.getByRole('combobox', { name: label }).fill(name);
+  await page.locator('[role=option] b', { hasText: new RegExp(`^${name}$`) }).click();
+};
+
+/** Holds the answers of a path back until the returned function lets them through. */
+async function hold(page, path) {
+  let release;
+  const held = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route(`**/api/v1${path}`, async (route) => {
+    await held;
+    await route.continue().catch(() => undefined); // given up meanwhile
+  });
+  return release;
+}
+
+describe('images', together, () => {
+  check('of a model that sees are chosen, and cost what they cost', () =>
+    visitReady('#/predict?kind=infer&model=qwen2.5-vl-7b&system=dgx-h100&input=500&output=50', async (page) => {
+      const first = async () => Number.parseFloat(await page.locator('.headline .value').nth(1).innerText());
+      const before = await first();
+      await field(page, 'images').getByRole('button', { name: 'Images: more' }).click();
+      await page.waitForURL(/images=1(&|$)/);
+      await page.locator('.subtitle', { hasText: '500 tokens and 1 image in' }).waitFor();
+      assert.ok((await first()) > 2 * before, 'the tower takes its time');
+      await page.locator('[data-figure=breakdown] tr', { hasText: 'vision' }).first().waitFor();
+    }),
+  );
+
+  check('of a sequence are those it has room for; a model that sees none has no such field', () =>
+    visitReady('#/predict?kind=train&model=qwen2.5-vl-7b&system=dgx-h100&gpus=8&seq=4096', async (page) => {
+      assert.equal(await field(page, 'images').locator('input[type=range]').getAttribute('max'), '2');
+      await choose(page, 'Model', 'llama3.1-8b');
+      await page.locator('h1', { hasText: 'llama3.1-8b' }).waitFor();
+      await field(page, 'images').waitFor({ state: 'detached' });
+    }),
+  );
+
+  check('that a model cannot see are refused by name, and stepped back', () =>
+    visit('#/predict?kind=infer&model=llama3.1-8b&system=dgx-h100&images=2', async (page, errors) => {
+      await page.locator('.placeholder .problem', { hasText: /^Images: / }).waitFor();
+      await field(page, 'images').getByRole('button', { name: 'Images: less' }).click();
+      await page.locator(ready).waitFor();
+      errors.length = 0;
+    }),
+  );
+});
+
+describe('how sure it is', together, () => {
+  const bars = {
+    predict: [`#/predict?${serving}`, 3],
+    serving: ['#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64', 3],
+    run: [`#/run?${training}&price=2`, 2],
+    scaling: ['#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&batch=256&gpus_to=16', 1],
+    search: ['#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=16&seq=2048&run=1', 1],
+    'what if': [`#/hardware?${training}&x_bandwidth=200`, 1],
+    timeline: [`#/timeline?${training}`, 1],
+  };
+  for (const [view, [address, count]] of Object.entries(bars))
+    check(`${view}: large numbers have error bars`, () =>
+      visitReady(address, async (page) => {
+        const shown = page.locator('.headlines .error-bar');
+        await shown.nth(count - 1).waitFor();
+        for (const text of await shown.allInnerTexts()) assert.doesNotMatch(text, /NaN|–\s*–/);
+      }),
+    );
+
+  check('compare: bars have theirs, and a difference how likely it is', () =>
+    visitReady(`#/compare?${training}&with=system:dgx-a100|system:dgx-h100`, async (page) => {
+      assert.equal(await page.locator('[data-figure=compare-step] .whisker').count(), 2);
+      assert.equal(await page.locator('[data-figure=compare-memory] .whisker').count(), 0);
+      const said = await page.locator('[data-figure=factors-A-B]').innerText();
+      assert.match(said, /Surely B is the faster\.|B is the faster with \d+.% certainty\./);
+    }),
+  );
+});
+
+describe('what belongs together', together, () => {
+  check('scaling: the curve keeps its title until the next one comes; the form says what is held', () =>
+    visitReady('#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus_to=16', async (page) => {
+      assert.equal(await field(page, 'gpus').count(), 0, 'sizes are the view’s own');
+      assert.match(await subtitle(page), /gpt3-6\.7b on dgx-a100, 16 sequences a step/);
+      assert.equal(await field(page, 'batch').locator('.typed').inputValue(), '16');
+      assert.equal(await page.getByRole('combobox', { name: 'Runtime' }).inputValue(), 'megatron-core');
+      const release = await hold(page, '/best');
+      await page.getByRole('combobox', { name: 'Model' }).waitFor();
+      await choose(page, 'Model', 'llama2-7b');
+      await page.waitForURL(/model=llama2-7b/);
+      await page.waitForTimeout(400);
+      assert.equal(await page.locator(ready).count(), 0);
+      assert.match(await subtitle(page), /gpt3-6\.7b/, 'what is drawn is of the last model');
+      release();
+      await page.locator(ready).waitFor();
+      assert.match(await subtitle(page), /llama2-7b/);
+    }),
+  );
+
+  check('compare: bars keep their names until the next ones come', () =>
+    visitReady(`#/compare?${training}&with=system:dgx-a100|system:dgx-h100`, async (page) => {
+      const names = () => page.locator('[data-figure=compare-breakdown]').innerText();
+      const release = await hold(page, '/compare');
+      await choose(page, 'System of scenario 2', 'dgx-b200');
+      await page.waitForURL(/dgx-b200/);
+      assert.match(await names(), /B dgx-h100/);
+      assert.equal(await page.locator(ready).count(), 0);
+      release();
+      await until(async () => /B dgx-b200/.test(await names()), 'the next answer has its own names');
+    }),
+  );
+
+  check('run: a refused number of tokens is not the title of the last answer', () =>
+    visitReady(`#/run?${training}&tokens=300B`, async (page, errors) => {
+      await page.locator('h1', { hasText: /300.B tokens/ }).waitFor();
+      const tokens = field(page, 'tokens').locator('input');
+      if (!(await tokens.isVisible())) await page.locator('summary', { hasText: 'Scenario' }).click();
+      await typeInto(tokens, 'lots');
+      await page.locator('.refused').waitFor();
+      assert.match(await page.locator('.refused').innerText(), /Tokens: expected/);
+      assert.match(await page.locator('h1').innerText(), /300.B tokens/);
+      errors.length = 0;
+    }),
+  );
+
+  check('model: the form says what the answer used, and offers what runs', () =>
+    visitReady('#/model?kind=infer&model=gpt-oss-120b&system=dgx-h100', async (page) => {
+      assert.equal(await page.getByRole('combobox', { name: 'Runtime' }).inputValue(), 'trtllm');
+      assert.match(await page.locator('.headline').nth(1).innerText(), /sequence of 640/);
+      assert.equal(await field(page, 'input').locator('.typed').inputValue(), '512');
+      const slider = field(page, 'tp').locator('input[type=range]');
+      const most = Number(await slider.getAttribute('max'));
+      for (let at = 0; at <= most; at++) {
+        await slider.evaluate((input, position) => {
+          input.value = String(position);
+          input.dispatchEvent(new Event('input', { bubbles: true }));
+        }, at);
+        await page.waitForTimeout(200);
+        assert.equal(await page.locator('.refused').count(), 0, `value ${at} of ${most}`);
+      }
+    }),
+  );
+
+  check('fits: heads that no eight divide are cut otherwise', () =>
+    visit('#/fits?kind=train&model=gpt2-xl&system=dgx-h100', async (page, errors) => {
+      await page.locator('[data-heat=true] td', { hasText: 'ms' }).first().waitFor();
+      assert.match(await page.locator('[data-heat=true] h3').innerText(), /gpt2-xl on 5 GPUs of dgx-h100/);
+      errors.length = 0; // contexts beyond learned positions
+    }),
+  );
+});
+
+describe('words', together, () => {
+  check('one GPU is one; nothing speaks of flags or names of fields', async () => {
+    const short = 'model=llama3.1-8b&system=dgx-h100';
+    for (const address of [
+      `#/run?kind=train&${short}`,
+      `#/timeline?kind=train&${short}`,
+      `#/hardware?kind=train&${short}`,
+      '#/technology',
+      `#/search?kind=infer&${short}&gpus=8&input=512&output=128&max_tpot=5&run=1`,
+    ])
+      await visitReady(address, async (page) => {
+        const text = await page.locator('#page').innerText();
+        assert.doesNotMatch(text, /(^|[^\d\u202f])1 GPUs/, address);
+        assert.doesNotMatch(text, /--[a-z]/, address);
+        assert.doesNotMatch(text, /\b[a-z]+_[a-z]+\b/, address);
+      });
+  });
+
+  check('390 px: the first screen says what this is', () =>
+    visit(
+      '',
+      async (page) => {
+        const box = await page.locator('.welcome p').boundingBox();
+        assert.ok(box.y + box.height < 844, `it ends at ${box.y + box.height} px`);
+        await page.locator(ready).waitFor();
+        assert.ok(await mainValue(page));
+      },
+      { viewport: { width: 390, height: 844 } },
+    ),
+  );
+
+  check('390 px: no name on an axis runs into the next', () =>
+    visitReady(
+      '#/technology',
+      async (page) => {
+        await page.locator('[data-curves=true]').waitFor();
+        const close = await page.locator('[data-mark^="x-axis tick label"]').evaluateAll((axes) =>
+          axes.flatMap((axis) => {
+            const boxes = [...axis.querySelectorAll('text')].map((text) => text.getBoundingClientRect());
+            return boxes.slice(1).filter((box, index) => box.left < boxes[index].right + 1);
+          }),
+        );
+        assert.equal(close.length, 0);
+        assert.ok((await page.locator('[data-mark^="x-axis tick label"] text').count()) > 8);
+      },
+      { viewport: { width: 390, height: 844 } },
+    ),
+  );
+
+  check('no number of a slider runs into its buttons', () =>
+    visitReady(`#/hardware?${training}`, async (page) => {
+      const wide = await page
+        .locator('.stepper output')
+        .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+      assert.deepEqual(wide, []);
+    }),
+  );
+});
