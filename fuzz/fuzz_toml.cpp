@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as TOML: read into a device and a system, every problem reported, nothing else thrown;
-// what was read is written and read again.
+// Any bytes as TOML: read into everything that there are presets of, every problem reported,
+// nothing else thrown; what was read is written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -25,17 +25,23 @@ void read_and_write(const sextant::Document& document) {
   if (sextant::to_toml(again.root) != text) std::abort();
 }
 
+template <class... T>
+void read_and_write_each(const sextant::Document& document) {
+  (read_and_write<T>(document), ...);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const sextant::Document document =
         sextant::parse_toml(std::string(reinterpret_cast<const char*>(data), size), "fuzz.toml");
-    read_and_write<sextant::Device>(document);
-    read_and_write<sextant::System>(document);
-    const std::string text = sextant::to_toml(document.root);
-    if (sextant::to_toml(sextant::parse_toml(text, "again.toml").root) != text) std::abort();
-    sextant::load_system(document, document.root, {}, sextant::Lookup::presets);
+    using namespace sextant;
+    read_and_write_each<Device, System, Model, Runtime, Kernels, CollectiveLibrary, LogicNode,
+                        MemoryPart, LinkPart, CoreTemplate>(document);
+    const std::string text = to_toml(document.root);
+    if (to_toml(parse_toml(text, "again.toml").root) != text) std::abort();
+    load_system(document, document.root, {}, Lookup::presets);
   } catch (const sextant::InputError&) {
   }
   return 0;

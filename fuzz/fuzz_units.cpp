@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a quantity or a setting; a quantity that was read is finite, and stays what it is
-// when it is written and read again.
+// Any bytes as a quantity or a setting of anything; a quantity that was read is finite, and stays
+// what it is when it is written and read again.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
+#include "sextant/io/presets.hpp"
 #include "sextant/io/settings.hpp"
-#include "sextant/spec/system.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
@@ -32,14 +32,28 @@ void check_quantity(const std::string& text) {
   if (second.quantity->dimension != dimension) std::abort();
 }
 
+/// Of a new T where the setting is for one.
+template <class T>
+void apply_to(const sextant::Setting& setting, const char* root, T value = {}) {
+  if (sextant::root_of(setting) == root) sextant::apply({setting}, value, root);
+}
+
 void check_setting(const std::string& text) {
-  sextant::System system;
-  system.fabrics.resize(1);
+  using namespace sextant;
   try {
-    const sextant::Setting setting = sextant::parse_setting(text);
-    sextant::apply({setting}, system, "system");
-    sextant::apply({setting}, system.device, "device");
-  } catch (const sextant::InputError&) {
+    const Setting setting = parse_setting(text);
+    System system;
+    system.fabrics.resize(1);
+    apply_to(setting, "system", system);
+    apply_to<Device>(setting, "device");
+    apply_to<Model>(setting, "model");
+    apply_to<Runtime>(setting, "runtime");
+    apply_to<Kernels>(setting, "kernels");
+    apply_to<LogicNode>(setting, "node");
+    apply_to<MemoryPart>(setting, "dram");
+    apply_to<LinkPart>(setting, "link");
+    apply_to<CoreTemplate>(setting, "core");
+  } catch (const InputError&) {
   }
 }
 

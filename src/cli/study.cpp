@@ -102,7 +102,7 @@ Answer joined(const std::vector<Answer>& answers, Format format) {
 
 Answer run_study(const StudyOptions& options, const Common& common) {
   check_name(options.name);
-  if (!options.folder.empty()) std::filesystem::create_directories(options.folder);
+  if (!options.folder.empty()) make_folder(options.folder);
   const std::vector<Study> list = chosen(options.name);
   std::vector<Answer> answers;
   for (const Study& s : list) {

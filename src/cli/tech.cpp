@@ -268,8 +268,9 @@ std::vector<design::Respect> respects_of(const TechOptions& o) {
   Flags flags;
   std::vector<design::Respect> all;
   for (const std::string& text : o.pareto) {
+    const std::size_t wrong = flags.problems.size();
     const auto r = flags.choice<design::Respect>("--pareto", text);
-    if (std::find(all.begin(), all.end(), r) != all.end()) {
+    if (wrong == flags.problems.size() && std::find(all.begin(), all.end(), r) != all.end()) {
       flags.add("--pareto", "names '" + text + "' twice");
     }
     all.push_back(r);

@@ -276,6 +276,24 @@ class Connections::Loop {
     }
   }
 
+  // Nor may requests that do not end: whoever has sent the most of one is told so.
+  void bound_received() {
+    while (received_ > limits_.received) {
+      const auto most = std::max_element(
+          connections_.begin(), connections_.end(), [](const auto& a, const auto& b) {
+            return a.second->received.size() < b.second->received.size();
+          });
+      Connection& c = *most->second;
+      if (c.phase != Phase::reading) {  // and sends on while it is answered
+        drop(most->first);
+        continue;
+      }
+      received_ -= c.received.size();
+      std::string().swap(c.received);
+      deliver(most->first, exchange_.refuse(503, "too much is being sent at once"));
+    }
+  }
+
   void drop(std::uint64_t id) {
     const auto at = connections_.find(id);
     if (at == connections_.end()) return;
@@ -307,14 +325,13 @@ class Connections::Loop {
     advance(id, c);
   }
 
-  // Looks whether a whole request is there.
-  void advance(std::uint64_t id, Connection& c) {
+  // Looks whether a whole request is there; `lane` is for one that is quick.
+  void advance(std::uint64_t id, Connection& c, Lane lane = Lane::quick) {
     switch (c.framer.look(c.received)) {
       case Framer::State::refused:
         return deliver(id, exchange_.refuse(c.framer.status(), c.framer.reason()));
       case Framer::State::incomplete:
-        if (received_ <= limits_.received) return;
-        return deliver(id, exchange_.refuse(503, "too much is being sent at once"));
+        return bound_received();
       case Framer::State::complete:
         break;
     }
@@ -330,8 +347,8 @@ class Connections::Loop {
     c.framer.reset();
     c.phase = Phase::working;
     want(id, c, 0);
-    const bool slow = exchange_.slow(request);
-    workers_.add({id, [this, r = std::move(request)] { return exchange_.answer(r); }, slow});
+    if (request.size() > limits_.quick || exchange_.slow(request)) lane = Lane::slow;
+    workers_.add({id, [this, r = std::move(request)] { return exchange_.answer(r); }, lane});
   }
 
   void deliver(std::uint64_t id, Answer answer) {
@@ -386,7 +403,7 @@ class Connections::Loop {
     c.deadline = Clock::now() + (c.received.empty() ? limits_.idle : limits_.request);
     want(id, c, EPOLLIN);
     if (c.received.empty()) return true;
-    advance(id, c);
+    advance(id, c, Lane::behind);
     return connections_.contains(id);
   }
 

@@ -16,8 +16,10 @@ namespace sextant::server {
 struct ConnectionLimits {
   FrameLimits frame = {};
   std::size_t connections = 1200;                ///< beyond, one that holds a place gives way
-  std::size_t received = std::size_t{64} << 20;  ///< bytes of unfinished requests, all together
-  std::size_t unsent = std::size_t{128} << 20;   ///< of answers not yet taken; beyond, the slowest
+  std::size_t received = std::size_t{64} << 20;  ///< bytes of unfinished requests, all together;
+                                                 ///< beyond, who has sent the most gives way
+  std::size_t quick = 64 * 1024;                 ///< a longer request takes long to read
+  std::size_t unsent = std::size_t{64} << 20;    ///< of answers not yet taken; beyond, the slowest
                                                  ///< readers give way
   std::size_t workers = 0;                       ///< 0: as many as cores, at least two
   std::chrono::milliseconds compute{60'000};     ///< an answer; beyond, it is given up

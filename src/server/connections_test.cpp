@@ -76,6 +76,7 @@ struct Served {
       return stream;
     }
     if (r.path == "/slow") std::this_thread::sleep_for(300ms);
+    if (r.path == "/nap") std::this_thread::sleep_for(20ms);
     if (r.path == "/patient") {
       try {
         for (;;) {
@@ -146,6 +147,61 @@ TEST(Connections, WhatTakesLongLeavesRoomForWhatDoesNot) {
   for (const auto& client : slow) {
     EXPECT_NE(client->receive("!").find("200 OK"), std::string::npos);
   }
+}
+
+/// How long a request takes that comes in two parts, as most clients send theirs.
+std::chrono::milliseconds asked_beside(int port) {
+  const auto begun = std::chrono::steady_clock::now();
+  const Client c(port);
+  c.send("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n");
+  std::this_thread::sleep_for(5ms);
+  c.send("hi");
+  EXPECT_NE(c.receive().find("/b hi!"), std::string::npos);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               begun);
+}
+
+TEST(Connections, WhoSentOneGoesBeforeWhoSentMany) {
+  Served s({.workers = 1});
+  std::string many;
+  for (int i = 0; i < 20; ++i) many += "GET /nap HTTP/1.1\r\nHost: x\r\n\r\n";
+  std::vector<std::unique_ptr<Client>> hoarders;
+  for (int i = 0; i < 40; ++i) {
+    hoarders.push_back(std::make_unique<Client>(s.connections.port()));
+    hoarders.back()->send(many);
+  }
+  std::this_thread::sleep_for(1s);  // their first ones are answered
+  // Behind one that is being answered, and not behind forty: 800 ms.
+  EXPECT_LT(asked_beside(s.connections.port()), 400ms);
+}
+
+TEST(Connections, WhatIsLongToReadIsSlow) {
+  Served s({.quick = 1000, .workers = 2});
+  const std::string body(2000, ' ');
+  std::vector<std::unique_ptr<Client>> slow;
+  for (int i = 0; i < 40; ++i) {
+    slow.push_back(std::make_unique<Client>(s.connections.port()));
+    slow.back()->send("POST /nap HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n" + body);
+  }
+  std::this_thread::sleep_for(10ms);
+  EXPECT_LT(asked_beside(s.connections.port()), 200ms);  // forty naps take both 400 ms
+}
+
+TEST(Connections, WhoSendsTheMostGivesWay) {
+  Served s({.received = 10'000});
+  std::vector<std::unique_ptr<Client>> hoarders;
+  for (int i = 0; i < 3; ++i) {
+    hoarders.push_back(std::make_unique<Client>(s.connections.port()));
+    hoarders.back()->send("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n" +
+                          std::string(static_cast<std::size_t>(3000 + i), ' '));
+  }
+  std::this_thread::sleep_for(50ms);
+  const Client one(s.connections.port());
+  one.send("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 902\r\nConnection: close\r\n\r\n" +
+           std::string(900, 'x'));
+  EXPECT_NE(hoarders.back()->receive().find("503"), std::string::npos);
+  one.send("yz");
+  EXPECT_NE(one.receive().find("xyz!"), std::string::npos);
 }
 
 TEST(Connections, WhatIsTooLargeIsRefusedBeforeItIsRead) {

@@ -2,6 +2,7 @@
 #include "server/serve.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <spawn.h>
 
 #include <array>
@@ -34,6 +35,10 @@ void open_browser(std::string address) {
   posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ);
 }
 
+/// Buffers and tables of requests go back to the system when they are freed: by itself the library
+/// keeps those of up to 32 MiB for each thread once it has seen one freed.
+void return_memory() { ::mallopt(M_MMAP_THRESHOLD, 256 * 1024); }
+
 /// SIGINT and SIGTERM wait for whoever asks for them, in all threads started from now on.
 void hold_signals() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -49,6 +54,7 @@ std::string run_serve(const ServeOptions& options, const Common& common) {
   if (!common.set.empty()) {
     throw InputError("--set: a server has nothing to set; requests do, each for itself");
   }
+  return_memory();
   hold_signals();
   Api api({.host = options.host, .jobs = job_routes()});
   const Exchange exchange([&](const Request& r) { return api.handle(r); }, options.verbose,

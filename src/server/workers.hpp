@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -20,12 +21,19 @@
 
 namespace sextant::server {
 
+/// Who is answered before whom.
+enum class Lane : std::uint8_t {
+  quick,
+  behind,  ///< was sent before the one before it was answered
+  slow,    ///< takes long: such tasks get half of the threads at most
+};
+
 class Workers {
  public:
   struct Task {
     std::uint64_t id = 0;
     std::function<Answer()> run;
-    bool slow = false;  ///< takes long: such tasks get half of the threads at most
+    Lane lane = Lane::quick;
   };
   struct Done {
     std::uint64_t id = 0;
@@ -53,7 +61,7 @@ class Workers {
   void add(Task task) {
     {
       const std::scoped_lock lock(mutex_);
-      (task.slow ? slow_tasks_ : tasks_).push_back(std::move(task));
+      tasks_[static_cast<std::size_t>(task.lane)].push_back(std::move(task));
     }
     ready_.notify_one();
   }
@@ -121,19 +129,27 @@ class Workers {
     }
   }
 
-  bool may_start_slow() const { return !slow_tasks_.empty() && slow_running_ < most_slow_; }
+  /// The first lane that one may be taken from, or nothing.
+  std::deque<Task>* next_lane() {
+    for (std::deque<Task>& lane : tasks_) {
+      if (lane.empty()) continue;
+      if (lane.front().lane == Lane::slow && slow_running_ >= most_slow_) continue;
+      return &lane;
+    }
+    return nullptr;
+  }
 
   void work(Place& place) {
     for (;;) {
       Task task;
       {
         std::unique_lock lock(mutex_);
-        ready_.wait(lock, [&] { return stopping_ || !tasks_.empty() || may_start_slow(); });
+        std::deque<Task>* from = nullptr;
+        ready_.wait(lock, [&] { return stopping_ || (from = next_lane()) != nullptr; });
         if (stopping_) return;
-        std::deque<Task>& from = tasks_.empty() ? slow_tasks_ : tasks_;
-        task = std::move(from.front());
-        from.pop_front();
-        slow_running_ += task.slow ? 1 : 0;
+        task = std::move(from->front());
+        from->pop_front();
+        slow_running_ += task.lane == Lane::slow ? 1 : 0;
         ++running_;
         place.over = false;
         place.until = Clock::now() + most_;
@@ -149,11 +165,11 @@ class Workers {
         place.until = Clock::time_point::max();
         first = done_.empty();
         done_.push_back(std::move(done));
-        slow_running_ -= task.slow ? 1 : 0;
+        slow_running_ -= task.lane == Lane::slow ? 1 : 0;
         if (--running_ == 0) idle_.notify_all();
       }
-      if (first) notify_();                // the others are taken with it
-      if (task.slow) ready_.notify_one();  // one that waited for a place
+      if (first) notify_();                              // the others are taken with it
+      if (task.lane == Lane::slow) ready_.notify_one();  // one that waited for a place
     }
   }
 
@@ -163,8 +179,7 @@ class Workers {
   std::mutex mutex_;
   std::condition_variable ready_;
   std::condition_variable begun_;
-  std::deque<Task> tasks_;
-  std::deque<Task> slow_tasks_;
+  std::array<std::deque<Task>, 3> tasks_;  ///< by lane
   std::condition_variable idle_;
   std::size_t running_ = 0;
   std::size_t slow_running_ = 0;

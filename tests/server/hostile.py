@@ -15,7 +15,8 @@ import time
 
 PROGRAM = sys.argv[1]
 # Sanitizers keep freed memory for a while, and take theirs.
-MOST_MEGABYTES = 1500 if "--sanitized" in sys.argv else 150
+MOST_MEGABYTES = 1500 if "--sanitized" in sys.argv else 300
+MOST_SECONDS = 0.5 if "--sanitized" in sys.argv else 0.1
 API = "/api/v1"
 SCENARIO = {"model": "llama3.1-8b", "system": "dgx-h100", "gpus": 8, "tp": 2}
 checks = 0
@@ -39,9 +40,9 @@ def start(*arguments):
     return server, int(match[2])
 
 
-def ask(method, path, body=None, headers=None, timeout=10):
+def ask(method, path, body=None, headers=None, timeout=10, at=None):
     """Status, headers and body of one request on a connection of its own."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    connection = http.client.HTTPConnection("127.0.0.1", at or port, timeout=timeout)
     given = {"Content-Type": "application/json"} if body is not None else {}
     given.update(headers or {})
     connection.request(method, path, body, given)
@@ -84,9 +85,22 @@ def well():
     return 200 if found == 200 and took < 2 else f"{found} after {took:.1f} s"
 
 
-def resident_megabytes():
+def most_megabytes():
     with open(f"/proc/{server.pid}/status", encoding="ascii") as f:
-        return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1]) / 1024
+        return int(re.search(r"VmHWM:\s+(\d+)", f.read())[1]) / 1024
+
+
+def beside(what, count=60):
+    """Of so many harmless requests, one in twenty may take longer than 100 ms and what the same take of a server that
+    nobody attacks: how busy this machine is is not what is checked."""
+    took = {port: [], bystander: []}
+    for _ in range(count):
+        for at, times in took.items():
+            begun = time.monotonic()
+            check("beside " + what, status("POST", API + "/train", json.dumps(SCENARIO), at=at), 200)
+            times.append(time.monotonic() - begun)
+    here, there = (sorted(times)[count - 1 - count // 20] for times in took.values())
+    check(f"beside {what}, {here * 1e3:.0f} ms, elsewhere {there * 1e3:.0f} ms", here < MOST_SECONDS + 3 * there, True)
 
 
 def bodies():
@@ -181,18 +195,23 @@ def crowds():
     try:
         for _ in range(1000):
             held.append(socket.create_connection(("127.0.0.1", port), timeout=5))
-        check("beside a thousand idle connections", well(), 200)
+        beside("a thousand idle connections")
         for i in range(100):
             s = socket.create_connection(("127.0.0.1", port), timeout=5)
             s.sendall(b"POST /api/v1/train HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n" + b" " * 1000 * (i % 9))
             held.append(s)
-        check("beside slow senders", well(), 200)
-        for _ in range(50):
+        beside("slow senders")
+        for _ in range(100):
+            s = socket.create_connection(("127.0.0.1", port), timeout=5)
+            s.sendall(b"POST /api/v1/train HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n" + b" " * 800000)
+            held.append(s)
+        beside("bodies that do not end")
+        for _ in range(200):
             s = socket.create_connection(("127.0.0.1", port), timeout=5)
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            s.sendall(f"GET {API}/presets HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 20)
+            s.sendall(f"GET {API}/presets HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 100)
             held.append(s)
-        check("beside clients that do not listen", well(), 200)
+        beside("clients that do not listen")
         with concurrent.futures.ThreadPoolExecutor(16) as pool:
             found = list(pool.map(lambda _: status("POST", API + "/train", json.dumps(SCENARIO)), range(200)))
         check("sixteen at once", set(found), {200})
@@ -225,12 +244,36 @@ def watchers():
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             s.sendall(f"GET {API}/jobs/{job}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             held.append(s)
-        check("beside 1,400 watchers", well(), 200)
+        beside("1,400 watchers")
         check("cancelled", status("DELETE", f"{API}/jobs/{job}"), 200)
         check("beside watchers of its end", well(), 200)
     finally:
         for s in held:
             s.close()
+
+
+def costly():
+    """What takes long to compute or to read, asked for from all sides at once."""
+    wide = {"model": "gpt3-175b", "system": "dgx-a100", "gpus": 64, "max_gpus": 4096, "batch": 30240,
+            "explore": ["modules", "offload", "shard"]}
+    crowd = {"model": "llama3.1-8b", "system": "dgx-h100", "requests": 1000000, "arrivals": "closed",
+             "concurrency": 1000, "replicas": 64, "router": "least-tokens"}
+    for what, path, body in (("searches", "/search", json.dumps(wide)), ("searches at once", "/best", json.dumps(wide)),
+                             ("simulations", "/traffic", json.dumps(crowd)), ("deep arrays", "/train", "[" * 900000),
+                             ("a path written in another way", "/%74raffic", json.dumps(crowd))):
+        over = time.monotonic() + 4
+
+        def keep_asking(_, path=path, body=body, over=over):
+            while time.monotonic() < over:
+                try:
+                    status("POST", API + path, body, timeout=max(0.1, over - time.monotonic()))
+                except OSError:
+                    pass
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            asking = pool.map(keep_asking, range(4))
+            time.sleep(0.3)
+            beside(what)
+            list(asking)
 
 
 def slow_sender_is_told():
@@ -255,15 +298,14 @@ def pipelined():
 # A thousand connections are as many files here.
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096) if hard > 0 else 4096, hard))
+other, bystander = start()
 server, port = start()
 try:
     check("at first", well(), 200)
-    before = resident_megabytes()
-    for part in (bodies, imports, requests, other_sites, crowds, watchers, slow_sender_is_told, pipelined):
+    for part in (bodies, imports, requests, other_sites, crowds, watchers, costly, slow_sender_is_told, pipelined):
         part()
         check("after " + part.__name__, well(), 200)
-    grown = resident_megabytes() - before
-    check(f"memory, grown by {grown:.0f} MB", grown < MOST_MEGABYTES, True)
+        check(f"at most {most_megabytes():.0f} MB by the end of {part.__name__}", most_megabytes() < MOST_MEGABYTES, True)
     check("still running", server.poll(), None)
     ask("POST", API + "/search", json.dumps({"model": "gpt3-175b", "system": "dgx-a100", "gpus": 64, "max_gpus": 4096,
                                              "batch": 30240, "explore": ["modules", "offload", "shard"]}))
@@ -282,6 +324,7 @@ try:
     check("said to standard error", server.stderr.read(), "")
 finally:
     server.kill()
+    other.kill()
 
 # With a request under way, and a client that stays connected.
 server, port = start("--verbose")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/cost/crossing.hpp"
 #include "sextant/cost/roofline.hpp"
 
 namespace sextant {
@@ -93,16 +94,16 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   const double stream = w.block_cache / pieces / per_clock.value;
   const double issue = w.block_flops / pieces / (chip.per_clock[w.type].value * k.efficiency);
   const double core = rounds * (smooth_max(stream, issue) + k.block_cycles) * w.group / hz;
-  const double rate =
-      std::min(k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz);
-  const double memory =
-      w.cache * (1 - w.hit) / rate + w.cache * w.hit / (chip.l2_per_clock.value * hz);
+  const Crossing crossing{k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz};
+  const double hot = w.cache * w.hit / crossing.l2;
+  const double memory = w.cache * (1 - w.hit) / crossing.rate() + hot;
   const double other = k.traffic * w.other / chip.bandwidth.value;
   const double combine = pieces > 1 ? k.combine.value + pieces * k.combine_piece.value : 0;
   KernelCost c;
   c.busy[Bound::compute] = Seconds(rounds * issue * w.group / hz);
   c.busy[Bound::l2] = Seconds(rounds * stream * w.group / hz);
-  c.busy[Bound::dram] = Seconds(memory + other);
+  cross(c, w.cache * (1 - w.hit), crossing);
+  c.busy[Bound::dram] = c.busy[Bound::dram] + Seconds(hot) + Seconds(other);
   c.busy[Bound::latency] = Seconds(rounds * k.block_cycles * w.group / hz + combine);
   c.busy[Bound::launch] = k.start;
   c.time = k.start + Seconds(smooth_max(core, memory) + other + combine);

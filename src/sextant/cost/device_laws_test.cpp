@@ -122,6 +122,15 @@ TEST(DeviceLaws, MemoryBeyondTheCacheDoesNotStream) {
   EXPECT_GT(decode(half).time.value, 1.3 * decode(d).time.value);
   const KernelCost c = decode(d);
   EXPECT_LE((c.dram / c.time).value, (d.l2.per_clock * d.clock).value);
+  // And it is the cache that is waited for, whatever reads.
+  const Chip chip = lower(d);
+  EXPECT_EQ(c.bound, Bound::l2);
+  EXPECT_LT(c.busy[Bound::dram], 0.5 * c.busy[Bound::l2]);
+  const StreamKernel add = load_kernels("pytorch").stream[StreamOp::add];
+  const Stream large{.rows = 65536, .cols = 8192, .bytes = Bytes(6.0 * 65536 * 8192)};
+  EXPECT_EQ(stream(chip, add, large, chip.clock).bound, Bound::l2);
+  d.memory.bandwidth = BytesPerSecond(3.35e12);
+  EXPECT_EQ(decode(d).bound, Bound::dram);
 }
 
 TEST(DeviceLaws, NarrowWeightsOfAWideMultiplySaveBytesAndNothingElse) {

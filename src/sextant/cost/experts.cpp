@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/cost/crossing.hpp"
 #include "sextant/cost/roofline.hpp"
 
 namespace sextant {
@@ -108,9 +109,8 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   if (chip.roofline > 0) {
     return on_roofline(chip, Flops(2 * loads.tokens * n * inner), Bytes(bytes), l.type);
   }
-  const double rate =
-      std::min(k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz);
-  const double memory = bytes / rate;
+  const Crossing crossing{k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz};
+  const double memory = bytes / crossing.rate();
   KernelCost best;
   best.time = Seconds(1e300);
   for (std::size_t i = 0; i < ExpertLoads::tile_rows.size(); ++i) {
@@ -135,7 +135,7 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
       best.l2 = Bytes(tiles * edge);
     }
   }
-  best.busy[Bound::dram] = Seconds(memory);
+  cross(best, bytes, crossing);
   best.flops = Flops(2 * loads.tokens * n * inner);
   best.dram = Bytes(bytes);
   best.clock = clock;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "sextant/cost/crossing.hpp"
 #include "sextant/cost/roofline.hpp"
 
 namespace sextant {
@@ -135,6 +136,7 @@ struct Problem {
   double epilogue;   // seconds of writing results that nothing hides
   double widen;      // weights a clock a core that are widened in registers
   double bandwidth;  // B/s a stream reaches
+  Crossing crossing;
   // s/B: what a byte's energy takes at the power limit. Libraries choose tiles by runs on a hot
   // chip, where it shows; without it, memory that is faster invites tiles that read more, draw more
   // and are slower.
@@ -270,9 +272,10 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.y_bytes = g.m * g.n * g.result_bytes;
   p.hot = g.batch * (p.w_bytes - p.w_cold) / (chip.l2_per_clock.value * clock.value);
   // What comes from memory crosses L2.
-  p.bandwidth = std::min({mech.memory_efficiency * chip.bandwidth.value * rows.stream,
-                          chip.l2_per_clock.value * clock.value,
-                          chip.cores * g.core_bytes.value * clock.value});
+  p.crossing = {std::min(mech.memory_efficiency * chip.bandwidth.value * rows.stream,
+                         chip.cores * g.core_bytes.value * clock.value),
+                chip.l2_per_clock.value * clock.value};
+  p.bandwidth = p.crossing.rate();
   const double spilled = std::max(0.0, g.batch * p.y_bytes - 0.5 * chip.l2_shared.value);
   p.toll = chip.memory_energy.value / chip.power_limit.value;
   p.epilogue = mech.asynchronous ? 0 : mech.epilogue * spilled / p.bandwidth;
@@ -417,7 +420,7 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   c.busy[Bound::shared] = Seconds(passes * reads / p.shared);
   c.busy[Bound::l2] =
       Seconds(std::max(passes * edge / p.feed, best.tiles * best.inner * edge / p.l2_rate));
-  c.busy[Bound::dram] = Seconds(best.dram / p.bandwidth);
+  cross(c, best.dram, p.crossing);
   c.busy[Bound::latency] =
       Seconds(p.latency + (best.split > 1 ? p.split : 0) +
               best.waves * (p.drain_cycles * area / 32768 + p.tile_cycles) / p.cycles_per_s);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sextant/cost/crossing.hpp"
 #include "sextant/cost/roofline.hpp"
 
 namespace sextant {
@@ -54,14 +55,14 @@ Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type) {
 KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s, Hertz clock) {
   if (chip.roofline > 0) return on_roofline(chip);
   const double hz = clock.value;
-  const double rate = std::min(kernel.memory_efficiency * chip.bandwidth.value,
-                               chip.l2_per_clock.value * hz);  // all of it crosses L2
-  const double memory = s.bytes.value / rate;
+  const Crossing crossing{kernel.memory_efficiency * chip.bandwidth.value,
+                          chip.l2_per_clock.value * hz};
+  const double memory = s.bytes.value / crossing.rate();
   const double issue = s.rows * s.cols / (elements_of(kernel, s.cols) * chip.cores * hz);
   const double row = s.cols * kernel.row_cycles / hz;
   KernelCost c;
   c.busy[Bound::launch] = Seconds(kernel.start_cycles / hz);
-  c.busy[Bound::dram] = Seconds(memory);
+  cross(c, s.bytes.value, crossing);
   c.busy[Bound::compute] = Seconds(issue);
   c.busy[Bound::special] = Seconds(kernel.arithmetic * issue);
   c.busy[Bound::latency] = Seconds(row);

@@ -41,7 +41,8 @@ double bound_of(const std::string& text, Dimension unit) {
     const bool is_percent = text.ends_with('%');
     const std::optional<double> number = parse_number(
         is_percent ? trimmed(std::string_view(text).substr(0, text.size() - 1)) : text);
-    if (number && std::isfinite(*number)) return is_percent ? *number / 100 : *number;
+    if (number && std::isfinite(*number) && *number >= 0)
+      return is_percent ? *number / 100 : *number;
     throw InputError("--until: expected a number, got '" + text + "'", example);
   }
   const ParseResult r = parse_quantity(text);
@@ -382,6 +383,8 @@ Condition read_condition(const std::string& text) {
   const std::string_view bound = std::string_view(text).substr(sign + 1);
   c.bound =
       bound_of(std::string(trimmed(bound.starts_with('=') ? bound.substr(1) : bound)), c.unit());
+  if (c.bound < 0)
+    throw InputError("--until: nothing is below zero, as in '" + text + "'", example);
   return c;
 }
 

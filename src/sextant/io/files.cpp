@@ -179,6 +179,21 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   }
 }
 
+void check_readable(const std::string& path) {
+  const Handle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail(errno, "cannot read", path);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (fs::is_directory(path)) return;
+  fail(is_dangling(path) ? ENOENT
+       : error           ? error.value()
+                         : ENOTDIR,
+       "cannot make the folder", path);
+}
+
 void check_writable(const std::string& path) {
   struct stat info {};
   const bool exists = ::stat(path.c_str(), &info) == 0;

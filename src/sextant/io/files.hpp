@@ -18,6 +18,12 @@ std::string read_file(const std::string& path, std::size_t limit = max_document_
 /// The same, a piece at a time and of any length.
 std::unique_ptr<ByteSource> open_file(const std::string& path);
 
+/// Throws where it is not there, or is nobody's to read.
+void check_readable(const std::string& path);
+
+/// A folder, and those that it lies in.
+void make_folder(const std::string& path);
+
 /// Replaces the file in one step: after a crash or a full disk the old file is still whole.
 /// Pipes and devices are written to directly.
 void write_file_atomically(const std::string& path, std::string_view content);

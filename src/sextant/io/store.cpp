@@ -387,10 +387,7 @@ bool exists(const std::string& path) {
 }
 
 Database open_to_read(const std::string& path) {
-  if (!exists(path)) {
-    throw std::system_error(ENOENT, std::generic_category(),
-                            "cannot read '" + printable(path, 300) + "'");
-  }
+  check_readable(path);
   return Database(path, SQLITE_OPEN_READWRITE);  // a journal left behind must be rolled back
 }
 

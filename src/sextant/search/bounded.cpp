@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -45,6 +46,41 @@ struct Segment {
   Bytes memory;
 };
 constexpr std::size_t most_segments = 4;
+
+/// Cuts that are kept for the next of their units: those of a wide space have tens of thousands of
+/// mappings each, so all searches of the process have so many bytes for them together.
+class LaidCuts {
+ public:
+  LaidCuts() = default;
+  LaidCuts(LaidCuts&&) = default;
+  LaidCuts& operator=(LaidCuts&&) = delete;
+  LaidCuts(const LaidCuts&) = delete;
+  LaidCuts& operator=(const LaidCuts&) = delete;
+  ~LaidCuts() {
+    while (!all_.empty()) forget_one();
+  }
+
+  template <class Make>
+  const Laid& of(std::size_t cut, const Make& make) {
+    if (auto at = all_.find(cut); at != all_.end()) return *at->second;
+    // There is no telling which comes again.
+    while (held > most && !all_.empty()) forget_one();
+    const auto& made = all_[cut] = std::make_unique<Laid>(make());
+    held += made->bytes();
+    return *made;
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t{80} << 20;
+  static inline std::atomic<std::size_t> held = 0;
+
+  void forget_one() {
+    held -= all_.begin()->second->bytes();
+    all_.erase(all_.begin());
+  }
+
+  std::unordered_map<std::size_t, std::unique_ptr<Laid>> all_;
+};
 
 class Worker {
  public:
@@ -140,9 +176,7 @@ class Worker {
   }
 
   const Laid& load(std::size_t cut) {
-    if (auto at = laid_.find(cut); at != laid_.end()) return *at->second;
-    if (laid_.size() >= 256) laid_.clear();
-    return *(laid_[cut] = std::make_unique<Laid>(lay(p_, space_, plan_.cuts[cut])));
+    return laid_.of(cut, [&] { return lay(p_, space_, plan_.cuts[cut]); });
   }
 
   /// Whether any mapping of a shape is legal, whatever its schedule.
@@ -374,7 +408,7 @@ class Worker {
   Shared known_;
   GemmMemo memo_;
   std::uint64_t published_ = 0;
-  std::unordered_map<std::size_t, std::unique_ptr<Laid>> laid_;
+  LaidCuts laid_;
   std::vector<bool> alive_;
   std::vector<Segment> segments_;
   std::vector<bool> promising_;  ///< mappings of the shape

@@ -36,6 +36,14 @@ struct Laid {
   std::vector<Strategy> mappings;
   std::vector<Mapping> prepared;
   std::vector<Shape> shapes;
+
+  /// That it holds, about.
+  std::size_t bytes() const {
+    std::size_t sum = mappings.capacity() * sizeof(Strategy) +
+                      prepared.capacity() * sizeof(Mapping) + shapes.capacity() * sizeof(Shape);
+    for (const Shape& s : shapes) sum += (s.layers.capacity() + s.places.capacity()) * sizeof(int);
+    return sum;
+  }
 };
 Laid lay(const Problem& problem, const SearchSpace& space, const Cut& cut);
 
