@@ -460,8 +460,15 @@ describe('work with it', together, () => {
       await page.getByLabel('config.json', { exact: true }).fill(JSON.stringify(config));
       await changed(page, before);
       await page.waitForURL(/config=/);
-      // Read late: the answer may come once more, when a strategy has been chosen for the new model.
-      await visitReady(new URL(page.url()).hash, async (other) => {
+      // Link and answer may change once more, when a strategy has been chosen for the new model.
+      let link;
+      await until(async () => {
+        const [before, value] = [link, await mainValue(page)];
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        link = page.url();
+        return link === before && value === (await mainValue(page));
+      }, 'the page comes to rest');
+      await visitReady(new URL(link).hash, async (other) => {
         assert.equal(await mainValue(other), await mainValue(page));
       });
     }),

@@ -41,7 +41,10 @@ ExpertLoads balanced_loads(const ExpertLayer& l) {
   ExpertLoads loads;
   const double local = std::max(1.0, static_cast<double>(l.experts) / l.ep);
   const double assigned = l.tokens * l.topk / l.ep;
-  const double reached = l.routing.independent ? local * (1 - missed(l)) : std::round(assigned);
+  // One in a thousand is none: the others' tokens would just not fill their tiles any more.
+  const double without = l.routing.independent ? missed(l) : 0;
+  const double reached =
+      l.routing.independent ? local * (without < 1e-3 ? 1 : 1 - without) : std::round(assigned);
   const double active = std::clamp(reached, 1.0, local);
   add_expert(loads, active, std::max(1.0, assigned / active));
   return loads;
