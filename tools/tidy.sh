@@ -21,14 +21,15 @@ common=$(find src -name '*.hpp' -print0 | LC_ALL=C sort -z |
   xargs -0 sha256sum .clang-tidy "$build/CMakeCache.txt" cmake/*.cmake tools/tidy.sh | sha256sum)
 export build passed common
 
-# The flags with which FILE is compiled.
+# The flags with which FILE is compiled: as text of JSON, and in it of a shell, quotes are marked twice.
 flags() { # FILE
-  sed -nE "s|^ *\"command\": \"[^ ]+ (.*) -o [^ ]+ -c [^ ]*/$1\",?\$|\1|p" "$build/compile_commands.json" | head -n 1
+  sed -nE "s|^ *\"command\": \"[^ ]+ (.*) -o [^ ]+ -c [^ ]*/$1\",?\$|\1|p" "$build/compile_commands.json" | head -n 1 |
+    sed 's|\\\\\\"|"|g'
 }
 
 tidy() { # FILE-TO-CHECK FILE-WITH-THE-FLAGS
   # shellcheck disable=SC2046  # a list of words
-  clang-tidy --quiet --config-file=.clang-tidy --header-filter='/src/' --checks=-bugprone-suspicious-include "$1" -- \
+  clang-tidy --quiet --config-file=.clang-tidy --header-filter='/src/.*[.][ch]pp$' --checks=-bugprone-suspicious-include "$1" -- \
     $(flags "$2") 2>/dev/null
 }
 
