@@ -205,15 +205,21 @@ class Simulation final : Listener {
 
   // -- routing -----------------------------------------------------------------------------------
 
+  /// The first of n with the least load.
+  template <class Load>
+  static std::size_t least_of(std::size_t n, const Load& load) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < n; ++i) {
+      if (load(i) < load(best)) best = i;
+    }
+    return best;
+  }
+
   std::size_t route(const Request& r) {
     const auto n = static_cast<std::size_t>(cluster_.pool.replicas);
     if (n == 1) return 0;
     const auto least = [&](auto load) {
-      std::size_t best = 0;
-      for (std::size_t i = 1; i < n; ++i) {
-        if (load(*replicas_[i]) < load(*replicas_[best])) best = i;
-      }
-      return best;
+      return least_of(n, [&](std::size_t i) { return load(*replicas_[i]); });
     };
     switch (cluster_.router) {
       case Router::round_robin:
@@ -238,12 +244,9 @@ class Simulation final : Listener {
   /// time.
   int route_decode() const {
     const auto first = static_cast<std::size_t>(cluster_.pool.replicas);
-    const auto load = [&](std::size_t i) { return replicas_[first + i]->load() + under_way_[i]; };
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < under_way_.size(); ++i) {
-      if (load(i) < load(best)) best = i;
-    }
-    return static_cast<int>(best);
+    return static_cast<int>(least_of(under_way_.size(), [&](std::size_t i) {
+      return replicas_[first + i]->load() + under_way_[i];
+    }));
   }
 
   // -- time --------------------------------------------------------------------------------------
