@@ -55,6 +55,9 @@ class Descriptor {
   int fd_;
 };
 
+// Of one answer, what the system holds until the client takes it.
+constexpr int kernel_backlog = 128 * 1024;
+
 Descriptor listen_on(const std::string& host, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -71,6 +74,9 @@ Descriptor listen_on(const std::string& host, int port) {
     if (fd.get() < 0) continue;
     const int on = 1;
     setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    // Connections inherit it. Left alone it grows to megabytes, which many who ask and never read
+    // would fill.
+    setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &kernel_backlog, sizeof kernel_backlog);
     if (::bind(fd.get(), a->ai_addr, a->ai_addrlen) == 0 && ::listen(fd.get(), 1024) == 0) {
       return fd;
     }

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -56,7 +57,9 @@ struct Served {
   explicit Served(const ConnectionLimits& limits = {})
       : exchange([](const Request& r) { return handle(r); }, false, {"/slow"}),
         connections("127.0.0.1", 0, exchange, limits),
-        thread([this] { connections.run(false); }) {}
+        thread([this] { connections.run(false); }) {
+    rested = 0;
+  }
   ~Served() {
     connections.stop();
     thread.join();
@@ -75,8 +78,11 @@ struct Served {
       stream.events = [] { return std::optional<std::string>(std::string(100'000, 'x')); };
       return stream;
     }
-    if (r.path == "/slow") std::this_thread::sleep_for(300ms);
-    if (r.path == "/nap") std::this_thread::sleep_for(20ms);
+    if (r.path == "/slow" || r.path == "/nap") {
+      std::this_thread::sleep_for(r.path == "/slow" ? 300ms : 20ms);
+      ++rested;
+    }
+    if (r.path == "/order") return {.body = std::to_string(rested) + "!"};
     if (r.path == "/patient") {
       try {
         for (;;) {
@@ -91,6 +97,7 @@ struct Served {
     return {.body = r.path + " " + r.body + "!"};
   }
 
+  inline static std::atomic<int> rested = 0;  ///< how many have slept, in the server of this test
   Exchange exchange;
   Connections connections;
   std::thread thread;
@@ -131,6 +138,19 @@ TEST(Connections, SlowSendersAreToldSoAndHoldNobodyUp) {
   EXPECT_NE(slow.front()->receive().find("408"), std::string::npos);
 }
 
+/// How many that sleep were done between a request's being sent, in two parts as most clients send
+/// theirs, and its answer's being made: an order, which a busy machine does not change.
+int rested_before(int port) {
+  const Client c(port);
+  c.send("POST /order HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n");
+  std::this_thread::sleep_for(5ms);
+  c.send("hi");
+  const int before = Served::rested;
+  const std::string said = c.receive();
+  EXPECT_NE(said.find("200 OK"), std::string::npos);
+  return std::stoi(said.substr(said.rfind('\n') + 1)) - before;
+}
+
 TEST(Connections, WhatTakesLongLeavesRoomForWhatDoesNot) {
   const Served s({.workers = 2});
   std::vector<std::unique_ptr<Client>> slow;
@@ -139,26 +159,10 @@ TEST(Connections, WhatTakesLongLeavesRoomForWhatDoesNot) {
     slow.back()->send("POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
   }
   std::this_thread::sleep_for(50ms);
-  const auto start = std::chrono::steady_clock::now();
-  const Client c(s.connections.port());
-  c.send(ask);
-  EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 200ms);
+  EXPECT_LE(rested_before(s.connections.port()), 1);  // and not all four
   for (const auto& client : slow) {
     EXPECT_NE(client->receive("!").find("200 OK"), std::string::npos);
   }
-}
-
-/// How long a request takes that comes in two parts, as most clients send theirs.
-std::chrono::milliseconds asked_beside(int port) {
-  const auto begun = std::chrono::steady_clock::now();
-  const Client c(port);
-  c.send("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n");
-  std::this_thread::sleep_for(5ms);
-  c.send("hi");
-  EXPECT_NE(c.receive().find("/b hi!"), std::string::npos);
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
-                                                               begun);
 }
 
 TEST(Connections, WhoSentOneGoesBeforeWhoSentMany) {
@@ -170,9 +174,9 @@ TEST(Connections, WhoSentOneGoesBeforeWhoSentMany) {
     hoarders.push_back(std::make_unique<Client>(s.connections.port()));
     hoarders.back()->send(many);
   }
-  std::this_thread::sleep_for(1s);  // their first ones are answered
-  // Behind one that is being answered, and not behind forty: 800 ms.
-  EXPECT_LT(asked_beside(s.connections.port()), 400ms);
+  while (Served::rested < 41) std::this_thread::sleep_for(1ms);  // their first ones are answered
+  // Behind one that is being answered, and not behind forty.
+  EXPECT_LE(rested_before(s.connections.port()), 20);
 }
 
 TEST(Connections, WhatIsLongToReadIsSlow) {
@@ -184,7 +188,7 @@ TEST(Connections, WhatIsLongToReadIsSlow) {
     slow.back()->send("POST /nap HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n" + body);
   }
   std::this_thread::sleep_for(10ms);
-  EXPECT_LT(asked_beside(s.connections.port()), 200ms);  // forty naps take both 400 ms
+  EXPECT_LE(rested_before(s.connections.port()), 20);
 }
 
 TEST(Connections, WhoSendsTheMostGivesWay) {
@@ -285,7 +289,6 @@ TEST(Connections, WhatTakesTooLongIsGivenUp) {
   c.send(ask);
   EXPECT_NE(c.receive("!").find("200 OK"), std::string::npos);
   EXPECT_GE(std::chrono::steady_clock::now() - start, 200ms);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
 }
 
 TEST(Connections, WhatIsPatientEndsWithTheServer) {
