@@ -100,7 +100,7 @@ class Planner {
     if (legal_serving(p_, s) != Verdict::fits) return Shortfall::illegal;
     EngineChoices choices;
     if (layout.max_requests > 0) choices.max_requests = layout.max_requests;
-    const EngineFit fit = fit_engine(p_, s, choices);
+    const EngineFit fit = fit_engine(p_, s, choices, means_);
     if (!fit.fits || fit.limits.cache_tokens < means_.input + means_.output) {
       return Shortfall::no_memory;
     }

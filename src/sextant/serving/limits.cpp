@@ -39,12 +39,50 @@ Bytes cache_of(const Engine& e, double fraction, const ServingMemory& m, Bytes f
   return fraction * (m.capacity - m.weights - m.activations - m.other);
 }
 
-EngineFit fit(const Problem& p, const Strategy& s, const EngineChoices& given) {
+double rounded_up(double value, double step) { return step * std::ceil(value / step); }
+
+/// Bytes of a parameter as trtllm-bench counts them: it knows 8 bits and NVFP4, and takes all else,
+/// what is published in MXFP4 too, for 16 bits.
+double assumed_bytes(const Model& model, Precision precision) {
+  if (precision == Precision::fp8) return 1;
+  return precision == Precision::fp4 && model.stored != Precision::fp4 ? 0.5 : 2;
+}
+
+/// Limits for requests of these lengths, as trtllm-bench sets them (its tuning of batch size and
+/// tokens, read November 2026): as many as the memory of all devices holds at their longest, where
+/// each has at least a head of every request, and the tokens of a step in which all of them decode
+/// and as many prompts come as end. Both are bounded, and rounded up the more the larger they are.
+void size_for(const TrafficMeans& lengths, const Problem& p, const Strategy& s, EngineLimits& l) {
+  const ServingMemory m = memory_of(p, s, l);
+  const double devices = static_cast<double>(s.tp) * s.pp * std::max(1, s.dp);
+  const double heads =
+      p.model.attention.kind == AttentionKind::latent ? 1 : p.model.attention.kv_heads;
+  const double copies =
+      std::max(1.0, s.tp * std::max(1, s.dp) / heads) / std::max(1.0, s.tp / heads);
+  const Bytes each = (lengths.input + lengths.output) * copies * s.tp * s.pp * m.cache_per_token;
+  const Bytes weights(p.parameters.total() * assumed_bytes(p.model, s.precision));
+  const Bytes free = p.runtime.engine.memory_fraction * (devices * p.capacity - weights);
+  const double fitting = each.value > 0 ? max(Bytes(0), free) / each : 1e9;
+  const double requests = std::min(fitting, 4096.0) / s.pp;
+  l.max_requests = static_cast<int>(std::max(64.0, rounded_up(requests, requests < 256    ? 32
+                                                                        : requests < 1024 ? 128
+                                                                                          : 256)));
+  const double tokens = std::min(requests * (1 + lengths.input / lengths.output), 32768.0);
+  l.token_budget = static_cast<int>(std::max(2048.0, rounded_up(tokens, tokens < 4096   ? 256
+                                                                        : tokens < 8192 ? 512
+                                                                                        : 1024)));
+}
+
+EngineFit fit(const Problem& p, const Strategy& s, const EngineChoices& given,
+              const TrafficMeans& lengths) {
   const Engine& e = p.runtime.engine;
   EngineFit f;
   EngineLimits& l = f.limits;
-  l.token_budget = given.token_budget.value_or(e.token_budget.of(p.capacity));
-  l.max_requests = given.max_requests.value_or(e.max_requests.of(p.capacity));
+  l.token_budget = e.token_budget.of(p.capacity);
+  l.max_requests = e.max_requests.of(p.capacity);
+  if (e.sized && lengths.output > 0) size_for(lengths, p, s, l);
+  l.token_budget = given.token_budget.value_or(l.token_budget);
+  l.max_requests = given.max_requests.value_or(l.max_requests);
   l.block = given.block.value_or(e.block);
   l.prefix_cache = given.prefix_cache.value_or(e.prefix_cache);
   // Every decoding request takes a token of the budget.
@@ -68,14 +106,15 @@ EngineFit fit(const Problem& p, const Strategy& s, const EngineChoices& given) {
 
 }  // namespace
 
-EngineFit fit_engine(const Problem& p, const Strategy& s, const EngineChoices& given) {
+EngineFit fit_engine(const Problem& p, const Strategy& s, const EngineChoices& given,
+                     const TrafficMeans& lengths) {
   if (p.tier.read_only && p.serving.placement == Placement::overflow) {
     // Weights leave the first memory only where the cache has no room beside them.
     Problem without = p;
     without.tier = {};
-    if (EngineFit f = fit(without, s, given); f.fits) return f;
+    if (EngineFit f = fit(without, s, given, lengths); f.fits) return f;
   }
-  return fit(p, s, given);
+  return fit(p, s, given, lengths);
 }
 
 }  // namespace sextant

@@ -5,6 +5,7 @@
 #include "sextant/predict/infer.hpp"
 #include "sextant/serving/choices.hpp"
 #include "sextant/serving/rank.hpp"
+#include "sextant/serving/requests.hpp"
 
 namespace sextant {
 
@@ -14,6 +15,8 @@ struct EngineFit {
   bool fits = false;     ///< some cache is left
 };
 
-EngineFit fit_engine(const Problem& problem, const Strategy& strategy, const EngineChoices& given);
+/// `lengths`: of the requests to come, where they are known.
+EngineFit fit_engine(const Problem& problem, const Strategy& strategy, const EngineChoices& given,
+                     const TrafficMeans& lengths = {});
 
 }  // namespace sextant

@@ -29,6 +29,28 @@ Cluster engine(const char* name) {
   return cluster_of(name, c);
 }
 
+// Worked out by hand: 79.6 GiB, 8.03 GB of weights in 8 bits, 128 KiB of cache a token, nine tenths
+// of what is free.
+TEST(Traffic, AnEngineIsSizedForTheLengthsToCome) {
+  Pool pool = pool_of("llama3.1-8b", "trtllm", {.precision = Precision::fp8});
+  const auto sized = [&](double input, double output) {
+    const TrafficMeans lengths{.input = input, .output = output};
+    const EngineLimits l = fit_engine(pool.problem, pool.strategy, {}, lengths).limits;
+    return std::array{l.max_requests, l.token_budget};
+  };
+  EXPECT_EQ(sized(1000, 1000), (std::array{2048, 8192}));
+  pool.problem.runtime.engine.sized = true;
+  EXPECT_EQ(sized(0, 0), (std::array{2048, 8192}));  // nothing is known of them
+  EXPECT_EQ(sized(1000, 1000), (std::array{384, 2048}));
+  EXPECT_EQ(sized(128, 128), (std::array{2304, 4608}));
+  EXPECT_EQ(sized(2048, 128), (std::array{256, 4608}));
+  EXPECT_EQ(sized(20000, 2000), (std::array{64, 2048}));
+  const EngineChoices chosen{.token_budget = 3000};
+  const EngineLimits own =
+      fit_engine(pool.problem, pool.strategy, chosen, {.input = 128, .output = 128}).limits;
+  EXPECT_EQ(own.token_budget, 3000);
+}
+
 TEST(Traffic, AtNoLoadIsInfer) {
   for (const char* name : {"vllm", "trtllm", "pytorch-engine"}) {
     Cluster c = engine(name);

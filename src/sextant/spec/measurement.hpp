@@ -25,6 +25,13 @@ constexpr auto names_of(Operands) {
   return std::array<std::string_view, 3>{"random", "constant", "zeros"};
 }
 
+/// How tokens find their experts.
+enum class Chosen : std::uint8_t {
+  trained,  ///< some are more popular: the model says how much
+  even,     ///< by a router that was never trained
+};
+constexpr auto names_of(Chosen) { return std::array<std::string_view, 2>{"trained", "even"}; }
+
 /// What of several runs was reported.
 enum class Statistic : std::uint8_t { mean, median, min };
 constexpr auto names_of(Statistic) {
@@ -37,6 +44,7 @@ struct Protocol {
   double runs = 20;   ///< back to back, so the power controller sees that much load
   Seconds busy;       ///< or that long, however short a run is; 0: the runs count
   Operands data = Operands::random;
+  Chosen chosen = Chosen::trained;
   Statistic statistic = Statistic::mean;  ///< the median token is one that no prompt delays
   Seconds host_backward;      ///< host time of a backward pass that was not captured in a graph
   Seconds eager;              ///< added to a collective that was not captured in a graph
@@ -52,6 +60,7 @@ void describe(V& v, Protocol& p) {
   v("runs", p.runs, {.help = "back to back", .min = 1, .max = 1e9});
   v("busy", p.busy, {.help = "or that long, however short a run is", .max = 1e6});
   v("data", p.data, {.help = "what the operands hold"});
+  v("chosen", p.chosen, {.help = "how tokens find their experts"});
   v("statistic", p.statistic, {.help = "of several runs, or of a run's tokens"});
   v("host_backward", p.host_backward,
     {.help = "host time of a backward pass that is not in a graph", .max = 1e3});

@@ -70,6 +70,21 @@ TEST(InferCases, OnePass) {
   EXPECT_GT(r[2].predicted, 4 * r[1].predicted);  // all of the model, not an eighth
 }
 
+// Eight tokens of a trained router meet in its popular experts; those of one that was never trained
+// reach more.
+TEST(InferCases, AnUntrainedRouterReachesMoreExperts) {
+  const auto seconds = [](const char* source) {
+    const auto cases = read_cases(
+        parse_csv("id,kind,system,runtime,model,batch,phase,context,metric,measured,source\n"
+                  "a,infer,h200-single,pytorch-graph,qwen3-30b-a3b,8,decode,300,phase_seconds,1," +
+                      std::string(source) + "\n",
+                  "mine.csv"));
+    Catalogue catalogue;
+    return validate(cases, catalogue).at(0).predicted;
+  };
+  EXPECT_GT(seconds("random weights and routing"), 1.02 * seconds("me"));
+}
+
 TEST(InferCases, WhatCannotRunSaysWhy) {
   const auto reason = [](const std::string& row) { return results_of(row).at(0).unsupported; };
   const std::string rest = ",1,,200,200,fp16,,,,,latency_seconds,1,me\n";

@@ -65,7 +65,9 @@ std::optional<InferScenario> serving_of(const Case& c, Catalogue& catalogue, std
   if (!parts) return std::nullopt;
   InferScenario x;
   x.device = parts->system->device.name;
-  x.problem = prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, work);
+  Model model = parts->model;
+  if (c.protocol.chosen == Chosen::even) model.experts.skew = 0;
+  x.problem = prepare(*parts->system, *parts->runtime, parts->libraries, model, work);
   if (derive(Task::infer, t.inputs, x.problem, x.strategy)) {
     reason = "gpus is not tp x pp x dp";
     return std::nullopt;

@@ -55,16 +55,20 @@ void read_lengths(RowReader& row, const Protocol& protocol, ServingCase& c) {
   t.lengths = t.length_ratio < 1 ? Lengths::uniform : Lengths::fixed;
 }
 
+/// Whether `rows` of a source's habits are about one like this, as far as all of them say it.
+template <class Rows>
+bool about(const Rows& rows, const RowReader& row, const ServingCase& c) {
+  return (rows.runtime.empty() || rows.runtime == c.runtime) &&
+         (rows.precision.empty() || rows.precision == row.text("precision")) &&
+         row.text("system").starts_with(rows.system);
+}
+
 /// What the source set for a row like this.
 std::vector<Setting> settings_of(const Measurement& habits, const RowReader& row,
                                  const ServingCase& c) {
   std::vector<Setting> all;
-  const auto about = [](const std::string& wanted, const std::string& is) {
-    return wanted.empty() || wanted == is;
-  };
   for (const MeasuredEngine& e : habits.engines) {
-    if (!about(e.runtime, c.runtime) || !about(e.version, row.text("version")) ||
-        !about(e.precision, row.text("precision")) || !row.text("system").starts_with(e.system) ||
+    if (!about(e, row, c) || (!e.version.empty() && e.version != row.text("version")) ||
         c.traffic.concurrency < e.users || c.traffic.concurrency > e.most_users ||
         c.strategy.dp < e.ranks) {
       continue;
@@ -80,10 +84,9 @@ std::optional<int> held_in(const Measurement& habits, const RowReader& row, cons
   const HeldRequests* best = nullptr;
   for (const HeldRequests& h : habits.held) {
     const Traffic& t = c.traffic;
-    if (c.runtime != h.runtime || !row.text("system").starts_with(h.system) ||
-        (!h.precision.empty() && h.precision != row.text("precision")) ||
-        (h.input > 0 && h.input != t.input) || (h.output > 0 && h.output != t.output) ||
-        h.workers != c.decode_workers || h.ranks != c.decode.dp || h.users < t.concurrency) {
+    if (!about(h, row, c) || (h.input > 0 && h.input != t.input) ||
+        (h.output > 0 && h.output != t.output) || h.workers != c.decode_workers ||
+        h.ranks != c.decode.dp || h.users < t.concurrency) {
       continue;
     }
     if (best == nullptr || h.users < best->users) best = &h;

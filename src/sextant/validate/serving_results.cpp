@@ -44,12 +44,13 @@ std::string_view busiest(const TrafficResult& r) {
 
 /// A pool on so many devices, or the reason there is none.
 std::optional<Pool> pool_of(const Problem& problem, const Strategy& s, int workers,
-                            const EngineChoices& choices, std::string& reason) {
+                            const EngineChoices& choices, const TrafficMeans& lengths,
+                            std::string& reason) {
   if (legal_serving(problem, s) != Verdict::fits) {
     reason = "cannot run: " + joined(check_serving(problem, s));
     return std::nullopt;
   }
-  const EngineFit fit = fit_engine(problem, s, choices);
+  const EngineFit fit = fit_engine(problem, s, choices, lengths);
   if (!fit.fits) {
     reason = "no room for a cache";
     return std::nullopt;
@@ -82,19 +83,20 @@ ServingRuns::Run ServingRuns::run(const Case& c, const Runtime* runtime) {
   const Problem problem = prepare(*parts->system, engine, parts->libraries, parts->model, serving);
   const Strategy& tokens = t.decode_workers > 0 ? t.decode : t.strategy;
   made.likeness = likeness_of(Asked::traffic, parts->system->device.name, problem, tokens);
+  Traffic traffic = t.traffic;
+  if (!t.trace.empty()) traffic.trace = &trace(t.trace);
+  const TrafficMeans lengths = means_of(traffic);
   Cluster cluster;
-  const auto pool = pool_of(problem, t.strategy, t.workers, t.choices, reason);
+  const auto pool = pool_of(problem, t.strategy, t.workers, t.choices, lengths, reason);
   if (!pool) return made;
   cluster.pool = *pool;
   if (t.decode_workers > 0) {
     EngineChoices choices = t.choices;
     if (t.held) choices.max_requests = t.held;
-    cluster.decode = pool_of(problem, t.decode, t.decode_workers, choices, reason);
+    cluster.decode = pool_of(problem, t.decode, t.decode_workers, choices, lengths, reason);
     if (!cluster.decode) return made;
   }
   connect(cluster);
-  Traffic traffic = t.traffic;
-  if (!t.trace.empty()) traffic.trace = &trace(t.trace);
   try {
     made.result = simulate(cluster, traffic, {});
   } catch (const InputError& e) {
