@@ -10,6 +10,7 @@
 #include "sextant/cost/attention.hpp"
 #include "sextant/cost/experts.hpp"
 #include "sextant/cost/gemm.hpp"
+#include "sextant/cost/outrun.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
 #include "sextant/io/presets.hpp"
@@ -106,6 +107,16 @@ TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
         EXPECT_LE(after[i], 1.01 * before[i]) << "resource " << b << ", kernel " << i;
       }
     }
+  });
+}
+
+TEST(DeviceLaws, MemoryBeyondTheCacheIsNamed) {
+  for_each_device([](Device d) {
+    const Chip chip = lower(d);
+    const BytesPerSecond cache = chip.l2_per_clock * chip.light_clock;
+    EXPECT_EQ(outruns_cache(d, cache), "");
+    d.memory.bandwidth = cache / d.mechanism.memory_efficiency * 1.01;
+    EXPECT_NE(outruns_cache(d, cache).find("faster than the cache"), std::string::npos);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "sextant/cost/outrun.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/rules.hpp"
 
@@ -280,6 +281,11 @@ void Reader::say_device() {
   if (real != asked) {
     assume("{} has no {} matrix units: multiplies run as {}", device.name, name_of(asked),
            name_of(real));
+  }
+  const Chip& chip = x_.problem.chip;
+  if (std::string unseen = outruns_cache(device, chip.l2_per_clock * chip.light_clock);
+      !unseen.empty()) {
+    x_.assumptions.push_back(std::move(unseen));
   }
   if (device.provenance.cases == 0) {
     assume("constants of {} are the defaults: it was not measured", device.name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/cost/outrun.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/tech/draw.hpp"
 #include "sextant/units/format.hpp"
@@ -161,9 +162,8 @@ std::vector<std::string> warnings_of(const Blueprint& d) {
     list.push_back("reading all of its memory leaves a clock of " + format(d.streaming_clock) +
                    " of " + format(d.device.max_clock) + " within " + format(d.device.power.limit));
   }
-  if (d.device.mechanism.memory_efficiency * rate > d.l2_rate) {
-    list.push_back("memory of " + format(rate) + " is faster than the cache that it crosses, " +
-                   format(d.l2_rate) + ": the rest is never seen");
+  if (std::string unseen = outruns_cache(d.device, d.l2_rate); !unseen.empty()) {
+    list.push_back(std::move(unseen));
   }
   return list;
 }
