@@ -45,6 +45,17 @@ double elements_of(const StreamKernel& k, double cols) {
   return k.elements + wide * (k.wide_elements - k.elements);
 }
 
+/// Of what an operator moves, the bytes that it finds in the cache: one operand of three, as far as
+/// it stays there while all three pass. Sums of 2 to 256 MB on an H200 (50 MB of cache, November
+/// 2026) save 78 % of the operand's time while they fill half of the cache, 73 % at three quarters,
+/// 48 % when they fill it, 17 % at one and a half, nothing at two.
+double still_cached(const Chip& chip, const Stream& s) {
+  const double capacity = chip.l2_shared.value;
+  if (!s.follows || capacity <= 0) return 0;
+  const double stays = 0.78 * std::clamp((1.6 - s.bytes.value / capacity) / 0.9, 0.0, 1.0);
+  return stays * s.bytes.value / 3;
+}
+
 }  // namespace
 
 Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type) {
@@ -57,18 +68,21 @@ KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s,
   const double hz = clock.value;
   const Crossing crossing{kernel.memory_efficiency * chip.bandwidth.value,
                           chip.l2_per_clock.value * hz};
-  const double memory = s.bytes.value / crossing.rate();
+  const double fetched = s.bytes.value - still_cached(chip, s);
+  const double crossed = s.bytes.value / crossing.l2;
+  const double memory = std::max(fetched / crossing.memory, crossed);
   const double issue = s.rows * s.cols / (elements_of(kernel, s.cols) * chip.cores * hz);
   const double row = s.cols * kernel.row_cycles / hz;
   KernelCost c;
   c.busy[Bound::launch] = Seconds(kernel.start_cycles / hz);
-  cross(c, s.bytes.value, crossing);
+  cross(c, fetched, crossing);
+  if (crossed > fetched / crossing.memory) c.busy[Bound::l2] = Seconds(crossed);
   c.busy[Bound::compute] = Seconds(issue);
   c.busy[Bound::special] = Seconds(kernel.arithmetic * issue);
   c.busy[Bound::latency] = Seconds(row);
   // Rows spread over the cores, and the last one ends alone (list scheduling: sum/cores + longest).
   c.time = Seconds(kernel.start_cycles / hz + smooth_max(memory, issue + row));
-  c.dram = s.bytes;
+  c.dram = Bytes(fetched);
   c.l2 = s.bytes;
   c.clock = clock;
   find_bound(c);

@@ -11,7 +11,8 @@ namespace sextant {
 struct Stream {
   double rows = 1;
   double cols = 1;
-  Bytes bytes;  ///< read and written, each once
+  Bytes bytes;           ///< read and written, each once
+  bool follows = false;  ///< reads what the kernel before it wrote
 };
 
 /// Bytes a streaming operator moves, each tensor once; adamw keeps all states in fp32.
@@ -22,6 +23,12 @@ Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type);
 inline Stream moving(StreamOp op, double rows, double cols, double bytes) {
   const double usual = stream_bytes(op, 1, 1, Precision::bf16).value;
   return {rows * bytes / usual, cols, Bytes(rows * cols * bytes)};
+}
+
+/// The same inside a step, right after what makes its input.
+inline Stream following(Stream s) {
+  s.follows = true;
+  return s;
 }
 
 /// A streaming operator: DRAM, or instruction issue and the one row that ends last.

@@ -368,7 +368,8 @@ class Pass {
               double second = 0) {
     if (rows <= 0 || cols <= 0) return;
     const KernelCost c = reads(second, [&](const Chip& chip) {
-      return sextant::stream(chip, p_.kernels.stream[op], moving(op, rows, cols, bytes), clock_);
+      return sextant::stream(chip, p_.kernels.stream[op], following(moving(op, rows, cols, bytes)),
+                             clock_);
     });
     kernel(work_, name, c, 1);
     note([&] { return whole(rows) + " x " + whole(cols); });

@@ -422,14 +422,14 @@ class Composer {
   // -- kernels -----------------------------------------------------------------------------------
 
   KernelCost streamed(StreamOp op, double rows, double cols, double bytes) const {
-    return stream(p_.chip, p_.kernels.stream[op], moving(op, rows, cols, bytes), clock_);
+    return stream(p_.chip, p_.kernels.stream[op], following(moving(op, rows, cols, bytes)), clock_);
   }
 
   /// As fast as a copy of so many bytes, but computing all the while: casts, gates, the loss.
   KernelCost computed(double rows, double cols, double bytes) const {
     StreamKernel kernel = p_.kernels.stream[StreamOp::copy];
     kernel.arithmetic = 1;
-    return stream(p_.chip, kernel, moving(StreamOp::copy, rows, cols, bytes), clock_);
+    return stream(p_.chip, kernel, following(moving(StreamOp::copy, rows, cols, bytes)), clock_);
   }
 
   /// Forward and backward of an element-wise operator, by bytes an element.
