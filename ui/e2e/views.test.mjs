@@ -117,6 +117,8 @@ describe('views', together, () => {
       await page.locator('[data-figure=scaling] circle').nth(2).waitFor();
       const rows = page.locator('[aria-label="The best strategy at each size"] tbody tr');
       assert.equal(await rows.count(), 4);
+      // Each point has its error bar.
+      assert.equal(await page.locator('[data-figure=scaling] g[stroke-opacity="0.5"] line').count(), 4);
       await rows.last().getByRole('link').click();
       await page.locator('h1', { hasText: '64 GPUs' }).waitFor();
     }),

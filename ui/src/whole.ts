@@ -7,11 +7,16 @@ import { requestOf } from './state';
 import type { Params } from './state';
 import type { Answer, Fields } from './types';
 
+const pathOf = (scenario: Params | null): string => (scenario?.['kind'] === 'infer' ? '/infer' : '/train');
+
+/** The answer to a scenario, once. */
+export const wholeOf = (scenario: Params, signal: AbortSignal): Promise<Answer> =>
+  post(pathOf(scenario), requestOf(scenario) ?? {}, signal);
+
 export function useWhole(scenario: Params | null): Live<Answer> {
-  const training = scenario?.['kind'] !== 'infer';
   const request = scenario && !inlined ? requestOf(scenario) : null;
   const asked: Fields | null = request && { ...request, choices: true };
-  const path = training ? '/train' : '/infer';
+  const path = pathOf(scenario);
   return useLive<Answer>(asked && JSON.stringify(asked) + path, (signal) => post(path, asked ?? {}, signal));
 }
 

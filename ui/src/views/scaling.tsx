@@ -2,7 +2,7 @@
 // Scaling: the best strategy at each number of GPUs, what more of them buy, and what is lost on the way.
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { dot, line, pointer, text, tip } from '@observablehq/plot';
+import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { inlined, post } from '../api';
 import { bestRequest } from '../choose';
@@ -18,7 +18,7 @@ import { address, change, kind, params, systemFacts } from '../state';
 import type { Params } from '../state';
 import type { Found, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
-import { useSure } from '../whole';
+import { wholeOf } from '../whole';
 import { Headline, Placeholder, inverseOf, split } from './predict';
 
 const sizes = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
@@ -27,8 +27,10 @@ interface Point {
   gpus: number;
   found: Found;
   scenario: Params;
-  /** Tokens a second, of all GPUs together. */
+  /** Tokens a second, of all GPUs together, and between which it lies nine times in ten. */
   rate: number;
+  low: number;
+  high: number;
   /** Of what as many GPUs would do if each did what one of the first point does. */
   efficiency: number;
 }
@@ -77,7 +79,9 @@ function useCurve(values: Params, list: number[]): Curve {
             const rate = rateOf(found);
             const first = points[0];
             const efficiency = first ? rate / gpus / (first.rate / first.gpus) : 1;
-            points.push({ gpus, found, scenario: scenarioOf(found, asked), rate, efficiency });
+            const scenario = scenarioOf(found, asked);
+            const { low, high } = inverseOf(rate, await wholeOf(scenario, controller.signal), thousands);
+            points.push({ gpus, found, scenario, rate, low, high, efficiency });
           } else refused.push(gpus);
         } catch (error) {
           if (controller.signal.aborted) return;
@@ -97,7 +101,7 @@ function useCurve(values: Params, list: number[]): Curve {
 }
 
 function drawing(points: Point[]): (width: number) => PlotOptions {
-  const rates = points.map((point) => point.rate);
+  const rates = points.flatMap(({ low, high }) => [low, high]);
   const gpus = points.map((point) => point.gpus);
   const y: [number, number] = [Math.min(...rates) / 1.3, Math.max(...rates) * 1.5];
   const x: [number, number] = [Math.min(...gpus) / 1.2, Math.max(...gpus) * 1.2];
@@ -119,13 +123,15 @@ function drawing(points: Point[]): (width: number) => PlotOptions {
     marks: [
       line(ideal, { x: 'gpus', y: 'rate', stroke: 'var(--faint)', strokeDasharray: '3 4' }),
       line(points, { x: 'gpus', y: 'rate', stroke: 'var(--work)', strokeWidth: 2 }),
+      ruleX(points, { x: 'gpus', y1: 'low', y2: 'high', stroke: 'var(--work)', strokeOpacity: 0.5, strokeWidth: 3 }),
       dot(points, { x: 'gpus', y: 'rate', r: 4.5, fill: 'var(--work)' }),
       text(points, {
         x: 'gpus',
         y: 'rate',
         text: (point: Point) => percent(point.efficiency, 0),
-        dy: 16,
+        dy: 14,
         dx: 8,
+        textAnchor: 'start',
         fill: 'currentColor',
       }),
       tip(
@@ -133,7 +139,8 @@ function drawing(points: Point[]): (width: number) => PlotOptions {
         pointer({
           x: 'gpus',
           y: 'rate',
-          title: (point: Point) => `${devices(point.gpus)}: ${thousands(point.rate)} tokens/s\n${point.found.summary}`,
+          title: ({ gpus, rate, low, high, found }: Point) =>
+            `${devices(gpus)}: ${thousands(rate)} tokens/s, ${thousands(low)} to ${thousands(high)} nine times in ten\n${found.summary}`,
           ...tipStyle,
         }),
       ),
@@ -184,7 +191,6 @@ function Strategies({ points }: { points: Point[] }): JSX.Element {
 function Result({ curve, stale }: { curve: Curve; stale: boolean }): JSX.Element {
   const { points, refused } = curve;
   const [first, last] = [points[0], points[points.length - 1]];
-  const sure = useSure(curve.done && last ? last.scenario : null);
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={curve.done}>
       {first && last && (
@@ -198,7 +204,7 @@ function Result({ curve, stale }: { curve: Curve; stale: boolean }): JSX.Element
           <Headline
             label="tokens/s"
             value={thousands(last.rate)}
-            {...(sure ? { range: inverseOf(last.rate, sure, thousands) } : {})}
+            range={{ low: last.low, value: last.rate, high: last.high, show: thousands }}
             detail={`${digits(last.rate / first.rate)} times those of ${devices(first.gpus)}`}
           />
           {refused.length > 0 && (
@@ -214,8 +220,16 @@ function Result({ curve, stale }: { curve: Curve; stale: boolean }): JSX.Element
         <Figure
           name="scaling"
           title="What more GPUs buy"
-          note="The dashed line is as many times the first point; the numbers are how much of that is reached."
-          rows={() => points.map(({ gpus, rate, efficiency }) => ({ gpus, tokens_per_second: rate, efficiency }))}
+          note="The dashed line is as many times the first point; the numbers are how much of that is reached; the bars hold nine times in ten."
+          rows={() =>
+            points.map(({ gpus, rate, low, high, efficiency }) => ({
+              gpus,
+              tokens_per_second: rate,
+              low,
+              high,
+              efficiency,
+            }))
+          }
         >
           <PlotBox draw={drawing(points)} of={[points]} height={360} label="tokens a second by number of GPUs" />
         </Figure>
