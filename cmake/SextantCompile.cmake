@@ -39,13 +39,15 @@ function(sextant_precompile target)
   endif()
 endfunction()
 
-# Eight sources of a folder as one, so that its headers are read once; those named after the target stay alone. In the order
-# of their names, and never across folders.
+# Sixteen sources of a folder as one, so that its headers are read once: in the order of their names, and never across
+# folders. Two sources of a folder therefore do not define the same name.
 function(sextant_unite target)
   if(NOT SEXTANT_UNITY)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # A class that has a member of an unnamed namespace is a source's own, though that was included.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(SORT sources)
@@ -53,13 +55,9 @@ function(sextant_unite target)
     cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
     cmake_path(GET path PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)
-    cmake_path(GET path STEM name)
-    if(folder IN_LIST ARGN OR "${folder}/${name}" IN_LIST ARGN)
-      continue()
-    endif()
     list(APPEND of_${folder} ${source})
     list(LENGTH of_${folder} count)
-    math(EXPR batch "(${count} - 1) / 8")
+    math(EXPR batch "(${count} - 1) / 16")
     set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder}_${batch})
   endforeach()
 endfunction()

@@ -11,6 +11,7 @@ mkdir "$folder/bin" "$folder/work"
 ln -s "$program" "$folder/bin/sextant"
 export PATH="$folder/bin:$PATH"
 commands=0
+studies=$(sextant study no-such-study 2>&1 || true)
 for document in "$@"; do
   document=$(realpath "$document")
   for name in $(sed -nE 's/^```(toml|json) ([a-z0-9.-]+)$/\2/p' "$document"); do
@@ -18,6 +19,8 @@ for document in "$@"; do
   done
   while IFS= read -r command; do
     commands=$((commands + 1))
+    # One takes half a minute, and tests/cli/study.test runs them all: here each has to be one of them.
+    if [[ $command =~ ^sextant\ study\ ([a-z-]+)$ ]] && [[ $studies == *" ${BASH_REMATCH[1]},"* ]]; then continue; fi
     if ! (cd "$folder/work" && bash -c "$command" >"$folder/out" 2>&1); then
       echo "$(basename "$document"): $command"
       sed 's/^/    /' "$folder/out"

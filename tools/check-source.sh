@@ -3,6 +3,7 @@
 # Checks what compilers do not: modules depend one way only, third-party headers stay in their one
 # file, every file says its licence. Usage: tools/check-source.sh [ROOT]
 set -euo pipefail
+shopt -s extglob
 cd "${1:-"$(dirname "$0")/.."}"
 
 # What each module of src/sextant may include, besides itself. A new module gets a line here.
@@ -55,46 +56,72 @@ problem() {
   problems=$((problems + 1))
 }
 
-# report FILE MESSAGE PATTERN: one problem per line of the file that matches.
+# Each check is one search through all files: a process a file and a pattern would take most of a minute.
+# report MESSAGE PATTERN FILE…: one problem per line of the files that matches.
 report() {
-  local line
-  while IFS= read -r line; do
-    [ -z "$line" ] || problem "$1:${line%%:*}: $2"
-  done < <(grep -nE -- "$3" "$1" || true)
+  local message=$1 pattern=$2 file line
+  shift 2
+  [ $# -gt 0 ] || return 0
+  while IFS=: read -r file line _; do problem "$file:$line: $message"; done < <(grep -nHE -- "$pattern" "$@" || true)
 }
 
-check_module() { # FILE MODULE
-  local file=$1 module=$2 line target
-  if [ -z "${may_include[$module]+known}" ]; then
-    problem "$file:1: module '$module' is not in the table of tools/check-source.sh"
-    return
-  fi
-  report "$file" "the library may not include the program" '^ *# *include *"(cli|server)/'
-  case $file in *_test.cpp | */test_*.hpp) return ;; esac  # a test may set the scene with any module
-  while IFS=: read -r line target; do
-    [ -n "$line" ] || continue
-    [ "$target" = "$module" ] && continue
-    case " ${may_include[$module]} " in
+# select_files PATTERN…: those of `files` that match one of the patterns, in the array `selected`.
+select_files() {
+  local file pattern
+  selected=()
+  for file in "${files[@]}"; do
+    for pattern in "$@"; do
+      # shellcheck disable=SC2053  # a pattern
+      if [[ $file == $pattern ]]; then
+        selected+=("$file")
+        break
+      fi
+    done
+  done
+}
+
+check_modules() {
+  local file line text module target modules=() inside=()
+  select_files 'src/sextant/*/*.?pp'
+  [ ${#selected[@]} -gt 0 ] || return 0
+  report "the library may not include the program" '^ *# *include *"(cli|server)/' "${selected[@]}"
+  for file in "${selected[@]}"; do
+    module=${file#src/sextant/}
+    module=${module%%/*}
+    if [ -z "${may_include[$module]+known}" ]; then
+      problem "$file:1: module '$module' is not in the table of tools/check-source.sh"
+      continue
+    fi
+    case $file in *_test.cpp | */test_*.hpp) continue ;; esac  # a test may set the scene with any module
+    modules+=("$file")
+    case " $with_threads " in *" $file "*) continue ;; esac
+    case " $core " in *" $module "*) inside+=("$file") ;; esac
+  done
+  report "no input, output or threads in the core" "^ *# *include *$core_forbids" "${inside[@]}"
+  [ ${#modules[@]} -gt 0 ] || return 0
+  while IFS=: read -r file line text; do
+    module=${file#src/sextant/}
+    module=${module%%/*}
+    target=${text#*\"sextant/}
+    target=${target%%[/\"]*}
+    case " $module ${may_include[$module]} " in
       *" $target "*) ;;
       *) problem "$file:$line: module '$module' may not include '$target'" ;;
     esac
-  done < <(sed -nE '/^ *# *include *"sextant\//{=;s/^ *# *include *"sextant\/([^/"]*).*/\1/p}' "$file" |
-    paste -d: - -)
-  case " $core " in
-    *" $module "*)
-      case " $with_threads " in *" $file "*) return ;; esac
-      report "$file" "no input, output or threads in the core" "^ *# *include *$core_forbids"
-      ;;
-  esac
+  done < <(grep -nHE '^ *# *include *"sextant/' "${modules[@]}" || true)
 }
 
-check_third_party() { # FILE
-  local entry pattern home
+check_third_party() {
+  local entry pattern home file others
+  select_files '*.[ch]pp'
   for entry in "${third_party[@]}"; do
     read -r pattern home <<<"$entry"
-    # shellcheck disable=SC2254  # the home is a pattern
-    case $1 in $home) continue ;; esac
-    report "$1" "this header belongs to $home alone" "^ *# *include.*($pattern)"
+    others=()
+    for file in "${selected[@]}"; do
+      # shellcheck disable=SC2053  # the home is a pattern
+      [[ $file == $home ]] || others+=("$file")
+    done
+    report "this header belongs to $home alone" "^ *# *include.*($pattern)" "${others[@]}"
   done
 }
 
@@ -111,24 +138,34 @@ check_site() {
   done
 }
 
-check_text() { # FILE
-  local first=1
-  [ "$(head -c 2 "$1")" = "#!" ] && first=2
-  sed -n "${first}p" "$1" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
-    problem "$1:$first: the SPDX line is missing"
-  report "$1" "unfinished; finish it or open an issue" "\\b($unfinished)\\b"
-  [ "$(wc -l <"$1")" -le "$max_lines" ] || problem "$1:1: more than $max_lines lines"
-  case $1 in
-    Makefile) ;;
-    *) report "$1" "a tab; indent with spaces" $'\t' ;;
-  esac
+check_texts() {
+  local file head lines
+  declare -A licensed=()
+  while IFS= read -r file; do licensed[$file]=yes; done < <(awk '
+    FNR == 1 { first = /^#!/ ? 2 : 1 }
+    FNR == first && /SPDX-License-Identifier: Apache-2.0/ { print FILENAME }' "${files[@]}")
+  for file in "${files[@]}"; do
+    [ -z "${licensed[$file]+yes}" ] || continue
+    head=""
+    read -r head <"$file" || true
+    case $head in
+      '#!'*) problem "$file:2: the SPDX line is missing" ;;
+      *) problem "$file:1: the SPDX line is missing" ;;
+    esac
+  done
+  report "unfinished; finish it or open an issue" "\\b($unfinished)\\b" "${files[@]}"
+  while read -r lines file; do
+    [ "$lines" -le "$max_lines" ] || [ "$file" = total ] || problem "$file:1: more than $max_lines lines"
+  done < <(wc -l "${files[@]}")
+  select_files '*.cpp' '*.hpp' '*.cmake' '*CMakeLists.txt' '*.sh'
+  report "a tab; indent with spaces" $'\t' "${selected[@]}"
 }
 
 # Two types of one name in one namespace are one to the linker, which keeps one destructor for both.
 # Test programs that are never linked together may each have their own.
 check_names() {
   local twice
-  twice=$(grep -v '_test\.' <<<"$files" | grep '\.[ch]pp$' | xargs awk '
+  twice=$(printf '%s\n' "${files[@]}" | grep -v '_test\.' | grep '\.[ch]pp$' | xargs awk '
     FNR == 1 { space = ""; hidden = 0 }
     /^namespace \{/ { hidden = 1; next }
     /^\}  \/\/ namespace$/ { hidden = 0; next }
@@ -141,36 +178,23 @@ check_names() {
   [ -z "$twice" ] || problem "$twice"
 }
 
-files=$(find . -mindepth 1 \( -name '.?*' -o -name 'build*' -o -name node_modules \) -prune -o -type f \
+mapfile -t files < <(find . -mindepth 1 \( -name '.?*' -o -name 'build*' -o -name node_modules \) -prune -o -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.sh' \
   -o -name Makefile \) -print | sed 's|^\./||' | LC_ALL=C sort)
-count=0
-while IFS= read -r file; do
-  count=$((count + 1))
-  check_text "$file"
-  case $file in
-    *.cpp | *.hpp)
-      check_third_party "$file"
-      report "$file" "include from the root of src" '^ *# *include *"\.'
-      ;;
-  esac
-  case $file in
-    *.hpp) grep -q '^#pragma once' "$file" || problem "$file:1: #pragma once is missing" ;;
-  esac
-  case $file in
-    src/cli/main.cpp) ;;
-    src/cli/*.?pp) report "$file" "commands know no server" '^ *# *include *"server/' ;;
-    src/sextant/*/*.?pp)
-      module=${file#src/sextant/}
-      check_module "$file" "${module%%/*}"
-      ;;
-  esac
-done <<<"$files"
+check_texts
+check_third_party
+select_files '*.[ch]pp'
+report "include from the root of src" '^ *# *include *"\.' "${selected[@]}"
+select_files '*.hpp'
+while IFS= read -r file; do problem "$file:1: #pragma once is missing"; done < <(grep -L '^#pragma once' "${selected[@]}")
+select_files 'src/cli/!(main).?pp' 'src/cli/main.hpp'
+report "commands know no server" '^ *# *include *"server/' "${selected[@]}"
+check_modules
 check_names
 check_site
 
 if [ "$problems" -gt 0 ]; then
-  echo "$problems problems in $count files" >&2
+  echo "$problems problems in ${#files[@]} files" >&2
   exit 1
 fi
-echo "$count files in order"
+echo "${#files[@]} files in order"

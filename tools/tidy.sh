@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs clang-tidy over the sources of src/ (tests excepted), two at a time. Most of its time goes into the
-# headers, so a folder's sources are checked together, sixteen at a time; one that does not go with the others (a
-# helper of the same name) alone. What passed and did not change since, headers included, is skipped; src/site is
+# headers, so a folder's sources are checked together, sixteen at a time, as a build from nothing compiles them: two of
+# a folder that define the same name are a fault. What passed and did not change since, headers included, is skipped; src/site is
 # for another compiler. Usage: tools/tidy.sh [PATH-PATTERN]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,30 +33,15 @@ tidy() { # FILE-TO-CHECK FILE-WITH-THE-FLAGS
     $(flags "$2") 2>/dev/null
 }
 
-# The first source that does not go with those before it; nothing when all do.
-clashing() { # BATCH FILE-WITH-THE-FLAGS
-  # shellcheck disable=SC2046  # a list of words
-  clang++ $(flags "$2") -fsyntax-only -fno-caret-diagnostics "$1" 2>&1 |
-    sed -nE 's|^.*/\.\./(src/[^:]*\.cpp):[0-9]+:[0-9]+: (fatal )?error:.*|\1|p' | head -n 1
-}
-
 check() { # BATCH: a source that includes sources
-  local key sources source alone=() status=0
+  local key sources
   mapfile -t sources < <(sed -nE 's|^#include "../../(.*)"$|\1|p' "$1")
   key=$passed/$( (echo "$common"; cat "${sources[@]}") | sha256sum | cut -c1-32)
   [ ! -e "$key" ] || return 0
-  while source=$(clashing "$1" "${sources[0]}") && [ -n "$source" ]; do
-    alone+=("$source")
-    sed -i "\\|/$source\"|d" "$1"
-  done
-  [ ! -s "$1" ] || tidy "$1" "${sources[0]}" || status=1
-  for source in "${alone[@]}"; do
-    tidy "$source" "$source" || status=1
-  done
-  [ "$status" != 0 ] || touch "$key"
-  return "$status"
+  tidy "$1" "${sources[0]}" || return 1
+  touch "$key"
 }
-export -f check clashing flags tidy
+export -f check flags tidy
 
 find src -name '*.cpp' ! -name '*_test.cpp' ! -path 'src/site/*' | LC_ALL=C sort | grep -E -- "$pattern" |
   while read -r source; do

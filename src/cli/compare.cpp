@@ -18,7 +18,7 @@ namespace sextant::cli {
 namespace {
 
 constexpr std::size_t fewest = 2;
-constexpr std::size_t most = 6;
+constexpr std::size_t most_compared = 6;
 
 struct Question {
   bool trains = true;
@@ -45,7 +45,7 @@ Question read_question(const Document& document) {
   }
   q.scenarios = document.root.find("scenarios");
   const bool list = q.scenarios != nullptr && q.scenarios->kind == Node::Kind::array;
-  if (!list || q.scenarios->items.size() < fewest || q.scenarios->items.size() > most) {
+  if (!list || q.scenarios->items.size() < fewest || q.scenarios->items.size() > most_compared) {
     add(q.scenarios, "scenarios", "expected a list of two to six objects");
   }
   throw_if_any(std::move(problems));
@@ -113,7 +113,7 @@ Answer compare(const Document& document, Asker asker) {
 }
 
 Answer run_compare(const CompareOptions& options, const Common& common) {
-  if (options.files.size() < fewest || options.files.size() > most) {
+  if (options.files.size() < fewest || options.files.size() > most_compared) {
     throw InputError(
         fmt::format("compare: expected two to six files, got {}", options.files.size()),
         "such as a.toml b.toml");

@@ -8,11 +8,11 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler writes it
-std::mutex catching;
+std::mutex catching_now;
 
 }  // namespace
 
-Interruption::Interruption() : catches_(catching, std::try_to_lock) {
+Interruption::Interruption() : catches_(catching_now, std::try_to_lock) {
   if (!catches_) return;
   interrupted = false;
   for (std::size_t i = 0; i < signals.size(); ++i) {

@@ -17,7 +17,7 @@ std::string format_count(double n) {
 }
 
 /// What one token costs in a layer.
-struct Load {
+struct OperatorLoad {
   double weights = 0;
   double used = 0;  ///< of the weights, by one token
   double flops = 0;
@@ -25,8 +25,8 @@ struct Load {
   double state = 0;  ///< bytes a sequence, however long
 };
 
-Load load_of(const graph::Operator& op, const ModelQuestion& q) {
-  Load l;
+OperatorLoad load_of(const graph::Operator& op, const ModelQuestion& q) {
+  OperatorLoad l;
   l.weights = op.weights.all();
   if (op.per_image > 0) return l;  // a token of text passes it by
   const bool routed = op.kind == graph::Kind::experts;
@@ -39,10 +39,10 @@ Load load_of(const graph::Operator& op, const ModelQuestion& q) {
   return l;
 }
 
-Load load_of(const Branch& b, const ModelQuestion& q) {
-  Load sum;
+OperatorLoad load_of(const Branch& b, const ModelQuestion& q) {
+  OperatorLoad sum;
   for (const graph::Operator& op : b.operators) {
-    const Load l = load_of(op, q);
+    const OperatorLoad l = load_of(op, q);
     sum.weights += l.weights;
     sum.used += l.used;
     sum.flops += l.flops;
@@ -73,7 +73,7 @@ std::string shape_of(const graph::Operator& op) {
   }
 }
 
-void say_load(Record& r, const Load& l, bool titled) {
+void say_load(Record& r, const OperatorLoad& l, bool titled) {
   const auto title = [&](const char* text) { return titled ? text : ""; };
   r("parameters", said(l.weights, l.weights > 0 ? format_count(l.weights) : ""),
     title("parameters"));
@@ -84,7 +84,7 @@ void say_load(Record& r, const Load& l, bool titled) {
   r("state_bytes", l.state > 0 ? Item(Bytes(l.state)) : said(Bytes(0), ""));
 }
 
-struct Row {
+struct BranchRow {
   const Branch* branch = nullptr;
   const graph::Operator* op = nullptr;
   bool first = false;
@@ -97,8 +97,8 @@ std::vector<Branch> branches_in_order(const Graph& g) {
   return all;
 }
 
-std::vector<Row> rows_of(const std::vector<Branch>& branches) {
-  std::vector<Row> rows;
+std::vector<BranchRow> rows_of(const std::vector<Branch>& branches) {
+  std::vector<BranchRow> rows;
   for (const Branch& b : branches) {
     for (const graph::Operator& op : b.operators)
       rows.push_back({&b, &op, &op == b.operators.data()});
@@ -110,7 +110,7 @@ std::vector<Row> rows_of(const std::vector<Branch>& branches) {
 Records operator_rows(const std::vector<Branch>& branches, const ModelQuestion& q) {
   return records_of(
       rows_of(branches),
-      [&](Record& r, const Row& x) {
+      [&](Record& r, const BranchRow& x) {
         r("branch", said(std::string(x.branch->name), x.first ? std::string(x.branch->name) : ""),
           "branch");
         r("layers", once(x.first, x.branch->layers), "layers");
@@ -119,7 +119,7 @@ Records operator_rows(const std::vector<Branch>& branches, const ModelQuestion& 
         r("shape", shape_of(*x.op), "shape");
         say_load(r, load_of(*x.op, q), true);
       },
-      [](const Row& x) { return x.first; });
+      [](const BranchRow& x) { return x.first; });
 }
 
 Records branches_of(const std::vector<Branch>& branches, const ModelQuestion& q) {
@@ -179,9 +179,9 @@ Records layers_of(const Graph& g) {
 
 Answer answer_of(const Model& m, const ModelQuestion& q) {
   const Graph g = graph::build(m);
-  Load all;
+  OperatorLoad all;
   for (const Branch& b : g.branches) {
-    const Load l = load_of(b, q);
+    const OperatorLoad l = load_of(b, q);
     all.flops += b.layers * l.flops;
     all.cache += b.layers * l.cache;
     all.state += b.layers * l.state;

@@ -11,7 +11,14 @@
 namespace sextant {
 namespace {
 
-using namespace profile;
+using profile::DeviceSeen;
+using profile::Loss;
+using profile::OperatorCall;
+using profile::OperatorGroup;
+using profile::Piece;
+using profile::Profile;
+using profile::Recording;
+using profile::Waited;
 
 /// Rows of operators that people are shown; programs get all.
 constexpr std::size_t most_shown = 20;
@@ -66,7 +73,7 @@ Records pieces_table(const Profile& p) {
 }
 
 struct OfKind {
-  Kind kind{};
+  profile::Kind kind{};
   int calls = 0;
   Seconds measured;
   Seconds predicted;
@@ -74,7 +81,7 @@ struct OfKind {
 };
 
 std::vector<OfKind> kinds_of(const Profile& p) {
-  std::vector<OfKind> all(names_of(Kind{}).size());
+  std::vector<OfKind> all(names_of(profile::Kind{}).size());
   for (const OperatorGroup& g : p.groups) {
     OfKind& k = all[static_cast<std::size_t>(g.job.kind)];
     k.kind = g.job.kind;
@@ -102,13 +109,13 @@ Records kinds_table(const Profile& p) {
 }
 
 struct WaitRow {
-  Wait who{};
+  profile::Wait who{};
   Waited what;
 };
 Records waits_table(const Profile& p) {
   std::vector<WaitRow> rows;
   for (std::size_t i = 0; i < p.waits.size; ++i)
-    rows.push_back({static_cast<Wait>(i), p.waits.values[i]});
+    rows.push_back({static_cast<profile::Wait>(i), p.waits.values[i]});
   return records_of(rows, [](Record& r, const WaitRow& w) {
     r("cause", w.who);
     r("seconds", w.what.time);
@@ -126,11 +133,11 @@ Records losses_table(const Profile& p) {
 
 Record found_table(const Profile& p) {
   Record r;
-  const auto names = names_of(Found{});
+  const auto names = names_of(profile::Found{});
   for (std::size_t i = 0; i < names.size(); ++i) {
     Seconds all;
     for (const OperatorGroup& g : p.groups) {
-      if (g.found == static_cast<Found>(i)) all += g.measured;
+      if (g.found == static_cast<profile::Found>(i)) all += g.measured;
     }
     r(names[i], share(all, p.device_time));
   }
@@ -138,7 +145,7 @@ Record found_table(const Profile& p) {
 }
 
 Records steps_table(const Profile& p) {
-  return records_of(p.steps, [](Record& r, const Step& s) {
+  return records_of(p.steps, [](Record& r, const profile::Step& s) {
     r("name", s.name, "step");
     r("seconds", s.time, "time");
     r("idle_seconds", s.idle, "idle");
@@ -194,14 +201,15 @@ void say_head(Answer& a, const ProfileResult& x) {
   std::string steps;
   if (!p.steps.empty()) {
     Seconds all;
-    for (const Step& s : p.steps) all += s.time;
+    for (const profile::Step& s : p.steps) all += s.time;
     steps = fmt::format(", {} step{} of {}", p.steps.size(), p.steps.size() > 1 ? "s" : "",
                         format(all / static_cast<double>(p.steps.size())));
   }
   a.say(fmt::format("{} on {}: {}{}", x.trace, x.device, format(p.measured), steps));
   a.say(fmt::format("device busy {}, idle {} ({} of the time for the host); {} launches",
                     format_percent(share(p.busy, p.measured)), format(idle_of(p)),
-                    format_percent(share(p.waits[Wait::host].time, p.measured)), p.launches));
+                    format_percent(share(p.waits[profile::Wait::host].time, p.measured)),
+                    p.launches));
   a.say(fmt::format(
       "{} of its work has an operator and shapes; the same work could take {} instead of {}",
       format_percent(share(p.attributed, p.device_time)), format(attainable_of(p)),
@@ -267,7 +275,7 @@ Answer answer_of(const ProfileResult& x) {
   a.object("attribution", "ProfileAttribution", found_table(p));
   a("attainable_seconds", attainable_of(p));
   a("idle_seconds", idle_of(p));
-  a("host_bound_share", share(p.waits[Wait::host].time, p.measured));
+  a("host_bound_share", share(p.waits[profile::Wait::host].time, p.measured));
   a("launches", p.launches);
   a("exposed_communication_seconds", p.exposed_communication);
   a("clock_low_hz", p.slowest_clock);

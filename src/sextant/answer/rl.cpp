@@ -13,14 +13,14 @@
 namespace sextant {
 namespace {
 
-struct Phase {
+struct TimedPhase {
   RlPhase phase;
   RlPart part;
   double share;
 };
 
-std::vector<Phase> phases_of(const RlStep& s) {
-  std::vector<Phase> all;
+std::vector<TimedPhase> phases_of(const RlStep& s) {
+  std::vector<TimedPhase> all;
   for (std::size_t i = 0; i < s.parts.size; ++i) {
     const auto phase = static_cast<RlPhase>(i);
     const RlPart& part = s.parts[phase];
@@ -30,14 +30,15 @@ std::vector<Phase> phases_of(const RlStep& s) {
   return all;
 }
 
-RlPhase longest_of(const std::vector<Phase>& all) {
-  return std::max_element(all.begin(), all.end(),
-                          [](const Phase& a, const Phase& b) { return a.part.time < b.part.time; })
+RlPhase longest_of(const std::vector<TimedPhase>& all) {
+  return std::max_element(
+             all.begin(), all.end(),
+             [](const TimedPhase& a, const TimedPhase& b) { return a.part.time < b.part.time; })
       ->phase;
 }
 
-Records phase_records(const std::vector<Phase>& all) {
-  return records_of(all, [](Record& r, const Phase& p) {
+Records phase_records(const std::vector<TimedPhase>& all) {
+  return records_of(all, [](Record& r, const TimedPhase& p) {
     r("phase", p.phase, "phase");
     r("seconds", rounded(p.part.time, 4), "time");
     r("share", percent(p.share), "share");
@@ -53,18 +54,18 @@ Records phase_records(const std::vector<Phase>& all) {
 }
 
 /// Shares of a step; what runs beside the rest, on devices of its own, in a colour of its own.
-plot::Figure figure_of(const RlAnswer& x, const std::vector<Phase>& phases) {
+plot::Figure figure_of(const RlAnswer& x, const std::vector<TimedPhase>& phases) {
   plot::Figure f;
   f.title = fmt::format("{} of {}: {} a step", name_of(x.asked.task.algorithm),
                         x.asked.actor.problem.model.name, format(x.step.time, 4));
   f.x.label = "phase";
   f.y = {.label = "share of a step", .unit = "%", .min = 0};
   const bool any =
-      std::any_of(phases.begin(), phases.end(), [](const Phase& p) { return p.part.aside; });
+      std::any_of(phases.begin(), phases.end(), [](const TimedPhase& p) { return p.part.aside; });
   plot::Series turn{.name = any ? "in turn" : "", .mark = plot::Mark::bars};
   plot::Series aside{.name = any ? "beside, on devices of its own" : "", .mark = plot::Mark::bars};
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    const Phase& p = phases[i];
+    const TimedPhase& p = phases[i];
     f.x.names.emplace_back(name_of(p.phase));
     (p.part.aside ? aside : turn)
         .points.push_back({.x = static_cast<double>(i),
@@ -104,7 +105,7 @@ Answer answer_of(const RlAnswer& x) {
   const RlScenario& asked = x.asked;
   const RlStep& s = x.step;
   const Problem& p = asked.actor.problem;
-  const std::vector<Phase> phases = phases_of(s);
+  const std::vector<TimedPhase> phases = phases_of(s);
   const RlPhase longest = longest_of(phases);
   const double rate = s.time.value > 0 ? s.tokens / s.time.value : 0;
   const Interval sure = interval_of(x);

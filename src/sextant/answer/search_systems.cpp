@@ -70,7 +70,7 @@ namespace {
 constexpr double hour = 3600;
 
 /// One system, trained or served on.
-struct Row : SystemTaken {
+struct SystemRow : SystemTaken {
   std::string device;
   std::string runtime;
   int most = 0;      ///< devices that the budget buys
@@ -116,7 +116,7 @@ Item spent_item(const SearchBudget& b, double spent) {
   return dollars_item(spent);
 }
 
-void describe(Record& r, const Row& x, const View& v, std::size_t rank) {
+void describe(Record& r, const SystemRow& x, const View& v, std::size_t rank) {
   const bool train = v.task == Task::train;
   const auto item = [&](Item cell) { return only_if(x.any, std::move(cell)); };
   const double hourly = x.dollars_per_hour().value_or(0);
@@ -161,15 +161,15 @@ void describe(Record& r, const Row& x, const View& v, std::size_t rank) {
   r("summary", item(x.summary), "strategy");
 }
 
-Records rows_of(const std::vector<Row>& rows, const View& v) {
+Records rows_of(const std::vector<SystemRow>& rows, const View& v) {
   std::size_t rank = 0;
-  return records_of(rows, [&](Record& r, const Row& x) { describe(r, x, v, ++rank); });
+  return records_of(rows, [&](Record& r, const SystemRow& x) { describe(r, x, v, ++rank); });
 }
 
 /// Objects of JSON: the row, its strategy, and why it is where it is.
-Records objects_of(const std::vector<Row>& rows, const View& v) {
+Records objects_of(const std::vector<SystemRow>& rows, const View& v) {
   std::size_t rank = 0;
-  return records_of(rows, [&](Record& r, const Row& x) {
+  return records_of(rows, [&](Record& r, const SystemRow& x) {
     describe(r, x, v, ++rank);
     if (x.any) r.node("strategy", "Strategy", x.strategy);
     r("stopped", x.stopped);
@@ -181,7 +181,7 @@ Records objects_of(const std::vector<Row>& rows, const View& v) {
 }
 
 /// "0.61 x the tokens/s: 1.2 x the devices, 0.51 x the tokens/s of each (compute 0.45 x, …)".
-std::string why_of(const Row& first, const Row& x, const View& v) {
+std::string why_of(const SystemRow& first, const SystemRow& x, const View& v) {
   if (v.traffic) {
     return fmt::format(
         "{} what is taken: {} the devices, {} the requests/s that each holds",
@@ -214,12 +214,12 @@ std::string why_of(const Row& first, const Row& x, const View& v) {
 }
 
 /// Sorted, with what sets each apart from the first.
-void rank(std::vector<Row>& rows, const View& v) {
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+void rank(std::vector<SystemRow>& rows, const View& v) {
+  std::stable_sort(rows.begin(), rows.end(), [](const SystemRow& a, const SystemRow& b) {
     return a.any != b.any ? a.any : a.any && a.score < b.score;
   });
   for (std::size_t i = 1; i < rows.size() && rows[i].any; ++i) {
-    const Row& first = rows.front();
+    const SystemRow& first = rows.front();
     if (first.contender && rows[i].contender) {
       rows[i].chance = chance_faster(measured_errors(), *first.contender, *rows[i].contender);
     }
@@ -227,21 +227,21 @@ void rank(std::vector<Row>& rows, const View& v) {
   }
 }
 
-void say(Answer& a, const std::vector<Row>& rows, const View& v, double seconds) {
+void say(Answer& a, const std::vector<SystemRow>& rows, const View& v, double seconds) {
   a.say(fmt::format("what counts: {}; {:.2f} s", counted(v.budget.kind), seconds));
   const bool stopped =
-      std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.stopped; });
+      std::any_of(rows.begin(), rows.end(), [](const SystemRow& r) { return r.stopped; });
   if (stopped) a.say("stopped before the end: the best so far");
   if (!rows.front().any) {
     a.say("\nnothing fits the budget");
   } else {
     a.gap();
-    std::vector<Row> found;
+    std::vector<SystemRow> found;
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
-                 [](const Row& r) { return r.any; });
+                 [](const SystemRow& r) { return r.any; });
     a.show(rows_of(found, v));
     UnmeasuredOfEach unmeasured;
-    for (const Row& r : found) unmeasured.push_back(r.unmeasured);
+    for (const SystemRow& r : found) unmeasured.push_back(r.unmeasured);
     say(a, unmeasured);
   }
   bool title = false;
@@ -250,7 +250,7 @@ void say(Answer& a, const std::vector<Row>& rows, const View& v, double seconds)
     a.say(fmt::format("  {}: {}", rows[i].system, rows[i].why));
   }
   title = false;
-  for (const Row& x : rows) {
+  for (const SystemRow& x : rows) {
     if (!x.alike()) continue;
     if (!std::exchange(title, true)) {
       a.say(
@@ -260,14 +260,14 @@ void say(Answer& a, const std::vector<Row>& rows, const View& v, double seconds)
                       rows.front().system, x.system, format_percent(*x.chance, 0)));
   }
   title = false;
-  for (const Row& x : rows) {
+  for (const SystemRow& x : rows) {
     if (x.any) continue;
     if (!std::exchange(title, true)) a.say("\nnothing found");
     a.say(fmt::format("  {}: {}", x.system, x.nothing));
   }
 }
 
-SystemsFound found_of(std::vector<Row> rows, const View& v, double seconds,
+SystemsFound found_of(std::vector<SystemRow> rows, const View& v, double seconds,
                       std::vector<std::string> assumptions, const std::string& title) {
   rank(rows, v);
   SystemsFound found{.answer = {}, .budget = v.budget, .systems = {}};
@@ -281,9 +281,9 @@ SystemsFound found_of(std::vector<Row> rows, const View& v, double seconds,
   a.lines(rows_of(rows, v));
   a.say(title);
   say(a, rows, v, seconds);
-  for (const Row& x : rows) {
+  for (const SystemRow& x : rows) {
     for (const std::string& said : x.scenario.assumptions) {
-      const auto says = [&](const Row& r) {
+      const auto says = [&](const SystemRow& r) {
         const std::vector<std::string>& list = r.scenario.assumptions;
         return std::find(list.begin(), list.end(), said) != list.end();
       };
@@ -300,9 +300,9 @@ SystemsFound found_of(std::vector<Row> rows, const View& v, double seconds,
 }
 
 template <class Search>
-Row head_of_row(const SystemAsked<Search>& asked, const SearchBudget& budget) {
+SystemRow head_of_row(const SystemAsked<Search>& asked, const SearchBudget& budget) {
   const Scenario& s = asked.search.scenario;
-  Row x;
+  SystemRow x;
   x.given = asked.name;
   x.system = s.system.name;
   x.device = s.system.device.name;
@@ -319,7 +319,7 @@ Row head_of_row(const SystemAsked<Search>& asked, const SearchBudget& budget) {
   return x;
 }
 
-void spend(Row& x, const SearchBudget& budget, double devices) {
+void spend(SystemRow& x, const SearchBudget& budget, double devices) {
   const System& system = x.scenario.system;
   x.any = true;
   x.devices = devices;
@@ -344,9 +344,9 @@ std::string nothing_on(const TrainedSystem& t) {
   return text;
 }
 
-Row row_of(const TrainedSystem& t, const SystemsAsked<TrainingSearch>& all) {
+SystemRow row_of(const TrainedSystem& t, const SystemsAsked<TrainingSearch>& all) {
   const TrainingSearch& search = t.asked.search;
-  Row x = head_of_row(t.asked, all.budget);
+  SystemRow x = head_of_row(t.asked, all.budget);
   x.stopped = t.result.stopped;
   if (!t.best) {
     if (x.nothing.empty()) {
@@ -382,9 +382,9 @@ Row row_of(const TrainedSystem& t, const SystemsAsked<TrainingSearch>& all) {
   return x;
 }
 
-Row row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) {
+SystemRow row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) {
   const ServingSearch& search = t.asked.search;
-  Row x = head_of_row(t.asked, all.budget);
+  SystemRow x = head_of_row(t.asked, all.budget);
   x.stopped = t.result.stopped;
   if (t.result.best.empty()) {
     if (x.nothing.empty()) {
@@ -436,8 +436,8 @@ std::string nothing_on(const PlannedSystem& t) {
   return text + fmt::format(": of most layouts, {}", names_of(Shortfall{})[at]);
 }
 
-Row row_of(const PlannedSystem& t, const SystemsAsked<CapacitySearch>& all) {
-  Row x = head_of_row(t.asked, all.budget);
+SystemRow row_of(const PlannedSystem& t, const SystemsAsked<CapacitySearch>& all) {
+  SystemRow x = head_of_row(t.asked, all.budget);
   x.stopped = t.result.stopped;
   if (t.result.best.empty()) {
     if (x.nothing.empty()) x.nothing = nothing_on(t);
@@ -468,13 +468,13 @@ struct Said {
 };
 template <class Systems>
 SystemsFound found_of_rows(const Systems& x, const Said& what) {
-  std::vector<Row> rows;
+  std::vector<SystemRow> rows;
   for (const auto& s : x.systems) rows.push_back(row_of(s, x.asked));
   std::vector<std::string> assumptions = x.asked.assumptions;
   const std::vector<std::string>& run = x.asked.run.assumptions;
   assumptions.insert(assumptions.end(), run.begin(), run.end());
   const bool prices =
-      std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.price.has_value(); });
+      std::any_of(rows.begin(), rows.end(), [](const SystemRow& r) { return r.price.has_value(); });
   return found_of(std::move(rows),
                   {.task = what.task,
                    .traffic = what.traffic,

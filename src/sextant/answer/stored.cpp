@@ -22,7 +22,7 @@ constexpr std::size_t most_rows = 2'000'000;
 /// Marks that a figure takes.
 constexpr std::size_t most_marks = 20'000;
 
-using Row = std::vector<StoredCell>;
+using StoredRow = std::vector<StoredCell>;
 
 std::string text_of(const StoredCell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) return std::to_string(*integer);
@@ -131,11 +131,11 @@ void StoredView::read_options() {
 
 void StoredView::read_marks() {
   const std::vector<std::string> names = {o_.x, o_.y, o_.series.empty() ? o_.x : o_.series};
-  const std::vector<Row> rows = stored_rows(o_.results, names, conditions_, most_rows + 1);
+  const std::vector<StoredRow> rows = stored_rows(o_.results, names, conditions_, most_rows + 1);
   if (rows.size() > most_rows) {
     throw InputError(fmt::format("more than {} points", most_rows), "keep fewer with --where");
   }
-  for (const Row& r : rows) {
+  for (const StoredRow& r : rows) {
     if (std::holds_alternative<std::monostate>(r[1])) continue;
     marks_.push_back({o_.series.empty() ? "" : text_of(r[2]), r[0], r[1]});
   }

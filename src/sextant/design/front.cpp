@@ -17,7 +17,6 @@ namespace sextant::design {
 namespace {
 
 constexpr double mebibyte = 1024.0 * 1024;
-constexpr double infinite = std::numeric_limits<double>::infinity();
 // Seconds of work: a design takes about a millisecond.
 constexpr int first_points = 1500;
 constexpr std::size_t most_points = 6000;

@@ -13,7 +13,6 @@
 namespace sextant::design {
 namespace {
 
-constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr int most_rounds = 6;
 constexpr std::size_t pool = 3;  // strategies that a split is made for
 constexpr double same = 1e-4;    // less than this is no gain

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "sextant/predict/infer.hpp"
@@ -49,6 +50,8 @@ Outcome outcome_on(const Workload& workload, const Technology& technology, const
 study::Limits limits_on(const Workload& workload, const Technology& technology,
                         const Blueprint& device);
 
+/// The goal's value where a device cannot run the workload.
+inline constexpr double infinite = std::numeric_limits<double>::infinity();
 /// The goal's value for a device; infinite where it cannot run the workload.
 double worth(const Workload& workload, const Technology& technology, const Blueprint& device);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sextant/import/shell.hpp"
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
@@ -175,8 +176,6 @@ const Node& checkpoint_table() {
   static const Document table = embedded_table("imports/data/checkpoints.toml");
   return table.root;
 }
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /// Of a text that nobody named, by its first line that is no remark: "key: value" is YAML's, a
 /// section and "key = value" TOML's (a script has no blanks around '=').

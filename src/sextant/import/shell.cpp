@@ -21,7 +21,6 @@ constexpr std::size_t longest_value = std::size_t{1} << 20;
 
 bool name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool name_char(char c) { return name_start(c) || (c >= '0' && c <= '9'); }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /// What a variable holds: one text, or the words of an array.
 struct Variable {

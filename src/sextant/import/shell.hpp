@@ -12,6 +12,9 @@
 
 namespace sextant {
 
+/// What separates words and may surround a line.
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
 /// One word of a command.
 struct Word {
   std::string text;

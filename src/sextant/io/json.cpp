@@ -16,8 +16,6 @@
 namespace sextant {
 namespace {
 
-bool digit(char c) { return c >= '0' && c <= '9'; }
-
 class JsonParser {
  public:
   explicit JsonParser(const Document& document)
@@ -137,7 +135,7 @@ class JsonParser {
 
   std::size_t digits() {
     const std::size_t begin = at_;
-    while (digit(peek())) ++at_;
+    while (is_digit(peek())) ++at_;
     if (at_ == begin) fail("expected a digit");
     return at_ - begin;
   }

@@ -12,15 +12,14 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t block = std::size_t{1} << 20;
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
 bool is_space(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
 JsonStream::JsonStream(ByteSource& source, std::string file)
-    : source_(source), file_(std::move(file)), buffer_(block) {}
+    : source_(source), file_(std::move(file)), buffer_(buffer_bytes) {}
 
 bool JsonStream::fill() {
   lines_ += static_cast<std::uint64_t>(std::count(static_cast<const char*>(buffer_.data()),
@@ -203,8 +202,8 @@ std::int64_t JsonStream::thousandths() {
   std::size_t at = negative ? 1 : 0;
   std::int64_t value = 0;
   int decimals = -1;
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 16;
-  for (; at < text.size() && decimals < 3 && value < most; ++at) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max() / 16;
+  for (; at < text.size() && decimals < 3 && value < largest; ++at) {
     if (text[at] == '.' && decimals < 0) {
       decimals = 0;
       continue;
@@ -215,7 +214,7 @@ std::int64_t JsonStream::thousandths() {
   }
   while (decimals == 3 && at < text.size() && is_digit(text[at])) ++at;
   if (at == text.size() && at > (negative ? 1 : 0)) {
-    for (int i = std::max(0, decimals); i < 3; ++i) value *= value < most / 100 ? 10 : 1;
+    for (int i = std::max(0, decimals); i < 3; ++i) value *= value < largest / 100 ? 10 : 1;
     return negative ? -value : value;
   }
   double number = 0;

@@ -11,7 +11,10 @@
 namespace sextant {
 namespace {
 
-using namespace profile;
+using profile::is_attention;
+using profile::is_multiply;
+using profile::Nanoseconds;
+using profile::Recording;
 
 /// Records of a trace beyond which it is not read on: they would fill the memory.
 constexpr std::size_t most_records = 12'000'000;
@@ -80,9 +83,9 @@ struct Event {
   }
 };
 
-class Reader {
+class TraceReader {
  public:
-  Reader(ByteSource& source, const std::string& file) : json_(source, file) {}
+  TraceReader(ByteSource& source, const std::string& file) : json_(source, file) {}
 
   Recording run() {
     const char first = json_.peek();
@@ -299,9 +302,9 @@ class Reader {
   }
 
   void activity(Nanoseconds end) {
-    Work work = Work::kernel;
-    if (event_.category == Category::copy) work = Work::copy;
-    if (event_.category == Category::set) work = Work::set;
+    profile::Work work = profile::Work::kernel;
+    if (event_.category == Category::copy) work = profile::Work::copy;
+    if (event_.category == Category::set) work = profile::Work::set;
     const std::int64_t device = event_.device >= 0 ? event_.device : event_.process;
     line_ = event_.grid + '|' + event_.block + '|' + event_.bytes;
     if (!event_.collective.empty()) {
@@ -343,7 +346,7 @@ class Reader {
 
 Recording parse_kineto(std::unique_ptr<ByteSource> source, const std::string& file) {
   const std::unique_ptr<ByteSource> text = unpacking(std::move(source), file);
-  Reader reader(*text, file);
+  TraceReader reader(*text, file);
   Recording r = reader.run();
   if (!reader.has_events()) {
     fail(file, "there are no traceEvents: this is no trace of PyTorch's profiler",

@@ -53,9 +53,10 @@ std::string list_of(std::span<const std::string_view> names) {
   return out;
 }
 
-class Reader {
+class FieldReader {
  public:
-  Reader(const Document& document, std::vector<Diagnostic>& problems, const ReadOptions& options)
+  FieldReader(const Document& document, std::vector<Diagnostic>& problems,
+              const ReadOptions& options)
       : document_(document),
         problems_(problems),
         given_(options.given),
@@ -346,7 +347,7 @@ void read_fields(const Document& document, const Node& table, StructRef fields,
   GivenFields own;
   ReadOptions with = options;
   if (with.given == nullptr) with.given = &own;
-  Reader(document, problems, with).fields(table, fields, "", options.skip);
+  FieldReader(document, problems, with).fields(table, fields, "", options.skip);
   if (options.require && table.kind == Node::Kind::table) {
     require_fields(document, table, fields, *with.given, problems, options);
   }
@@ -363,7 +364,7 @@ bool read_value(const Document& document, const Node& node, Slot& slot, const st
   const std::size_t before = problems.size();
   GivenFields given{path};
   const ReadOptions options{.given = &given, .ranges = ranges};
-  Reader(document, problems, options).value(node, slot, path);
+  FieldReader(document, problems, options).value(node, slot, path);
   if (problems.size() != before) return false;
   // A list is given as a whole, so its elements are as complete as in a file.
   if (std::holds_alternative<ListRef>(slot.target)) {

@@ -138,7 +138,7 @@ bool Statement::step() {
   return code == SQLITE_ROW;
 }
 
-std::string quoted(std::string_view name) {
+std::string quoted_name(std::string_view name) {
   std::string out = "\"";
   for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
@@ -340,7 +340,7 @@ class SqliteStore : public Store {
   // All in one transaction: a store is begun as a whole, or not at all.
   void create(const std::vector<StoreColumn>& columns, const StoreFacts& facts) {
     std::string sql = "CREATE TABLE results (point INTEGER PRIMARY KEY";
-    for (const StoreColumn& c : columns) sql += ", " + quoted(c.name) + " " + sql_type(c.type);
+    for (const StoreColumn& c : columns) sql += ", " + quoted_name(c.name) + " " + sql_type(c.type);
     database_.execute((sql + ")").c_str());
     database_.execute("CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT)");
     database_.execute("CREATE TABLE checks (chunk INTEGER PRIMARY KEY, rows INTEGER, sum INTEGER)");
@@ -451,10 +451,10 @@ std::vector<std::vector<StoredCell>> stored_rows(const std::string& path,
                                                  std::size_t limit) {
   Database database = open_to_read(path);
   std::string sql;
-  for (const std::string& c : columns) sql += (sql.empty() ? "SELECT " : ", ") + quoted(c);
+  for (const std::string& c : columns) sql += (sql.empty() ? "SELECT " : ", ") + quoted_name(c);
   sql += " FROM results";
   for (std::size_t i = 0; i < conditions.size(); ++i) {
-    sql += (i == 0 ? " WHERE " : " AND ") + quoted(conditions[i].column) + " " +
+    sql += (i == 0 ? " WHERE " : " AND ") + quoted_name(conditions[i].column) + " " +
            std::string(name_of(conditions[i].comparison)) + " ?";
   }
   sql += " ORDER BY point LIMIT ?";

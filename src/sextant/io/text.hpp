@@ -24,6 +24,8 @@ void check_text(std::string_view text, const std::string& file,
 /// Windows editors put a mark before UTF-8 text; it means nothing.
 void drop_byte_order_mark(std::string& text);
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// The given line (from 1) without its end.
 std::string_view line_of(std::string_view text, int number);
 

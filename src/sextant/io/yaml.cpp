@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::string_view blanks = " \t";
 
-bool digit(char c) { return c >= '0' && c <= '9'; }
-
 /// A number as PyYAML takes it: digits may be grouped by '_'; no octals.
 bool read_number(std::string_view text, Node& node) {
   std::string plain;
@@ -27,8 +25,8 @@ bool read_number(std::string_view text, Node& node) {
   std::string_view t = plain;
   if (t.starts_with('+')) t.remove_prefix(1);
   const std::string_view figures = t.substr(t.starts_with('-') ? 1 : 0);
-  if (figures.empty() || !(digit(figures[0]) || figures[0] == '.')) return false;
-  if (figures.size() > 1 && figures[0] == '0' && digit(figures[1])) return false;
+  if (figures.empty() || !(is_digit(figures[0]) || figures[0] == '.')) return false;
+  if (figures.size() > 1 && figures[0] == '0' && is_digit(figures[1])) return false;
   const char* const end = t.data() + t.size();
   std::int64_t whole = 0;
   if (const auto [at, error] = std::from_chars(t.data(), end, whole);

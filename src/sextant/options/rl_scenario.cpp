@@ -11,9 +11,9 @@
 namespace sextant {
 namespace {
 
-class Reader {
+class RlReader {
  public:
-  Reader(const RlOptions& options, const Common& common) : o_(options), common_(common) {}
+  RlReader(const RlOptions& options, const Common& common) : o_(options), common_(common) {}
 
   RlScenario run() {
     read_samples();
@@ -260,7 +260,7 @@ const std::vector<InputField>& rl_fields() {
 }
 
 RlScenario read_rl(const RlOptions& options, const Common& common) {
-  return Reader(options, common).run();
+  return RlReader(options, common).run();
 }
 
 }  // namespace sextant

@@ -39,22 +39,22 @@ Document document_of(const SearchOptions& o, const Common& common) {
 }
 
 /// A job before its fields are read.
-struct Table {
+struct JobTable {
   Task task = Task::train;
   std::string path;  ///< "train", "serve[0]"
   const Node& own;
   Node merged;  ///< with what all jobs share
 };
 
-class Reader {
+class PlanReader {
  public:
-  Reader(const SearchOptions& o, const Common& common)
+  PlanReader(const SearchOptions& o, const Common& common)
       : o_(o), common_(common), document_(document_of(o, common)) {}
 
   JobsPlan run() {
     read_shared();
     read_budget_of_all();
-    for (const Table& t : tables()) read_job(t);
+    for (const JobTable& t : tables()) read_job(t);
     check_names();
     throw_if_any(std::move(problems_));
     return std::move(plan_);
@@ -85,14 +85,14 @@ class Reader {
   void read_shared();
   void read_flags();
   void read_budget_of_all();
-  std::vector<Table> tables();
-  Table table_of(Task task, std::string path, const Node& own) const;
-  void read_job(const Table& t);
-  void read_own(const Table& t, PlanJob& job);
-  void limit(const Table& t, PlanJob& job);
-  void price(const Table& t, PlanJob& job);
-  bool follows(const Table& t, const Diagnostic& d) const;
-  void check_job(const Table& t, const PlanJob& job, bool damaged);
+  std::vector<JobTable> tables();
+  JobTable table_of(Task task, std::string path, const Node& own) const;
+  void read_job(const JobTable& t);
+  void read_own(const JobTable& t, PlanJob& job);
+  void limit(const JobTable& t, PlanJob& job);
+  void price(const JobTable& t, PlanJob& job);
+  bool follows(const JobTable& t, const Diagnostic& d) const;
+  void check_job(const JobTable& t, const PlanJob& job, bool damaged);
   void check_names();
 
   const SearchOptions& o_;
@@ -105,7 +105,7 @@ class Reader {
   std::vector<Diagnostic> problems_;
 };
 
-void Reader::read_shared() {
+void PlanReader::read_shared() {
   std::vector<std::string> known = {"train", "serve"};
   known.insert(known.end(), shared_fields.begin(), shared_fields.end());
   SearchOptions any;
@@ -132,7 +132,7 @@ void Reader::read_shared() {
 }
 
 /// Flags beside the plan stand for what all jobs share.
-void Reader::read_flags() {
+void PlanReader::read_flags() {
   SearchOptions given = o_;
   SearchOptions fresh;
   const Node flags = write_request(options_of(given), options_of(fresh));
@@ -155,7 +155,7 @@ void Reader::read_flags() {
   }
 }
 
-void Reader::read_budget_of_all() {
+void PlanReader::read_budget_of_all() {
   const Node* given = shared_.find("budget");
   if (given == nullptr) return;
   if (given->kind != Node::Kind::string) {
@@ -169,8 +169,8 @@ void Reader::read_budget_of_all() {
   }
 }
 
-Table Reader::table_of(Task task, std::string path, const Node& own) const {
-  Table t{.task = task, .path = std::move(path), .own = own, .merged = shared_};
+JobTable PlanReader::table_of(Task task, std::string path, const Node& own) const {
+  JobTable t{.task = task, .path = std::move(path), .own = own, .merged = shared_};
   t.merged.place = own.place;
   const bool elsewhere = own.find("systems") != nullptr || own.find("system") != nullptr;
   if (elsewhere) {
@@ -184,8 +184,8 @@ Table Reader::table_of(Task task, std::string path, const Node& own) const {
   return t;
 }
 
-std::vector<Table> Reader::tables() {
-  std::vector<Table> all;
+std::vector<JobTable> PlanReader::tables() {
+  std::vector<JobTable> all;
   const Node& root = document_.root;
   const Node* train = root.find("train");
   if (train == nullptr) {
@@ -226,7 +226,7 @@ std::vector<Table> Reader::tables() {
   return all;
 }
 
-void Reader::read_job(const Table& t) {
+void PlanReader::read_job(const JobTable& t) {
   PlanJob job{.name = {}, .task = t.task, .options = {}, .common = common_};
   const std::size_t before = problems_.size();
   read_own(t, job);
@@ -266,7 +266,7 @@ void Reader::read_job(const Table& t) {
 }
 
 /// What a plan says of a job that a request has no field for.
-void Reader::read_own(const Table& t, PlanJob& job) {
+void PlanReader::read_own(const JobTable& t, PlanJob& job) {
   job.name = t.task == Task::train ? "train" : "serve";
   if (t.path.ends_with(']') && t.path != "serve[0]") {
     job.name += fmt::format(" {}", plan_.jobs.size());
@@ -296,7 +296,7 @@ void Reader::read_own(const Table& t, PlanJob& job) {
 }
 
 /// What the job may take: of what all share, or its own.
-void Reader::limit(const Table& t, PlanJob& job) {
+void PlanReader::limit(const JobTable& t, PlanJob& job) {
   const SearchOptions& o = job.options;
   if (shared_.find("budget") == nullptr) {
     if (o.budget.empty() && !o.gpus && t.own.find("gpus") == nullptr) {
@@ -330,7 +330,7 @@ void Reader::limit(const Table& t, PlanJob& job) {
 }
 
 /// A table of prices is of all systems; a job is told those of its own.
-void Reader::price(const Table& t, PlanJob& job) {
+void PlanReader::price(const JobTable& t, PlanJob& job) {
   const Node* table = t.merged.find("price");
   if (table == nullptr || table->kind != Node::Kind::table) return;
   std::vector<std::string> names = job.options.systems;
@@ -352,7 +352,7 @@ void Reader::price(const Table& t, PlanJob& job) {
 
 /// Whether it may be wrong because something else is: of a field that was not given, or that is
 /// known to be wrong.
-bool Reader::follows(const Table& t, const Diagnostic& d) const {
+bool PlanReader::follows(const JobTable& t, const Diagnostic& d) const {
   if (!d.file.starts_with("--")) return d.file.empty();
   const std::string name = field_of_flag(d.file);
   if (t.merged.find(name) == nullptr) return true;
@@ -363,7 +363,7 @@ bool Reader::follows(const Table& t, const Diagnostic& d) const {
   });
 }
 
-void Reader::check_job(const Table& t, const PlanJob& job, bool damaged) {
+void PlanReader::check_job(const JobTable& t, const PlanJob& job, bool damaged) {
   const auto say = [&](const InputError& e) {
     for (Diagnostic d : e.diagnostics()) {
       if (damaged && follows(t, d)) continue;
@@ -398,7 +398,7 @@ void Reader::check_job(const Table& t, const PlanJob& job, bool damaged) {
   }
 }
 
-void Reader::check_names() {
+void PlanReader::check_names() {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const auto end = names_.begin() + static_cast<std::ptrdiff_t>(i);
     const bool again =
@@ -433,7 +433,7 @@ std::string exact_text(const SearchBudget& b) {
 }
 
 JobsPlan read_jobs(const SearchOptions& options, const Common& common) {
-  return Reader(options, common).run();
+  return PlanReader(options, common).run();
 }
 
 }  // namespace sextant

@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t most_systems = 32;
 
 template <class Search>
-class Reader {
+class SystemsReader {
  public:
   using ReadOne = Search (*)(const SearchOptions&, const Common&);
 
-  Reader(const SearchOptions& o, const Common& common) : o_(o), common_(common) {}
+  SystemsReader(const SearchOptions& o, const Common& common) : o_(o), common_(common) {}
 
   SystemsAsked<Search> read(ReadOne read_one) {
     const std::vector<PresetRef> systems = named();
@@ -203,17 +203,17 @@ void check_asked(const SearchOptions& o, bool systems) {
 }
 
 SystemsAsked<TrainingSearch> read_training_systems(const SearchOptions& o, const Common& common) {
-  return Reader<TrainingSearch>(o, common).read(
+  return SystemsReader<TrainingSearch>(o, common).read(
       [](const SearchOptions& one, const Common& c) { return read_training_search(one, c); });
 }
 
 SystemsAsked<ServingSearch> read_serving_systems(const SearchOptions& o, const Common& common) {
-  return Reader<ServingSearch>(o, common).read(
+  return SystemsReader<ServingSearch>(o, common).read(
       [](const SearchOptions& one, const Common& c) { return read_serving_search(one, c); });
 }
 
 SystemsAsked<CapacitySearch> read_capacity_systems(const SearchOptions& o, const Common& common) {
-  return Reader<CapacitySearch>(o, common).read(
+  return SystemsReader<CapacitySearch>(o, common).read(
       [](const SearchOptions& one, const Common& c) { return read_capacity_search(one, c); });
 }
 

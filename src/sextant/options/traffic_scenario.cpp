@@ -24,9 +24,9 @@ struct Degrees {
   std::optional<int> tp, pp, dp, ep;
 };
 
-class Reader {
+class TrafficReader {
  public:
-  Reader(const TrafficOptions& options, const Common& common)
+  TrafficReader(const TrafficOptions& options, const Common& common)
       : o_(options), common_(common), trace_name_(options.arrivals) {}
 
   TrafficScenario run() {
@@ -106,7 +106,7 @@ class Reader {
   bool split_ = false;
 };
 
-void Reader::read_requests() {
+void TrafficReader::read_requests() {
   Traffic& t = x_.traffic;
   if (!parse_enum(o_.arrivals, t.arrivals) || t.arrivals == Arrivals::trace) {
     constexpr auto names = names_of(Arrivals{});
@@ -166,7 +166,7 @@ void Reader::read_requests() {
   t.seed = static_cast<std::uint64_t>(o_.seed);
 }
 
-void Reader::read_limits() {
+void TrafficReader::read_limits() {
   const auto quantity = [&](const char* flag, const std::string& text, Seconds& value) {
     if (text.empty()) return;
     const ParseResult r = parse_quantity(text);
@@ -180,7 +180,7 @@ void Reader::read_limits() {
   quantity("--max-tpot-p99", o_.max_tpot_p99, x_.limits.tpot);
 }
 
-Pool Reader::pool_of(const Scenario& s, int replicas) {
+Pool TrafficReader::pool_of(const Scenario& s, int replicas) {
   const EngineChoices choices{o_.token_budget,    o_.max_requests, o_.block,
                               o_.memory_fraction, std::nullopt,    o_.prefix_cache};
   const EngineFit fit = fit_engine(s.problem, s.strategy, choices, means_of(x_.traffic));
@@ -189,7 +189,7 @@ Pool Reader::pool_of(const Scenario& s, int replicas) {
   return pool_with(s.problem, s.strategy, fit, replicas);
 }
 
-void Reader::read_cluster() {
+void TrafficReader::read_cluster() {
   Cluster& c = x_.cluster;
   const Scenario& s = x_.scenario;
   if (!o_.router.empty()) c.router = flags_.choice<Router>("--router", o_.router);
@@ -208,7 +208,7 @@ void Reader::read_cluster() {
                      s.strategy.dp > 1 ? " and rank" : ""));
 }
 
-void Reader::say_requests() {
+void TrafficReader::say_requests() {
   const Traffic& t = x_.traffic;
   if (o_.runtime.empty()) assume("runtime vllm");
   if (t.trace == nullptr) {
@@ -222,7 +222,7 @@ void Reader::say_requests() {
   if (!o_.requests && t.trace == nullptr) assume(fmt::format("{:.0f} requests", t.requests));
 }
 
-void Reader::check_longest() {
+void TrafficReader::check_longest() {
   const Traffic& t = x_.traffic;
   const Model& m = x_.scenario.problem.model;
   double longest = static_cast<double>(t.input) + t.output;
@@ -246,7 +246,7 @@ void Reader::check_longest() {
 }  // namespace
 
 TrafficScenario read_traffic(const TrafficOptions& options, const Common& common) {
-  return Reader(options, common).run();
+  return TrafficReader(options, common).run();
 }
 
 void check_cache(const TrafficScenario& x, std::string_view tp) {

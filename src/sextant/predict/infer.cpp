@@ -66,9 +66,9 @@ using graph::Kind;
 bool weight_only(Precision p) { return p == Precision::int8 || p == Precision::int4; }
 
 template <class Trace>
-class Pass {
+class ServingPass {
  public:
-  Pass(const Problem& p, const Strategy& s, Tokens tokens, Hertz clock, Trace& trace)
+  ServingPass(const Problem& p, const Strategy& s, Tokens tokens, Hertz clock, Trace& trace)
       : p_(p), s_(s), t_(tokens), clock_(clock), trace_(trace) {
     matrix_clock_ = min(clock, p.chip.clock);
     // Attention's constants are of kernels alone on a device, whose clock is counted as the matrix
@@ -567,7 +567,7 @@ Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
   Silent silent;
   Hertz clock = chip.light_clock;
   for (int i = 0; i < 6; ++i) {
-    const Sum sum = Pass<Silent>(p, s, tokens, clock, silent).run();
+    const Sum sum = ServingPass<Silent>(p, s, tokens, clock, silent).run();
     const Watts demand = sum.energy / paced(p, sum, tokens).time;
     if (demand <= budget * (i == 0 ? 1 : 1.002)) break;
     clock = slowed(chip, clock, demand, budget);
@@ -578,7 +578,7 @@ Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
 template <class Trace>
 PassCost pass(const Problem& p, const Strategy& s, const Tokens& tokens, Trace& trace) {
   const Hertz clock = settled_clock(p, s, tokens);
-  const Sum sum = Pass<Trace>(p, s, tokens, clock, trace).run();
+  const Sum sum = ServingPass<Trace>(p, s, tokens, clock, trace).run();
   PassCost c = paced(p, sum, tokens);
   c.clock = clock;
   c.power = p.chip.idle + sum.energy / c.time;
@@ -604,7 +604,7 @@ PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first
   t.context = first + std::floor((steps - 1) / 2);
   PassCost mean = pass(p, s, t, silent);
   if (steps <= 1) return mean;
-  Pass<Silent> one(p, s, t, mean.clock, silent);
+  ServingPass<Silent> one(p, s, t, mean.clock, silent);
   const Seconds middle = one.attention_at(t.context);
   Seconds sum;
   for (double j = 0; j < steps && !Patience::over(); ++j) sum += one.attention_at(first + j);

@@ -254,7 +254,7 @@ Bytes layer_buffers(const Problem& p, const Strategy& s, const Widths& l) noexce
 }
 
 // Weights of a rank whose states are shared by the same ranks.
-struct Held {
+struct StageHeld {
   double layers = 0;   ///< of the stage's layers
   double ends = 0;     ///< embedding and head
   double tower = 0;    ///< for images
@@ -269,7 +269,7 @@ struct Held {
 
 // ZeRO (Rajbhandari et al., arXiv 1910.02054, section 3): stage 1 shares optimizer states, 2 the
 // gradients too, 3 the weights too; of these two layers, embedding and head are whole at a time.
-void add_states(const Problem& p, const Strategy& s, const Held& h, double element,
+void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double element,
                 States& to) noexcept {
   const Footprint& f = p.runtime.footprint;
   const auto shared = [&](int from) { return s.zero >= from ? 1 / h.shard : 1.0; };
@@ -316,9 +316,9 @@ struct Weights {
   double expert_adapters = 0;
 };
 
-Held dense_part(const Strategy& s, const Groups& g, const Weights& w, double layers) noexcept {
+StageHeld dense_part(const Strategy& s, const Groups& g, const Weights& w, double layers) noexcept {
   const RankParameters& r = w.all;
-  Held h;
+  StageHeld h;
   h.layers = r.dense;
   h.layer = layers > 0 ? r.dense / layers : 0;
   h.ends = r.embedding + r.head;
@@ -331,9 +331,10 @@ Held dense_part(const Strategy& s, const Groups& g, const Weights& w, double lay
   return h;
 }
 
-Held expert_part(const Strategy& s, const Groups& g, const Weights& w, double layers) noexcept {
+StageHeld expert_part(const Strategy& s, const Groups& g, const Weights& w,
+                      double layers) noexcept {
   const RankParameters& r = w.all;
-  Held h;
+  StageHeld h;
   h.layers = r.experts;
   h.layer = layers > 0 ? r.experts / layers : 0;
   h.trained = w.trained.experts;

@@ -9,7 +9,7 @@ namespace sextant {
 namespace {
 
 using namespace training;
-using Kind = Instruction::Kind;
+using Does = Instruction::Kind;
 
 /// A branch's operators, by pass and in its order, as numbers of recorded ones.
 struct Passes {
@@ -66,7 +66,7 @@ Members members_of(const Operator& o) {
 }
 
 /// What one step shares between its stages.
-struct Step {
+struct SharedStep {
   const Problem& p;
   const Strategy& s;
   Block block;
@@ -87,7 +87,7 @@ struct Unit {
 
 class Author {
  public:
-  Author(const Step& step, int stage)
+  Author(const SharedStep& step, int stage)
       : x_(step), times_(stage_times(step.p, step.s, stage)), stage_(stage) {}
 
   Program write(const Timeline& line) {
@@ -236,7 +236,7 @@ class Author {
     if (o.collective == Collective::count) {
       compute(n);
     } else {
-      n.kind = Kind::collective;
+      n.kind = Does::collective;
       n.message = o.message;
       n.collective = o.collective;
       n.members = members_of(o);
@@ -327,7 +327,7 @@ class Author {
              bool blocks) {
     if (group.ranks <= 1 || bytes.value <= 0) return;
     Instruction n = next(name);
-    n.kind = Kind::collective;
+    n.kind = Does::collective;
     n.collective = op;
     n.members = members;
     n.message = bytes;
@@ -349,7 +349,7 @@ class Author {
 
   void receive(int from, int direction) {
     Instruction n = next(direction == 0 ? "receive activations" : "receive gradients");
-    n.kind = Kind::receive;
+    n.kind = Does::receive;
     n.message = x_.hop.sent;
     n.length = times_.transfer;
     n.peer = from % x_.s.pp;
@@ -362,7 +362,7 @@ class Author {
     sent_.clear();
     if (x_.hop.gathered.value <= 0) return;
     Instruction whole = next("gather what was received");
-    whole.kind = Kind::collective;
+    whole.kind = Does::collective;
     whole.collective = Collective::all_gather;
     whole.members = Members::tensor;
     whole.message = x_.hop.gathered;
@@ -372,7 +372,7 @@ class Author {
 
   void send(int to, int direction) {
     Instruction n = next(direction == 0 ? "send activations" : "send gradients");
-    n.kind = Kind::send;
+    n.kind = Does::send;
     n.message = x_.hop.sent;
     n.length = times_.transfer;
     n.peer = to % x_.s.pp;
@@ -416,7 +416,7 @@ class Author {
     if (length.value <= 0) return;
     Instruction n =
         next(span_.what == Activity::spread ? "wait for the slowest device" : "wait for the host");
-    n.kind = Kind::wait;
+    n.kind = Does::wait;
     n.length = length;
     compute(n);
     clock_ += length;
@@ -433,7 +433,7 @@ class Author {
     }
   }
 
-  const Step& x_;
+  const SharedStep& x_;
   StageTimes times_;
   int stage_;
   bool split_ = false;  ///< weight gradients are passes of their own
@@ -477,14 +477,14 @@ double program_size(const Problem& p, const Strategy& s) {
 StepProgram program_of(const Problem& p, const Strategy& s) {
   const Block block = block_of(p, s);
   const Mapping mapping = mapping_of(p, s);
-  Step step{.p = p,
-            .s = s,
-            .block = block,
-            .mapping = mapping,
-            .states = state_exchange(p, s, mapping.groups),
-            .hop = hop_of(p, s, block.widths),
-            .recorded = record_all(p, s, block),
-            .microbatches = std::max(1.0, microbatches_of(p, s))};
+  SharedStep step{.p = p,
+                  .s = s,
+                  .block = block,
+                  .mapping = mapping,
+                  .states = state_exchange(p, s, mapping.groups),
+                  .hop = hop_of(p, s, block.widths),
+                  .recorded = record_all(p, s, block),
+                  .microbatches = std::max(1.0, microbatches_of(p, s))};
   const Timeline line = timeline(p, s);
   StepProgram all;
   for (int stage = 0; stage < s.pp; ++stage) all.stages.push_back(Author(step, stage).write(line));

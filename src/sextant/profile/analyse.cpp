@@ -15,8 +15,6 @@
 namespace sextant::profile {
 namespace {
 
-Seconds seconds(Nanoseconds t) { return Seconds(static_cast<double>(t) * 1e-9); }
-
 /// Adds up the work of one operator and shape.
 struct Gathered {
   std::uint32_t name = 0;

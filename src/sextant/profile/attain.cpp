@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "sextant/cost/mixer.hpp"
+#include "sextant/profile/recording.hpp"
 
 namespace sextant::profile {
 namespace {
@@ -17,9 +18,6 @@ constexpr double list_chunk = 65536;
 /// (torch/_inductor/runtime/triton_heuristics.py, num_elements_per_warp).
 constexpr double generated_elements = 8;
 
-bool has(std::string_view text, std::string_view what) {
-  return text.find(what) != std::string_view::npos;
-}
 bool has_any(std::string_view text, std::initializer_list<std::string_view> all) {
   return std::any_of(all.begin(), all.end(), [&](std::string_view w) { return has(text, w); });
 }

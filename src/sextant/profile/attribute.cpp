@@ -9,10 +9,6 @@
 namespace sextant::profile {
 namespace {
 
-bool has(std::string_view text, std::string_view what) {
-  return text.find(what) != std::string_view::npos;
-}
-
 void arrange(Recording& r) {
   std::sort(r.operators.begin(), r.operators.end(),
             [](const OperatorCall& a, const OperatorCall& b) {

@@ -11,7 +11,7 @@ namespace sextant::profile {
 namespace {
 
 /// Clocks are tried in steps of half a percent of the highest.
-constexpr double step = 0.005;
+constexpr double clock_step = 0.005;
 constexpr int most_steps = 150;
 constexpr double most_windows = 4096;
 /// A kernel slower than this is not slowed down by the clock alone: it does its work, and draws its
@@ -47,7 +47,7 @@ class Settler {
     Nanoseconds busy = 0;
   };
 
-  Hertz clock_at(int level) const { return (1 - step * level) * a_.chip.light_clock; }
+  Hertz clock_at(int level) const { return (1 - clock_step * level) * a_.chip.light_clock; }
 
   // As long as the controller takes to answer: what comes within it is averaged.
   void fill_windows() {

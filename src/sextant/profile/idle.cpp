@@ -15,8 +15,6 @@ constexpr Nanoseconds usual_step = 5000;
 /// Pieces that a picture of time may have; shorter ones are joined.
 constexpr double most_pieces = 4000;
 
-Seconds seconds(Nanoseconds t) { return Seconds(static_cast<double>(t) * 1e-9); }
-
 struct Gap {
   Nanoseconds start = 0;
   Nanoseconds end = 0;

@@ -23,10 +23,6 @@ struct Slow {
   Seconds lost() const { return measured - predicted; }
 };
 
-bool contains(const std::string& text, const char* what) {
-  return text.find(what) != std::string::npos;
-}
-
 /// A multiply whose rows do not start at multiples of 16 bytes.
 bool misaligned(const OperatorGroup& g) {
   const auto* m = std::get_if<Gemm>(&g.job.work);
@@ -36,14 +32,14 @@ bool misaligned(const OperatorGroup& g) {
 }
 
 std::string advice_for_multiply(const OperatorGroup& g) {
-  if (misaligned(g) && contains(g.kernel, "align")) {
+  if (misaligned(g) && has(g.kernel, "align")) {
     return fmt::format(
         "{}: a size is no multiple of 8, so the fast kernels cannot load its rows; pad it (a "
         "vocabulary to a "
         "multiple of 64)",
         g.shape);
   }
-  if (contains(g.kernel, "sgemm") || contains(g.kernel, "simt")) {
+  if (has(g.kernel, "sgemm") || has(g.kernel, "simt")) {
     return fmt::format(
         "{} runs without matrix units; cast to bf16, or torch.set_float32_matmul_precision('high')",
         g.shape);
@@ -60,7 +56,7 @@ std::string advice_for_attention(const OperatorGroup& g) {
     return "a mask is given as a tensor, so that every score is computed: pass is_causal=True, or "
            "use flex_attention";
   }
-  if (contains(g.kernel, "flash") && !contains(g.kernel, "cudnn")) {
+  if (has(g.kernel, "flash") && !has(g.kernel, "cudnn")) {
     return "another kernel is faster for this shape: sdpa_kernel(SDPBackend.CUDNN_ATTENTION), or "
            "FlashAttention-3";
   }
@@ -83,7 +79,7 @@ std::string advice_for(const OperatorGroup& g) {
       return "torch.compile, or a fused kernel (torch.nn.functional.rms_norm, a fused cross "
              "entropy), reads it once";
     case Kind::optimizer:
-      return contains(g.name, "_foreach_")
+      return has(g.name, "_foreach_")
                  ? "one fused kernel reads everything once: AdamW(..., fused=True)"
                  : "fewer and larger parameters, or states of fewer bits";
     case Kind::copy:

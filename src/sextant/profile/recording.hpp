@@ -10,10 +10,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sextant/units/units.hpp"
+
 namespace sextant::profile {
 
 /// Time on the profiler's clock, and lengths: nanoseconds.
 using Nanoseconds = std::int64_t;
+inline Seconds seconds(Nanoseconds t) { return Seconds(static_cast<double>(t) * 1e-9); }
+
+/// Whether a name that was recorded has these words in it.
+inline bool has(std::string_view name, std::string_view words) {
+  return name.find(words) != std::string_view::npos;
+}
 
 /// Texts by number, each kept once. 0 is the empty one.
 class Texts {

@@ -82,10 +82,10 @@ class LaidCuts {
   std::unordered_map<std::size_t, std::unique_ptr<Laid>> all_;
 };
 
-class Worker {
+class BranchWorker {
  public:
-  Worker(const Problem& p, const SearchSpace& space, const SearchPlan& plan, const SearchAim& aim,
-         Bytes memory, Guarded<Shared>& shared)
+  BranchWorker(const Problem& p, const SearchSpace& space, const SearchPlan& plan,
+               const SearchAim& aim, Bytes memory, Guarded<Shared>& shared)
       : findings(aim, memory),
         p_(p),
         space_(space),
@@ -463,7 +463,7 @@ class Bounded {
     look(std::min(in_any_case, bundles_.size()), never_);
     look(bundles_.size(), progress_.stop);
     Findings found(aim_, memory_);
-    for (Worker& w : workers_) found.add(w.findings);
+    for (BranchWorker& w : workers_) found.add(w.findings);
     SearchResult r = found.result(plan_.points);
     if (!all) r.bound = 0;
     for (std::size_t i = 0; i < bundles_.size(); ++i) {
@@ -474,7 +474,7 @@ class Bounded {
   }
 
  private:
-  Worker& worker(int thread) { return workers_[static_cast<std::size_t>(thread)]; }
+  BranchWorker& worker(int thread) { return workers_[static_cast<std::size_t>(thread)]; }
 
   /// Floors of all cuts, from everywhere in turn: whenever it is stopped, some of each kind are
   /// known. Returns whether it got to the end.
@@ -496,7 +496,7 @@ class Bounded {
                     [&](int thread, std::size_t i) { each(thread, done + i); });
       done = end;
     }
-    for (Worker& w : workers_) {
+    for (BranchWorker& w : workers_) {
       bundles_.insert(bundles_.end(), w.bundles.begin(), w.bundles.end());
     }
     bundles_ = ordered(std::move(bundles_));
@@ -506,7 +506,7 @@ class Bounded {
   /// Looks at a few of the most promising of those that are surveyed, and takes them off the list.
   void peek() {
     std::vector<Bundle> all;
-    for (Worker& w : workers_) {
+    for (BranchWorker& w : workers_) {
       all.insert(all.end(), w.bundles.begin(), w.bundles.end());
       w.bundles.clear();
     }
@@ -553,7 +553,7 @@ class Bounded {
   const int threads_;
   const std::atomic<bool> never_{false};
   Guarded<Shared> shared_;
-  std::vector<Worker> workers_;
+  std::vector<BranchWorker> workers_;
   std::vector<Bundle> bundles_;
   std::vector<char> looked_;
   std::size_t begun_ = 0;

@@ -13,10 +13,10 @@ namespace sextant {
 namespace {
 
 /// One thread: takes units, keeps the mappings of the cut it is at.
-class Worker {
+class PointWorker {
  public:
-  Worker(const Problem& p, const SearchSpace& space, const SearchPlan& plan, const SearchAim& aim,
-         Bytes memory)
+  PointWorker(const Problem& p, const SearchSpace& space, const SearchPlan& plan,
+              const SearchAim& aim, Bytes memory)
       : findings(aim, memory), p_(p), space_(space), plan_(plan) {}
 
   /// Returns the points passed.
@@ -88,14 +88,14 @@ SearchResult search(const Problem& problem, const SearchSpace& space, const Sear
   if (!aim.exhaustive) return search_bounded(problem, space, plan, aim, progress);
   const Bytes memory = aim.max_memory.value > 0 ? aim.max_memory : problem.capacity;
   const int threads = std::max(1, aim.threads);
-  std::vector<Worker> workers;
+  std::vector<PointWorker> workers;
   workers.reserve(static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i) workers.emplace_back(problem, space, plan, aim, memory);
   for_each_unit(threads, plan.units, progress.stop, [&](int thread, std::size_t unit) {
     progress.done += workers[static_cast<std::size_t>(thread)].run(unit);
   });
   Findings all(aim, memory);
-  for (Worker& w : workers) all.add(w.findings);
+  for (PointWorker& w : workers) all.add(w.findings);
   SearchResult result = all.result(plan.points);
   result.stopped = result.skipped > 0;
   if (result.stopped) result.bound = 0;

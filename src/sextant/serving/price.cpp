@@ -26,9 +26,9 @@ struct Axis {
     return exponent * steps + static_cast<int>((inside - 1) * steps);
   }
 };
-constexpr Axis contexts{2};
-constexpr Axis requests{2};
-constexpr Axis tokens{4};
+constexpr Axis context_axis{2};
+constexpr Axis request_axis{2};
+constexpr Axis token_axis{4};
 constexpr int short_prompt = 128;
 
 template <class T>
@@ -82,7 +82,7 @@ const StepPrice::Cell& StepPrice::decode_cell(int batch, int column) {
   if (c.seconds < 0) {
     const bool graph = batch <= graph_.runtime.engine.graph_limit;
     c = cell_of(graph ? graph_ : mixed_,
-                {.batch = double(batch), .queries = 1, .context = contexts.at(column)});
+                {.batch = double(batch), .queries = 1, .context = context_axis.at(column)});
     c.seconds /= gained_;
     c.shared /= gained_;
   }
@@ -92,10 +92,10 @@ const StepPrice::Cell& StepPrice::decode_cell(int batch, int column) {
 const StepPrice::Cell& StepPrice::base_cell(int row, int column) {
   Cell& c = grown(grown(base_, row), column);
   if (c.seconds < 0) {
-    const double chunk = tokens.at(column);
+    const double chunk = token_axis.at(column);
     // Prompts alone are what `infer` calls a prefill.
     const PassShape alone{.batch = 1, .queries = chunk, .context = chunk};
-    const PassShape beside{.batch = row > 0 ? requests.at(row - 1) : 0,
+    const PassShape beside{.batch = row > 0 ? request_axis.at(row - 1) : 0,
                            .queries = 1,
                            .context = usual_,
                            .chunk = chunk,
@@ -108,7 +108,7 @@ const StepPrice::Cell& StepPrice::base_cell(int row, int column) {
 const StepPrice::Prompt& StepPrice::prompt(int column) {
   Prompt& p = grown(prompts_, column);
   if (p.alone < 0) {
-    const double n = tokens.at(column);
+    const double n = token_axis.at(column);
     const auto attention = [&](double batch, double queries, double context) {
       return pass(mixed_, {.batch = batch, .queries = queries, .context = context})
           .parts[Work::attention]
@@ -129,23 +129,24 @@ const StepPrice::Prompt& StepPrice::prompt(int column) {
 StepPrice::Sum StepPrice::decode(double n, double sum) {
   const int batch = graph_batch(static_cast<int>(std::ceil(n)), graph_.runtime.engine.graph_limit);
   const double context = std::max(1.0, sum / batch);
-  const int column = contexts.below(context);
+  const int column = context_axis.below(context);
   const Cell& a = decode_cell(batch, column);
   const Cell low = a;
   const Cell& high = decode_cell(batch, column + 1);
   const double t =
-      (context - contexts.at(column)) / (contexts.at(column + 1) - contexts.at(column));
+      (context - context_axis.at(column)) / (context_axis.at(column + 1) - context_axis.at(column));
   return {low.seconds + t * (high.seconds - low.seconds),
           low.shared + t * (high.shared - low.shared), low.watts + t * (high.watts - low.watts)};
 }
 
 StepPrice::Sum StepPrice::base(double n, double count) {
   const double p = std::max(1.0, count);
-  const int column = tokens.below(p);
-  const double t = (p - tokens.at(column)) / (tokens.at(column + 1) - tokens.at(column));
-  const int row = n < 1 ? 0 : 1 + requests.below(n);
-  const double low = row == 0 ? 0 : requests.at(row - 1);
-  const double u = (n - low) / (requests.at(row) - low);
+  const int column = token_axis.below(p);
+  const double t =
+      (p - token_axis.at(column)) / (token_axis.at(column + 1) - token_axis.at(column));
+  const int row = n < 1 ? 0 : 1 + request_axis.below(n);
+  const double low = row == 0 ? 0 : request_axis.at(row - 1);
+  const double u = (n - low) / (request_axis.at(row) - low);
   Sum s;
   const auto add = [&](int r, int c, double weight) {
     if (weight <= 0) return;
@@ -163,8 +164,9 @@ StepPrice::Sum StepPrice::base(double n, double count) {
 
 double StepPrice::prompt_change(double count, double reach) {
   const double p = std::max(1.0, count);
-  const int column = tokens.below(p);
-  const double t = (p - tokens.at(column)) / (tokens.at(column + 1) - tokens.at(column));
+  const int column = token_axis.below(p);
+  const double t =
+      (p - token_axis.at(column)) / (token_axis.at(column + 1) - token_axis.at(column));
   const double whole = p * p / 2;  // that one prompt looks at from its start
   const auto change = [&](int c, double weight) {
     if (weight <= 0) return 0.0;
@@ -215,15 +217,15 @@ StepCost StepPrice::step(const StepShape& s) {
 
 void StepPrice::fill(double most_requests, double most_context, double most_prompt_tokens) {
   const int limit = graph_.runtime.engine.graph_limit;
-  const int longest = contexts.below(std::max(usual_, most_context)) + 1;
+  const int longest = context_axis.below(std::max(usual_, most_context)) + 1;
   for (int n = 1, last = 0; n <= most_requests; ++n) {
     Patience::check();
     const int batch = graph_batch(n, limit);
     for (int c = 0; batch != last && c <= longest; ++c) decode_cell(batch, c);
     last = batch;
   }
-  const int rows = 2 + requests.below(std::max(1.0, most_requests));
-  for (int c = 0; c <= tokens.below(std::max(1.0, most_prompt_tokens)) + 1; ++c) {
+  const int rows = 2 + request_axis.below(std::max(1.0, most_requests));
+  for (int c = 0; c <= token_axis.below(std::max(1.0, most_prompt_tokens)) + 1; ++c) {
     Patience::check();
     for (int r = 0; r <= rows; ++r) base_cell(r, c);
     prompt(c);
@@ -239,7 +241,7 @@ StepPrice::Line StepPrice::decode_line(const StepShape& s) {
   const int batch =
       graph_batch(static_cast<int>(std::ceil(s.decoding)), graph_.runtime.engine.graph_limit);
   const double context = std::max(1.0, s.contexts / batch);
-  const double end = contexts.at(contexts.below(context) + 1);
+  const double end = context_axis.at(context_axis.below(context) + 1);
   Line line;
   line.first = step(s);
   line.steps = std::max(1.0, std::floor((end - context) * batch / s.decoding));

@@ -6,8 +6,6 @@
 namespace sextant {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
-
 int mod(std::int64_t value, int base) {
   const auto rest = static_cast<int>(value % base);
   return rest < 0 ? rest + base : rest;

@@ -17,6 +17,9 @@
 
 namespace sextant {
 
+/// When what does not come comes.
+inline constexpr double never = std::numeric_limits<double>::infinity();
+
 /// An engine's limits on this device.
 struct EngineLimits {
   int token_budget = 8192;

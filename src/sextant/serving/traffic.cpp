@@ -14,7 +14,6 @@
 namespace sextant {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::size_t slowest_kept = 10;
 constexpr std::size_t most_spans = 200000;  // what a viewer still opens
 

@@ -15,7 +15,7 @@
 namespace sextant::study {
 namespace {
 
-struct Subject {
+struct Contender {
   std::string name;
   System system;
   Precision narrow = Precision::fp16;  ///< what its time trains in
@@ -38,7 +38,7 @@ constexpr std::array<Generated, 8> generated = {{{"N12", "n12", "hbm2", "ib-hdr"
                                                  {"A14", "a14", "hbm5", "ib-gdr"},
                                                  {"A10", "a10", "hbm5", "ib-gdr"}}};
 
-Subject generated_subject(const Generated& g, const char* core) {
+Contender generated_contender(const Generated& g, const char* core) {
   const Technology t = load_technology({g.node, g.dram, "", core});
   const Blueprint d = generate(t, {.links = usual_parts(t.node).links});
   return {g.title, system_of(d, t, {.network = load_link(g.network)}),
@@ -46,10 +46,10 @@ Subject generated_subject(const Generated& g, const char* core) {
 }
 
 /// N5 with HBM3 and NDR, of which one thing moves and the others stay; Hopper's core in all.
-std::vector<Subject> one_at_a_time() {
-  std::vector<Subject> list;
+std::vector<Contender> one_at_a_time() {
+  std::vector<Contender> list;
   const auto add = [&](const char* what, const Generated& g) {
-    list.push_back(generated_subject(g, ""));
+    list.push_back(generated_contender(g, ""));
     list.back().changed = what;
   };
   for (const auto& [title, node] : {std::pair{"N12", "n12"},
@@ -76,17 +76,17 @@ std::vector<Subject> one_at_a_time() {
   return list;
 }
 
-std::vector<Subject> subjects() {
+std::vector<Contender> contenders() {
   using enum Precision;
-  std::vector<Subject> list = {{"A100", load_system("dgx-a100"), fp16},
-                               {"H100", load_system("dgx-h100"), fp8},
-                               {"H200", load_system("dgx-h200"), fp8},
-                               {"B200", load_system("dgx-b200"), fp8}};
-  for (const Generated& g : generated) list.push_back(generated_subject(g, "own"));
+  std::vector<Contender> list = {{"A100", load_system("dgx-a100"), fp16},
+                                 {"H100", load_system("dgx-h100"), fp8},
+                                 {"H200", load_system("dgx-h200"), fp8},
+                                 {"B200", load_system("dgx-b200"), fp8}};
+  for (const Generated& g : generated) list.push_back(generated_contender(g, "own"));
   return list;
 }
 
-struct Row {
+struct BottleneckRow {
   std::string name;
   std::string changed;
   Seconds step;
@@ -95,17 +95,17 @@ struct Row {
   Limits serving;
 };
 
-Row compute(const Subject& x) {
+BottleneckRow bottlenecks_of(const Contender& x) {
   Strategy s = small_strategy();
   s.precision = x.narrow;
   const Problem p =
       problem_of(x.system, "megatron-core", load_model("gpt3-6.7b"), {.batch = 512, .seq = 2048});
-  Row r{.name = x.name,
-        .changed = x.changed,
-        .step = evaluate(p, s).step,
-        .training = limits_of_training(p, s, 8),
-        .latency = {},
-        .serving = {}};
+  BottleneckRow r{.name = x.name,
+                  .changed = x.changed,
+                  .step = evaluate(p, s).step,
+                  .training = limits_of_training(p, s, 8),
+                  .latency = {},
+                  .serving = {}};
   Problem q = problem_of(x.system, "trtllm", load_model("llama2-13b"), {});
   q.serving = {.batch = 8, .input = 200, .output = 200};
   Strategy two;
@@ -115,11 +115,11 @@ Row compute(const Subject& x) {
   return r;
 }
 
-Records records(const std::vector<Row>& rows) {
+Records records(const std::vector<BottleneckRow>& rows) {
   Records all;
   for (const bool trains : {true, false}) {
     if (!trains) all.rule();
-    for (const Row& x : rows) {
+    for (const BottleneckRow& x : rows) {
       Record& r = all.rows.emplace_back();
       r("changed", x.changed, "changed");
       r("device", x.name, "device");
@@ -131,10 +131,12 @@ Records records(const std::vector<Row>& rows) {
   return all;
 }
 
-std::string sentence(const std::vector<Row>& rows, bool trains) {
-  const auto of = [&](const Row& r) -> const Limits& { return trains ? r.training : r.serving; };
-  const Row& first = rows[4];
-  const Row& last = rows.back();
+std::string sentence(const std::vector<BottleneckRow>& rows, bool trains) {
+  const auto of = [&](const BottleneckRow& r) -> const Limits& {
+    return trains ? r.training : r.serving;
+  };
+  const BottleneckRow& first = rows[4];
+  const BottleneckRow& last = rows.back();
   std::string changes;
   for (std::size_t i = 0; i < Limits::size; ++i) {
     const double a = of(first).values[i];
@@ -153,12 +155,12 @@ std::string sentence(const std::vector<Row>& rows, bool trains) {
 }
 
 /// "logic 3.1x (N12 to A10), …": what one thing alone does to the time.
-std::string alone(const std::vector<Row>& rows, bool trains) {
+std::string alone(const std::vector<BottleneckRow>& rows, bool trains) {
   std::string text;
   for (const char* what : {"logic", "memory", "network"}) {
-    const Row* first = nullptr;
-    const Row* last = nullptr;
-    for (const Row& r : rows) {
+    const BottleneckRow* first = nullptr;
+    const BottleneckRow* last = nullptr;
+    for (const BottleneckRow& r : rows) {
       if (r.changed != what) continue;
       if (first == nullptr) first = &r;
       last = &r;
@@ -172,10 +174,10 @@ std::string alone(const std::vector<Row>& rows, bool trains) {
 }
 
 /// Bars of those rows in which one thing moves.
-plot::Figure bars_of(const char* title, const std::vector<Row>& rows, bool trains, bool all,
-                     const char* y) {
+plot::Figure bars_of(const char* title, const std::vector<BottleneckRow>& rows, bool trains,
+                     bool all, const char* y) {
   std::vector<Bar> bars;
-  for (const Row& r : rows) {
+  for (const BottleneckRow& r : rows) {
     const bool generation = r.changed == "generation" || r.changed == "all together";
     if (generation != all) continue;
     bars.push_back({!all                        ? r.changed
@@ -189,10 +191,10 @@ plot::Figure bars_of(const char* title, const std::vector<Row>& rows, bool train
 }  // namespace
 
 Study bottleneck_evolution() {
-  std::vector<Row> rows;
-  for (const Subject& s : subjects()) rows.push_back(compute(s));
-  const std::vector<Row> together = rows;
-  for (const Subject& s : one_at_a_time()) rows.push_back(compute(s));
+  std::vector<BottleneckRow> rows;
+  for (const Contender& s : contenders()) rows.push_back(bottlenecks_of(s));
+  const std::vector<BottleneckRow> together = rows;
+  for (const Contender& s : one_at_a_time()) rows.push_back(bottlenecks_of(s));
   return {
       .title = "What limits training and serving, by generation and by node",
       .rows = records(rows),

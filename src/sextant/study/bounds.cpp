@@ -15,7 +15,8 @@
 namespace sextant::study {
 namespace {
 
-constexpr std::array<const char*, 4> devices = {"a100-sxm-80gb", "h100-sxm", "h200-sxm", "b200"};
+constexpr std::array<const char*, 4> bounded_devices = {"a100-sxm-80gb", "h100-sxm", "h200-sxm",
+                                                        "b200"};
 constexpr double prompt = 200;
 constexpr double decode_context = 300;  // halfway through 200 tokens of output
 
@@ -45,7 +46,7 @@ std::vector<Multiply> multiplies(const Model& m, bool prefill, double batch) {
           {"MLP down", gemm(tokens, h, m.ffn), true}};
 }
 
-struct Row {
+struct BoundRow {
   std::string device;
   FlopsPerByte ridge;
   FlopsPerSecond peak;
@@ -72,12 +73,12 @@ FlopsPerByte least_traffic_intensity(const Gemm& g) {
   return work / Bytes(element * (g.m * g.k + g.n * g.k) + g.result_bytes * g.m * g.n);
 }
 
-std::vector<Row> compute() {
+std::vector<BoundRow> bound_rows() {
   Catalogue catalogue;
   std::string reason;
   const Model model = load_model("llama2-13b");
-  std::vector<Row> rows;
-  for (const char* name : devices) {
+  std::vector<BoundRow> rows;
+  for (const char* name : bounded_devices) {
     const Device device = load_device(name);
     const Chip chip = lower(device);
     const Kernels* kernels = catalogue.kernels("pytorch", device, reason);
@@ -88,12 +89,12 @@ std::vector<Row> compute() {
         const std::size_t first = rows.size();
         Seconds whole;
         for (const Multiply& m : multiplies(model, prefill, batch)) {
-          Row r{.device = name,
-                .ridge = peak / device.memory.bandwidth,
-                .peak = peak,
-                .prefill = prefill,
-                .batch = batch,
-                .multiply = m};
+          BoundRow r{.device = name,
+                     .ridge = peak / device.memory.bandwidth,
+                     .peak = peak,
+                     .prefill = prefill,
+                     .batch = batch,
+                     .multiply = m};
           r.cost = evaluate_kernel(GemmCase{.shape = m.shape}, chip, *kernels, {});
           r.intensity = least_traffic_intensity(m.shape);
           whole += r.cost.time;
@@ -108,7 +109,7 @@ std::vector<Row> compute() {
   return rows;
 }
 
-void describe(Record& r, const Row& x) {
+void describe_bound(Record& r, const BoundRow& x) {
   const Gemm& g = x.multiply.shape;
   r("device", once(x.first(), x.device), "device");
   r("phase", once(x.first(), x.phase()), "phase");
@@ -128,7 +129,7 @@ void describe(Record& r, const Row& x) {
   r("roofline_bound", said(x.compute_bound() ? "compute" : "dram", x.bound()), "roofline");
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+plot::Figure figure_of(const std::vector<BoundRow>& rows) {
   plot::Figure f;
   f.title = "Matrix multiplies of Llama 2 13B under the roofline of each device";
   f.width = 620;
@@ -139,9 +140,9 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
   f.y.log = true;
   double least = 1;
   double most = 1;
-  for (const char* device : devices) {
+  for (const char* device : bounded_devices) {
     plot::Series s{.name = device, .mark = plot::Mark::dots};
-    for (const Row& r : rows) {
+    for (const BoundRow& r : rows) {
       if (r.device != device) continue;
       const Gemm& g = r.multiply.shape;
       const double x = r.intensity / r.ridge;
@@ -162,12 +163,12 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
 
 // "h100-sxm dram 3 of 4, launch 1 of 4": what the kernels of the chosen rows wait for, by device.
 template <class Chosen>
-std::string waits_for(const std::vector<Row>& rows, const Chosen& chosen) {
+std::string waits_for(const std::vector<BoundRow>& rows, const Chosen& chosen) {
   std::string text;
-  for (const char* device : devices) {
+  for (const char* device : bounded_devices) {
     Table<int, Bound> count;
     int all = 0;
-    for (const Row& r : rows) {
+    for (const BoundRow& r : rows) {
       if (r.device != device || !chosen(r)) continue;
       ++count[r.cost.bound];
       ++all;
@@ -185,12 +186,12 @@ std::string waits_for(const std::vector<Row>& rows, const Chosen& chosen) {
 
 // "a100-sxm-80gb (ridge 153)" of every device where all chosen rows have that bound.
 template <class Chosen>
-std::string devices_where(const std::vector<Row>& rows, bool compute, const Chosen& chosen) {
+std::string devices_where(const std::vector<BoundRow>& rows, bool compute, const Chosen& chosen) {
   std::string text;
-  for (const char* device : devices) {
+  for (const char* device : bounded_devices) {
     bool all = true;
     double ridge = 0;
-    for (const Row& r : rows) {
+    for (const BoundRow& r : rows) {
       if (r.device != device || !chosen(r)) continue;
       all = all && r.compute_bound() == compute;
       ridge = r.ridge.value;
@@ -205,16 +206,16 @@ constexpr std::string_view legend =
     "useful FLOPs over the least bytes at 16 bits, against peak over DRAM bandwidth. Fused "
     "attention keeps the scores on the chip and needs neither product's traffic for them.";
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows) {
+std::vector<std::string> findings_of(const std::vector<BoundRow>& rows) {
   const auto prompt_of = [](int batch) {
-    return [=](const Row& r) { return r.prefill && r.batch == batch && r.multiply.large; };
+    return [=](const BoundRow& r) { return r.prefill && r.batch == batch && r.multiply.large; };
   };
-  const auto decode = [](const Row& r) { return !r.prefill && r.multiply.large; };
-  const auto attention = [](const Row& r) { return !r.multiply.large; };
+  const auto decode = [](const BoundRow& r) { return !r.prefill && r.multiply.large; };
+  const auto attention = [](const BoundRow& r) { return !r.multiply.large; };
   double low = 1e9;
   double high = 0;
   int agree = 0;
-  for (const Row& r : rows) {
+  for (const BoundRow& r : rows) {
     agree += (r.cost.bound == Bound::compute) == r.compute_bound() ? 1 : 0;
     if (!prompt_of(1)(r)) continue;
     low = std::min(low, r.intensity.value);
@@ -240,9 +241,9 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 }  // namespace
 
 Study gemm_bounds() {
-  const std::vector<Row> rows = compute();
+  const std::vector<BoundRow> rows = bound_rows();
   return {.title = "What bounds the matrix multiplies of a layer of Llama 2 13B",
-          .rows = records_of(rows, describe, [](const Row& x) { return x.first(); }),
+          .rows = records_of(rows, describe_bound, [](const BoundRow& x) { return x.first(); }),
           .figure = figure_of(rows),
           .findings = findings_of(rows)};
 }

@@ -17,32 +17,32 @@
 namespace sextant::study {
 namespace {
 
-struct Point {
+struct MemoryPoint {
   const char* name;
   double terabytes;
 };
 // The totals of the paper; beyond them six stacks each of what is announced.
-constexpr std::array<Point, 8> memories = {{{"GDDR6", 0.6},
-                                            {"HBM2", 1.0},
-                                            {"HBM2E", 1.9},
-                                            {"HBM3", 2.6},
-                                            {"HBM3E", 4.8},
-                                            {"HBM4", 6.8},
-                                            {"HBM4, six stacks", 12},
-                                            {"HBM5, six stacks", 24}}};
+constexpr std::array<MemoryPoint, 8> memories = {{{"GDDR6", 0.6},
+                                                  {"HBM2", 1.0},
+                                                  {"HBM2E", 1.9},
+                                                  {"HBM3", 2.6},
+                                                  {"HBM3E", 4.8},
+                                                  {"HBM4", 6.8},
+                                                  {"HBM4, six stacks", 12},
+                                                  {"HBM5, six stacks", 24}}};
 
-struct Line {
+struct LatencyLine {
   const char* model;
   int devices = 1;
   int nvlink = 3;
 };
-constexpr std::array<Line, 7> lines = {{{"llama2-13b", 1, 3},
-                                        {"llama2-13b", 2, 3},
-                                        {"llama2-13b", 2, 4},
-                                        {"llama2-13b", 8, 3},
-                                        {"llama2-13b", 8, 4},
-                                        {"llama2-70b", 8, 3},
-                                        {"llama2-70b", 8, 4}}};
+constexpr std::array<LatencyLine, 7> latency_lines = {{{"llama2-13b", 1, 3},
+                                                       {"llama2-13b", 2, 3},
+                                                       {"llama2-13b", 2, 4},
+                                                       {"llama2-13b", 8, 3},
+                                                       {"llama2-13b", 8, 4},
+                                                       {"llama2-70b", 8, 3},
+                                                       {"llama2-70b", 8, 4}}};
 
 using Change = std::function<void(System&)>;
 
@@ -50,7 +50,7 @@ struct Scene {
   Problem problem;
   Strategy strategy;
 };
-Scene scene_of(const Line& line, BytesPerSecond bandwidth, const Change& change = {}) {
+Scene scene_of(const LatencyLine& line, BytesPerSecond bandwidth, const Change& change = {}) {
   static const System base = load_system("dgx-a100");
   System s = base;
   s.device.memory.bandwidth = bandwidth;
@@ -70,14 +70,14 @@ Scene scene_of(const Line& line, BytesPerSecond bandwidth, const Change& change 
   return {std::move(p), strategy};
 }
 
-Seconds latency(const Line& line, BytesPerSecond bandwidth, const Change& change = {}) {
+Seconds latency(const LatencyLine& line, BytesPerSecond bandwidth, const Change& change = {}) {
   const Scene x = scene_of(line, bandwidth, change);
   return serve(x.problem, x.strategy).latency;
 }
 
 /// Where twice the bandwidth no longer gives the square root of two: the slope of the latency over
 /// the bandwidth, both as logarithms, is a half. Memory and all else then take the same time.
-BytesPerSecond knee(const Line& line, const Change& change = {}) {
+BytesPerSecond knee(const LatencyLine& line, const Change& change = {}) {
   const auto slope = [&](double x) {
     const double d = 0.05;
     const Seconds low = latency(line, BytesPerSecond(std::exp(x - d)), change);
@@ -93,13 +93,13 @@ BytesPerSecond knee(const Line& line, const Change& change = {}) {
   return BytesPerSecond(std::exp(0.5 * (low + high)));
 }
 
-std::string name_of(const Line& l) {
+std::string name_of(const LatencyLine& l) {
   return l.devices == 1 ? fmt::format("{}, 1 device", l.model)
                         : fmt::format("{}, {} devices, NVLink {}", l.model, l.devices, l.nvlink);
 }
 
-struct Row {
-  Line line;
+struct KneeRow {
+  LatencyLine line;
   std::vector<Seconds> latencies;  ///< by memory
   BytesPerSecond knee;
 };
@@ -108,7 +108,7 @@ struct Moved {
   const char* what;
   BytesPerSecond knee;
 };
-std::vector<Moved> moved_knees(const Line& l) {
+std::vector<Moved> moved_knees(const LatencyLine& l) {
   const auto half_start = [](System& s) { s.device.mechanism.start_cycles *= 0.5; };
   const auto more_l2 = [](System& s) {
     s.device.l2.capacity *= 4;
@@ -125,8 +125,8 @@ std::vector<Moved> moved_knees(const Line& l) {
           {"H100's die", knee(l, h100)}};
 }
 
-Records table(const std::vector<Row>& rows) {
-  return records_of(rows, [](Record& r, const Row& x) {
+Records table(const std::vector<KneeRow>& rows) {
+  return records_of(rows, [](Record& r, const KneeRow& x) {
     r("", name_of(x.line), "latency of 200 + 200 tokens, batch 1");
     for (std::size_t i = 0; i < x.latencies.size(); ++i) {
       r("", x.latencies[i], fmt::format("{} {} TB/s", memories[i].name, memories[i].terabytes));
@@ -135,9 +135,9 @@ Records table(const std::vector<Row>& rows) {
   });
 }
 
-Records records(const std::vector<Row>& rows) {
+Records records(const std::vector<KneeRow>& rows) {
   Records all;
-  for (const Row& x : rows) {
+  for (const KneeRow& x : rows) {
     for (std::size_t i = 0; i < memories.size(); ++i) {
       Record& r = all.rows.emplace_back();
       r("model", x.line.model);
@@ -152,7 +152,7 @@ Records records(const std::vector<Row>& rows) {
   return all;
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+plot::Figure figure_of(const std::vector<KneeRow>& rows) {
   plot::Figure f;
   f.title = "Llama 2 on an A100-class die: latency as memory gets faster";
   f.width = 620;
@@ -163,8 +163,8 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
   f.y = {.label = "latency", .dimension = Dimension{.time = 1}, .log = true};
   plot::Series knees{.name = "knee", .mark = plot::Mark::dots, .colour = 6};
   int colour = -1;
-  Line before{""};
-  for (const Row& r : rows) {
+  LatencyLine before{""};
+  for (const KneeRow& r : rows) {
     // Links of one pair differ by the line, all else by the colour.
     const bool other =
         std::string_view(r.line.model) != before.model || r.line.devices != before.devices;
@@ -185,8 +185,8 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
   return f;
 }
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows) {
-  const Row& one = rows.front();
+std::vector<std::string> findings_of(const std::vector<KneeRow>& rows) {
+  const KneeRow& one = rows.front();
   std::string moves;
   for (const Moved& m : moved_knees(one.line)) {
     moves += fmt::format("{}{} {}", moves.empty() ? "" : ", ", m.what, format(m.knee));
@@ -226,10 +226,10 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 }  // namespace
 
 Study dram_scaling() {
-  std::vector<Row> rows;
-  for (const Line& l : lines) {
-    Row r{.line = l, .latencies = {}, .knee = knee(l)};
-    for (const Point& p : memories)
+  std::vector<KneeRow> rows;
+  for (const LatencyLine& l : latency_lines) {
+    KneeRow r{.line = l, .latencies = {}, .knee = knee(l)};
+    for (const MemoryPoint& p : memories)
       r.latencies.push_back(latency(l, BytesPerSecond(p.terabytes * 1e12)));
     rows.push_back(std::move(r));
   }

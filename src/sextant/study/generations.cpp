@@ -36,7 +36,7 @@ constexpr auto names_of(Factor) {
                                          "strategy"};
 }
 constexpr unsigned factors = 7;
-constexpr int devices = 8192;
+constexpr int cluster = 8192;
 
 /// One generation, as its parts.
 struct Generation {
@@ -67,7 +67,7 @@ Generation generation(std::string name, const char* system, Precision p, bool nv
 
 /// What was measured of each over the first (Megatron-LM on A100, NeMo in FP8 on H100 and B200; the
 /// network and the batch are theirs). 0: not known.
-constexpr std::array<double, 6> measured = {1, 5.8, 0, 0, 10.7, 0};
+constexpr std::array<double, 6> measured_gains = {1, 5.8, 0, 0, 10.7, 0};
 
 /// The study does not say how large a larger batch is: 4 and 16 times the first are ours.
 std::vector<Generation> generations() {
@@ -125,7 +125,7 @@ Strategy published(Precision precision) {
   Strategy s;
   s.tp = 8;
   s.pp = 8;
-  s.dp = devices / (s.tp * s.pp);
+  s.dp = cluster / (s.tp * s.pp);
   s.sp = true;
   s.recompute = Recompute::selective;
   s.zero = 1;
@@ -151,7 +151,7 @@ std::vector<Strategy> candidates(Precision precision) {
             Strategy s = published(precision);
             s.tp = tp;
             s.pp = pp;
-            s.dp = devices / (tp * pp);
+            s.dp = cluster / (tp * pp);
             s.microbatch = microbatch;
             s.interleave = interleave;
             s.recompute = recompute;
@@ -234,19 +234,19 @@ double predict(const Nemo& n) {
   return e.step.value > 0 ? e.tokens / e.step.value / e.devices : 0;
 }
 
-struct Row {
+struct GenerationRow {
   Generation generation;
   Result assumed;  ///< the study's strategy and its assumptions
   Result published;
   Result best;
 };
 /// Over the first system with the study's strategy.
-double gain(const std::vector<Row>& rows, const Result& r) {
+double gain(const std::vector<GenerationRow>& rows, const Result& r) {
   return r.tokens_per_second / rows.front().published.tokens_per_second;
 }
 
 /// The same if all is as the study assumes.
-double assumed_gain(const std::vector<Row>& rows, const Row& r) {
+double assumed_gain(const std::vector<GenerationRow>& rows, const GenerationRow& r) {
   return r.assumed.tokens_per_second / rows.front().assumed.tokens_per_second;
 }
 
@@ -254,12 +254,12 @@ std::string text_of(const Strategy& s) {
   return fmt::format("tp {} pp {} mb {} v {}", s.tp, s.pp, s.microbatch, s.interleave);
 }
 
-Records table(const std::vector<Row>& rows, const std::vector<double>& shares) {
-  Records all = records_of(rows, [&](Record& r, const Row& x) {
+Records table(const std::vector<GenerationRow>& rows, const std::vector<double>& shares) {
+  Records all = records_of(rows, [&](Record& r, const GenerationRow& x) {
     const Estimate& e = x.best.estimate;
     r("", x.generation.name, "system");
     r("", x.generation.batch, "batch");
-    const double seen = measured[static_cast<std::size_t>(&x - rows.data())];
+    const double seen = measured_gains[static_cast<std::size_t>(&x - rows.data())];
     r("", fixed(assumed_gain(rows, x), 1, "x"), "study's assumptions");
     r("", only_if(seen > 0, fixed(seen, 1, "x")), "measured");
     r("", fixed(gain(rows, x.published), 1, "x"), "study's strategy");
@@ -284,7 +284,7 @@ Records table(const std::vector<Row>& rows, const std::vector<double>& shares) {
   return all;
 }
 
-Records records(const std::vector<Row>& rows, const std::vector<double>& shares) {
+Records records(const std::vector<GenerationRow>& rows, const std::vector<double>& shares) {
   Records all;
   /// What is not of a row's kind stays empty.
   const auto add = [&](const char* what, std::string_view name, Item batch, const Strategy* s,
@@ -302,13 +302,13 @@ Records records(const std::vector<Row>& rows, const std::vector<double>& shares)
     r("mfu", std::move(mfu));
     r("gain", std::move(gained));
   };
-  for (const Row& x : rows) {
+  for (const GenerationRow& x : rows) {
     const Result& r = x.assumed;
     add("assumed", x.generation.name, x.generation.batch, &r.strategy, r.estimate.step,
         r.tokens_per_second, r.estimate.mfu(), assumed_gain(rows, x));
   }
   for (const bool tuned : {false, true}) {
-    for (const Row& x : rows) {
+    for (const GenerationRow& x : rows) {
       const Result& r = tuned ? x.best : x.published;
       add(tuned ? "system" : "published", x.generation.name, x.generation.batch, &r.strategy,
           r.estimate.step, r.tokens_per_second, r.estimate.mfu(), gain(rows, r));
@@ -325,7 +325,7 @@ Records records(const std::vector<Row>& rows, const std::vector<double>& shares)
   return all;
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+plot::Figure figure_of(const std::vector<GenerationRow>& rows) {
   plot::Figure f;
   f.title = "GPT-3 175B on 8192 devices: tokens a second over the study's A100 system";
   f.width = 760;
@@ -382,12 +382,12 @@ Table<double, Piece> pieces(const Generation& g, const Result& r) {
   double sum = 0;
   for (const double seconds : t.values) sum += seconds;
   t[Piece::waiting] = std::max(0.0, x.estimate.step.value - sum);
-  for (double& seconds : t.values) seconds *= devices / x.estimate.tokens;
+  for (double& seconds : t.values) seconds *= cluster / x.estimate.tokens;
   return t;
 }
 
 /// "multiplies of weights 20x faster (80 to 45 % of the step)".
-std::string by_piece(const Row& first, const Row& last) {
+std::string by_piece(const GenerationRow& first, const GenerationRow& last) {
   const Table<double, Piece> a = pieces(first.generation, first.best);
   const Table<double, Piece> b = pieces(last.generation, last.best);
   double all_a = 0;
@@ -409,7 +409,7 @@ std::string by_piece(const Row& first, const Row& last) {
   return text;
 }
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows,
+std::vector<std::string> findings_of(const std::vector<GenerationRow>& rows,
                                      const std::vector<double>& shares) {
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   std::string list;
@@ -417,14 +417,14 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows,
     list += fmt::format("{}{} {:.2f}x ({})", list.empty() ? "" : ", ", names_of(Factor{})[i],
                         std::exp(shares[i]), format_percent(shares[i] / sum, 0));
   }
-  const Row& first = rows.front();
-  const Row& last = rows.back();
+  const GenerationRow& first = rows.front();
+  const GenerationRow& last = rows.back();
   const double peak = last.best.estimate.peak / first.best.estimate.peak;
   // The first system with the last one's batch: what fewer bubbles alone are worth.
   Generation large = first.generation;
   large.batch = last.generation.batch;
   const double bubbles = gain(rows, fastest(large, {published(large.precision)}));
-  const auto over_best = [&](const Row& r) {
+  const auto over_best = [&](const GenerationRow& r) {
     return r.best.tokens_per_second / first.best.tokens_per_second;
   };
   std::vector<std::string> text = {
@@ -464,9 +464,9 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows,
 }  // namespace
 
 Study gpu_generations() {
-  std::vector<Row> rows;
+  std::vector<GenerationRow> rows;
   for (Generation& g : generations()) {
-    Row r;
+    GenerationRow r;
     r.assumed = fastest(g, {assumed(g.precision)}, "published");
     r.published = fastest(g, {published(g.precision)});
     r.best = fastest(g, candidates(g.precision));

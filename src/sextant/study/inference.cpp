@@ -16,9 +16,9 @@
 namespace sextant::study {
 namespace {
 
-constexpr const char* current = "trtllm";
+constexpr const char* current_engine = "trtllm";
 
-struct Row {
+struct RequestRow {
   const Case* c = nullptr;
   Strategy strategy;
   int layers = 0;
@@ -36,7 +36,7 @@ struct Row {
 ServingEstimate with_current(const Case& c, const InferScenario& x, Catalogue& catalogue) {
   std::string reason;
   const System* system = catalogue.system(c.system, reason);
-  const Runtime* runtime = catalogue.runtime(current, reason);
+  const Runtime* runtime = catalogue.runtime(current_engine, reason);
   if (system == nullptr || runtime == nullptr) throw InputError(reason);
   const auto libraries = catalogue.libraries(*system, *runtime, reason);
   if (!libraries) throw InputError(reason);
@@ -44,14 +44,14 @@ ServingEstimate with_current(const Case& c, const InferScenario& x, Catalogue& c
   return serve(p, x.strategy);
 }
 
-std::vector<Row> predict(const std::vector<Case>& cases) {
+std::vector<RequestRow> predict_requests(const std::vector<Case>& cases) {
   Catalogue catalogue;
-  std::vector<Row> rows;
+  std::vector<RequestRow> rows;
   for (const Case& c : cases) {
     std::string reason = c.unsupported;
     const auto x = reason.empty() ? serving_of(c, catalogue, reason) : std::nullopt;
     if (!x) throw InputError(c.id + ": " + reason);
-    Row r{.c = &c, .strategy = x->strategy, .layers = x->problem.model.layers};
+    RequestRow r{.c = &c, .strategy = x->strategy, .layers = x->problem.model.layers};
     r.then = serve(x->problem, x->strategy);
     r.now = with_current(c, *x, catalogue);
     r.weights = r.then.memory.weights / x->problem.chip.bandwidth;
@@ -66,7 +66,7 @@ std::string microseconds(double seconds) { return fmt::format("{:.0f}", seconds 
 Item in_milliseconds(Seconds t) { return said(t.value, fmt::format("{:.0f}", t.value * 1e3)); }
 Item in_microseconds(double seconds) { return said(seconds, microseconds(seconds)); }
 
-void describe(Record& r, const Row& x) {
+void describe_request(Record& r, const RequestRow& x) {
   const double measured = x.c->measured;
   r("id", x.c->id);
   r("model", x.model(), "model");
@@ -86,14 +86,14 @@ void describe(Record& r, const Row& x) {
   r("", fixed(measured / x.now.latency.value, 2, "x"), "faster");
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+plot::Figure figure_of(const std::vector<RequestRow>& rows) {
   plot::Figure f =
       plot::parity_figure("Llama 2, 200 tokens in, 200 out, batch 1", Seconds::dimension);
   f.bands = {0.06, 0.15};
   plot::Series now{.name = "a current engine", .mark = plot::Mark::dots};
   for (const char* system : {"dgx-a100", "dgx-h100"}) {
     plot::Series s{.name = std::string("nemo-2023 on ") + system, .mark = plot::Mark::dots};
-    for (const Row& r : rows) {
+    for (const RequestRow& r : rows) {
       if (r.c->system != system) continue;
       s.points.push_back({r.c->measured, r.then.latency.value,
                           fmt::format("{}: {:+.1f} %", r.c->id, r.error * 100)});
@@ -107,10 +107,10 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
 }
 
 // "140 to 190" over the rows of a system.
-std::string overheads(const std::vector<Row>& rows, const char* system) {
+std::string overheads(const std::vector<RequestRow>& rows, const char* system) {
   double low = 1;
   double high = 0;
-  for (const Row& r : rows) {
+  for (const RequestRow& r : rows) {
     if (r.c->system != system) continue;
     low = std::min(low, r.beyond(r.c->measured));
     high = std::max(high, r.beyond(r.c->measured));
@@ -118,13 +118,13 @@ std::string overheads(const std::vector<Row>& rows, const char* system) {
   return microseconds(low) + " to " + microseconds(high);
 }
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows) {
+std::vector<std::string> findings_of(const std::vector<RequestRow>& rows) {
   double mean = 0;
-  const Row* worst = &rows.front();
+  const RequestRow* worst = &rows.front();
   double slowest = 1e9;
   double fastest = 0;
   double left = 0;  // of the overhead, with the current engine
-  for (const Row& r : rows) {
+  for (const RequestRow& r : rows) {
     mean += std::abs(r.error) / static_cast<double>(rows.size());
     if (std::abs(r.error) > std::abs(worst->error)) worst = &r;
     const double ratio = r.c->measured / r.now.latency.value;
@@ -140,7 +140,7 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
                       overheads(rows, "dgx-a100"), overheads(rows, "dgx-h100")),
           fmt::format("A current engine ({}) needs {} of that and is {:.1f} to {:.1f} times as "
                       "fast on the same devices.",
-                      current, format_percent(left, 0), slowest, fastest),
+                      current_engine, format_percent(left, 0), slowest, fastest),
           "Measured: NVIDIA NeMo Framework documentation of 2023, cited by Kundu et al. (arXiv "
           "2407.14645)."};
 }
@@ -149,12 +149,12 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 
 Study inference_validation() {
   const std::vector<Case> cases = read_cases(shipped_cases("infer-nvidia-llama2.csv"));
-  const std::vector<Row> rows = predict(cases);
+  const std::vector<RequestRow> rows = predict_requests(cases);
   return {
       .title = "Latency of Llama 2 on A100 and H100, 200 tokens in and out, measured and predicted",
-      .rows = records_of(rows, describe,
-                         [](const Row& x) {
-                           const Row& before = *(&x - 1);
+      .rows = records_of(rows, describe_request,
+                         [](const RequestRow& x) {
+                           const RequestRow& before = *(&x - 1);
                            return x.model() + x.c->system != before.model() + before.c->system;
                          }),
       .figure = figure_of(rows),

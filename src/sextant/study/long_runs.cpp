@@ -90,7 +90,7 @@ const std::vector<Published>& runs() {
   return all;
 }
 
-struct Row {
+struct RunRow {
   const Published* published = nullptr;
   Estimate estimate;
   WholeRun run;
@@ -104,7 +104,7 @@ double hours_of(const Published& p, const WholeRun& r, double devices) {
   return p.with_failures ? r.device_hours : devices * r.computing.value / 3600;
 }
 
-Row row_of(const Published& p) {
+RunRow row_of(const Published& p) {
   Question q;
   const Document request = parse_json(p.scenario, p.name);
   for (const Node::Member& m : request.root.members) {
@@ -125,7 +125,7 @@ Row row_of(const Published& p) {
   asked.given = parse_json(p.terms, p.name).root;
   const RunPlan plan = read_run(asked, problems);
   throw_if_any(std::move(problems));
-  Row r{.published = &p, .estimate = evaluate(x.problem, x.strategy), .run = {}, .told = {}};
+  RunRow r{.published = &p, .estimate = evaluate(x.problem, x.strategy), .run = {}, .told = {}};
   RunWork work = work_of(x.problem, r.estimate, p.tokens);
   r.run = whole_run(work, plan.terms);
   r.hours = hours_of(p, r.run, work.devices);
@@ -137,7 +137,7 @@ Row row_of(const Published& p) {
   return r;
 }
 
-void describe(Record& r, const Row& x) {
+void describe_run(Record& r, const RunRow& x) {
   const Published& p = *x.published;
   const auto millions = [](double n) { return said(n, fmt::format("{:.3g} M", n / 1e6)); };
   r("run", p.name, "run");
@@ -159,12 +159,12 @@ void describe(Record& r, const Row& x) {
   r("megawatt_hours", fixed(x.run.energy.value / 3.6e9, 0), "MWh");
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+plot::Figure figure_of(const std::vector<RunRow>& rows) {
   plot::Figure f = plot::parity_figure("Device-hours of whole runs", Seconds::dimension);
   f.bands = {0.1, 0.2};
   plot::Series predicted{.name = "predicted step", .mark = plot::Mark::dots};
   plot::Series told{.name = "published step", .mark = plot::Mark::dots};
-  for (const Row& r : rows) {
+  for (const RunRow& r : rows) {
     const double published = r.published->device_hours * 3600;
     predicted.points.push_back({published, r.hours * 3600, r.published->name});
     if (r.told) told.points.push_back({published, r.told_hours * 3600, r.published->name});
@@ -173,11 +173,11 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
   return f;
 }
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows) {
+std::vector<std::string> findings_of(const std::vector<RunRow>& rows) {
   std::string within;
   std::string beyond;
   std::string told;
-  for (const Row& r : rows) {
+  for (const RunRow& r : rows) {
     std::string& list = std::abs(r.error()) <= 0.1 ? within : beyond;
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", r.published->name,
                         for_people(change(r.error())));
@@ -189,12 +189,12 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
   if (!within.empty()) findings.push_back("Device-hours within 10 % of published: " + within + ".");
   if (!beyond.empty()) findings.push_back("Further off: " + beyond + ".");
   findings.push_back("With the published step in place of the predicted: " + told + ".");
-  const Row& llama = rows.front();
+  const RunRow& llama = rows.front();
   findings.push_back(fmt::format(
       "{}: goodput {} (published: above {}), an interruption every {:.1f} h (published: 3.1 h).",
       llama.published->name, format_percent(llama.run.goodput),
       format_percent(*llama.published->goodput, 0), llama.run.between_failures.value / 3600));
-  for (const Row& r : rows) {
+  for (const RunRow& r : rows) {
     findings.push_back(fmt::format("{}: {}.", r.published->name, r.published->source));
   }
   return findings;
@@ -203,10 +203,10 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 }  // namespace
 
 Study long_runs() {
-  std::vector<Row> rows;
+  std::vector<RunRow> rows;
   for (const Published& p : runs()) rows.push_back(row_of(p));
   return {.title = "Whole training runs, published and predicted",
-          .rows = records_of(rows, describe),
+          .rows = records_of(rows, describe_run),
           .figure = figure_of(rows),
           .findings = findings_of(rows)};
 }

@@ -29,7 +29,7 @@ constexpr std::array<Variant, 5> variants = {{{"none", false, Recompute::none},
                                               {"full", false, Recompute::full}}};
 
 /// A model as the paper ran it, and what the paper shows; zero where it shows nothing.
-struct Subject {
+struct Footprint {
   const char* model;
   const char* system;
   const char* runtime;
@@ -41,24 +41,24 @@ struct Subject {
   std::array<double, variants.size()> shares;       ///< of what is kept without recomputation
 };
 
-const std::vector<Subject>& subjects() {
+const std::vector<Footprint>& footprints() {
   const auto megatron = [](const char* model, int batch, int pp, int interleave, int microbatch,
                            double states, double none, double least, std::array<double, 5> shares) {
-    return Subject{model,
-                   "dgx-a100",
-                   "megatron-lm",
-                   51200,
-                   {.batch = batch, .seq = 2048},
-                   {.tp = 8,
-                    .pp = pp,
-                    .microbatch = microbatch,
-                    .interleave = interleave,
-                    .precision = Precision::fp16},
-                   states,
-                   {none, 0, 0, least, 0},
-                   shares};
+    return Footprint{model,
+                     "dgx-a100",
+                     "megatron-lm",
+                     51200,
+                     {.batch = batch, .seq = 2048},
+                     {.tp = 8,
+                      .pp = pp,
+                      .microbatch = microbatch,
+                      .interleave = interleave,
+                      .precision = Precision::fp16},
+                     states,
+                     {none, 0, 0, least, 0},
+                     shares};
   };
-  static const std::vector<Subject> all = {
+  static const std::vector<Footprint> all = {
       megatron("megatron-22b", 4, 1, 1, 4, 45.56, 59.25, 9.56, {1, .6684, .4942, .1618, .0764}),
       megatron("gpt3-175b", 64, 8, 3, 1, 45.56, 66.84, 12.35, {1, .6204, .5653, .1849, .0871}),
       megatron("mt-nlg-530b", 280, 35, 3, 1, 31.64, 114.02, 23.08, {1, .5831, .6204, .2027, .0942}),
@@ -76,8 +76,8 @@ const std::vector<Subject>& subjects() {
   return all;
 }
 
-struct Row {
-  const Subject* subject;
+struct FootprintRow {
+  const Footprint* subject;
   const Variant* variant;
   double states = 0;       ///< GiB, of the layers alone
   double activations = 0;  ///< GiB, of the layers alone
@@ -86,7 +86,7 @@ struct Row {
   double share() const { return activations / none; }
 };
 
-Problem problem_of(const Subject& s) {
+Problem footprint_problem(const Footprint& s) {
   const Runtime runtime = load_runtime(s.runtime);
   Model model = load_model(s.model);
   if (s.vocab > 0) model.vocab = s.vocab;
@@ -94,16 +94,16 @@ Problem problem_of(const Subject& s) {
   return prepare(system, runtime, load_libraries(system, runtime), model, s.work);
 }
 
-std::vector<Row> compute() {
-  std::vector<Row> rows;
-  for (const Subject& subject : subjects()) {
-    const Problem p = problem_of(subject);
+std::vector<FootprintRow> footprint_rows() {
+  std::vector<FootprintRow> rows;
+  for (const Footprint& subject : footprints()) {
+    const Problem p = footprint_problem(subject);
     double none = 0;
     for (const Variant& v : variants) {
       Strategy s = subject.strategy;
       s.sp = v.sp;
       s.recompute = v.recompute;
-      Row r{.subject = &subject, .variant = &v};
+      FootprintRow r{.subject = &subject, .variant = &v};
       r.states = layer_states(p, s, 0).value / gib;
       r.activations = stage_activations(p, s, 0).value / gib;
       r.whole = stage_memory(p, s, 0).total().value / gib;
@@ -115,7 +115,7 @@ std::vector<Row> compute() {
   return rows;
 }
 
-std::size_t variant_index(const Row& r) {
+std::size_t variant_index(const FootprintRow& r) {
   return static_cast<std::size_t>(r.variant - variants.data());
 }
 
@@ -126,9 +126,9 @@ std::string gigabytes(double value) { return value > 0 ? fmt::format("{:.2f}", v
 Item in_bytes(double g) { return g > 0 ? said(g * gib, gigabytes(g)) : Item(); }
 Item published_share(double share) { return share > 0 ? percent(share, 2) : Item(); }
 
-void describe(Record& r, const Row& x) {
+void describe_footprint(Record& r, const FootprintRow& x) {
   const std::size_t i = variant_index(x);
-  const Subject& s = *x.subject;
+  const Footprint& s = *x.subject;
   r("model", once(i == 0, s.model), "model");
   r("", i == 0 ? fmt::format("{}-{}", s.strategy.tp, s.strategy.pp) : "", "TP-PP");
   r("tp", s.strategy.tp);
@@ -145,7 +145,7 @@ void describe(Record& r, const Row& x) {
   r("", x.whole * gib > 80 * gib ? "too much" : "fits", "80 GB");
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+plot::Figure figure_of(const std::vector<FootprintRow>& rows) {
   plot::Figure f;
   f.title = "Memory of one device by what is recomputed";
   f.width = 720;
@@ -153,14 +153,14 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
   f.bar = 0.15;
   f.y.label = "memory (GiB)";
   f.y.min = 0;
-  for (const Subject& s : subjects()) f.x.names.emplace_back(s.model);
+  for (const Footprint& s : footprints()) f.x.names.emplace_back(s.model);
   for (const Variant& v : variants) {
     f.series.push_back({.name = std::string("activations, ") + v.name, .mark = plot::Mark::bars});
   }
   plot::Series states{.name = "weights, gradients, optimizer", .mark = plot::Mark::bars};
-  for (const Row& r : rows) {
+  for (const FootprintRow& r : rows) {
     const std::size_t variant = variant_index(r);
-    const auto group = static_cast<double>(r.subject - subjects().data());
+    const auto group = static_cast<double>(r.subject - footprints().data());
     const double x = group + (static_cast<double>(variant) - 2) * 0.17;
     f.series[variant].points.push_back(
         {x, r.states + r.activations,
@@ -170,29 +170,29 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
         {x, r.states, fmt::format("{}: {} GiB of states", r.subject->model, gigabytes(r.states))});
   }
   f.series.push_back(states);
-  const double end = static_cast<double>(subjects().size()) - 0.5;
+  const double end = static_cast<double>(footprints().size()) - 0.5;
   f.series.push_back({.name = "A100 80 GB",
                       .mark = plot::Mark::dashed_line,
                       .points = {{-0.5, 80, ""}, {end, 80, ""}}});
   return f;
 }
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows) {
+std::vector<std::string> findings_of(const std::vector<FootprintRow>& rows) {
   double worst = 0;        // of sizes, relative
   double worst_share = 0;  // of shares, absolute
   int fit = 0;
   const auto compare = [&](double ours, double theirs) {
     if (theirs > 0) worst = std::max(worst, std::abs(ours / theirs - 1));
   };
-  for (const Row& r : rows) {
+  for (const FootprintRow& r : rows) {
     const std::size_t i = variant_index(r);
-    const Subject& s = *r.subject;
+    const Footprint& s = *r.subject;
     compare(r.states, s.states);
     compare(r.activations, s.activations[i]);
     if (s.shares[i] > 0) worst_share = std::max(worst_share, std::abs(r.share() - s.shares[i]));
     if (r.whole <= 80) ++fit;
   }
-  const Row* modern = &rows[rows.size() - variants.size()];
+  const FootprintRow* modern = &rows[rows.size() - variants.size()];
   return {
       fmt::format("Sizes differ from the published ones by at most {}, shares by {:.2f} points; {} "
                   "of the {} fit 80 GiB.",
@@ -209,9 +209,10 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 }  // namespace
 
 Study memory_footprint() {
-  const std::vector<Row> rows = compute();
+  const std::vector<FootprintRow> rows = footprint_rows();
   return {.title = "Memory of one device by what is recomputed, in GiB",
-          .rows = records_of(rows, describe, [](const Row& x) { return variant_index(x) == 0; }),
+          .rows = records_of(rows, describe_footprint,
+                             [](const FootprintRow& x) { return variant_index(x) == 0; }),
           .figure = figure_of(rows),
           .findings = findings_of(rows)};
 }

@@ -20,7 +20,7 @@ constexpr double mib = 1024.0 * 1024;
 constexpr double square_mm = 1e-6;
 
 /// What is given. Zeros are predicted.
-struct Subject {
+struct Regenerated {
   const char* device;
   const char* system;  ///< around it, for the predictions
   TechnologyNames names;
@@ -44,7 +44,7 @@ Budget with(Budget b, int dies, int spare_stacks, double kept = 0, double watts 
   return b;
 }
 
-std::vector<Subject> subjects() {
+std::vector<Regenerated> regenerated() {
   return {{"v100", "v100-node", {"n12", "hbm2", "nvlink3", "volta"}, die(815, 4, 6, 6), true},
           {"a100-sxm-40gb",
            "dgx-a100-40gb",
@@ -110,8 +110,8 @@ std::vector<Subject> subjects() {
            300}};
 }
 
-struct Row {
-  Subject subject;
+struct RegeneratedRow {
+  Regenerated subject;
   Device real;
   Blueprint made;
   SquareMeters area;    ///< that the real number of cores would take
@@ -119,7 +119,7 @@ struct Row {
   double decode = 0;
 };
 
-Technology technology_of(const Subject& s) {
+Technology technology_of(const Regenerated& s) {
   Technology t = load_technology(s.names);
   if (s.part > 0) t.memory.bandwidth = BytesPerSecond(s.part * 1e9);
   if (s.base != nullptr) {
@@ -139,7 +139,7 @@ struct Times {
   double training = 0;
   double decode = 0;
 };
-Times times_on(const Subject& x, const Device& device, const Device& real) {
+Times times_on(const Regenerated& x, const Device& device, const Device& real) {
   System s = load_system(x.system);
   s.device = device;
   s.device.mechanism = real.mechanism;
@@ -156,9 +156,10 @@ Times times_on(const Subject& x, const Device& device, const Device& real) {
   return {evaluate(p, t).step.value, serve(q, one).latency.value};
 }
 
-Row compute(const Subject& x) {
+RegeneratedRow regenerate(const Regenerated& x) {
   const Technology t = technology_of(x);
-  Row r{.subject = x, .real = load_device(x.device), .made = generate(t, x.budget), .area = {}};
+  RegeneratedRow r{
+      .subject = x, .real = load_device(x.device), .made = generate(t, x.budget), .area = {}};
   const double kept = x.budget.kept > 0 ? x.budget.kept : t.core.kept;
   const double more = r.real.cores / kept - r.made.cores_on_die;
   const SquareMeters crossbar = r.made.area[AreaUse::crossbar] / r.made.cores_on_die;
@@ -178,10 +179,10 @@ std::string ratio_text(double ratio, bool given) {
 
 double over(double made, double real) { return real > 0 ? made / real : 0; }
 
-void describe_row(Record& r, const Row& x) {
+void describe_regenerated(Record& r, const RegeneratedRow& x) {
   const Device& a = x.made.device;
   const Device& b = x.real;
-  const Subject& s = x.subject;
+  const Regenerated& s = x.subject;
   const auto column = [&](const char* name, const char* title, double ratio, bool given) {
     r(name, only_if(ratio > 0, ratio));
     r("", only_if(ratio > 0, ratio_text(ratio, given)), title);
@@ -212,17 +213,18 @@ void describe_row(Record& r, const Row& x) {
   column("decode", "decode time", x.decode, false);
 }
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows) {
+std::vector<std::string> findings_of(const std::vector<RegeneratedRow>& rows) {
   std::string outside;
-  const auto note = [&](const Row& x, const char* what, double ratio, double within, bool given) {
+  const auto note = [&](const RegeneratedRow& x, const char* what, double ratio, double within,
+                        bool given) {
     if (given || ratio <= 0 || std::abs(ratio - 1) <= within) return;
     outside +=
         fmt::format("{}{} {} {:.2f}", outside.empty() ? "" : ", ", x.subject.device, what, ratio);
   };
-  for (const Row& x : rows) {
+  for (const RegeneratedRow& x : rows) {
     const Device& a = x.made.device;
     const Device& b = x.real;
-    const Subject& s = x.subject;
+    const Regenerated& s = x.subject;
     note(x, "peak", over(peak_of_16_bits(a).value, peak_of_16_bits(b).value), 0.15, false);
     note(x, "bandwidth", over(a.memory.bandwidth.value, b.memory.bandwidth.value), 0.15,
          s.part > 0);
@@ -246,7 +248,7 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
       "with the real device's kernel constants on both sides."};
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+plot::Figure figure_of(const std::vector<RegeneratedRow>& rows) {
   plot::Figure f;
   f.title = "Devices from their budgets, generated over real";
   f.width = 760;
@@ -258,7 +260,7 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
   plot::Series decode{.name = "decode time", .mark = plot::Mark::dots};
   plot::Series one{.name = "real", .mark = plot::Mark::dashed_line, .colour = 6};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row& r = rows[i];
+    const RegeneratedRow& r = rows[i];
     const auto x = static_cast<double>(i);
     f.x.names.emplace_back(r.subject.device);
     const auto add = [&](plot::Series& s, double y) {
@@ -277,10 +279,10 @@ plot::Figure figure_of(const std::vector<Row>& rows) {
 }  // namespace
 
 Study regeneration() {
-  std::vector<Row> rows;
-  for (const Subject& s : subjects()) rows.push_back(compute(s));
+  std::vector<RegeneratedRow> rows;
+  for (const Regenerated& s : regenerated()) rows.push_back(regenerate(s));
   return {.title = "Real devices from budgets like theirs",
-          .rows = records_of(rows, describe_row),
+          .rows = records_of(rows, describe_regenerated),
           .figure = figure_of(rows),
           .findings = findings_of(rows)};
 }

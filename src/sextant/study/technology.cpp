@@ -25,23 +25,24 @@ namespace {
 constexpr std::array<const char*, 8> nodes = {"n12", "n10", "n7", "n5", "n3", "n2", "a14", "a10"};
 constexpr std::array<const char*, 8> titles = {"N12", "N10", "N7", "N5", "N3", "N2", "N1.4", "N1"};
 
-struct Line {
+struct PartsLine {
   const char* dram;
   const char* network;
   const char* title;
   const char* core = "";  ///< one for all nodes
 };
-constexpr std::array<Line, 7> lines = {{{"hbm2", "ib-ndr", "HBM2, NDR"},
-                                        {"hbm2e", "ib-ndr", "HBM2E, NDR"},
-                                        {"hbm3", "ib-ndr", "HBM3, NDR"},
-                                        {"hbm4", "ib-ndr", "HBM4, NDR"},
-                                        {"hbm4", "ib-xdr", "HBM4, XDR"},
-                                        {"hbm4", "ib-gdr", "HBM4, GDR"},
-                                        {"hbm3", "ib-ndr", "HBM3, NDR, cores of the time", "own"}}};
-constexpr std::size_t memories = 4;  // lines that differ in memory alone
-constexpr std::size_t own_cores = lines.size() - 1;
+constexpr std::array<PartsLine, 7> parts_lines = {
+    {{"hbm2", "ib-ndr", "HBM2, NDR"},
+     {"hbm2e", "ib-ndr", "HBM2E, NDR"},
+     {"hbm3", "ib-ndr", "HBM3, NDR"},
+     {"hbm4", "ib-ndr", "HBM4, NDR"},
+     {"hbm4", "ib-xdr", "HBM4, XDR"},
+     {"hbm4", "ib-gdr", "HBM4, GDR"},
+     {"hbm3", "ib-ndr", "HBM3, NDR, cores of the time", "own"}}};
+constexpr std::size_t memory_lines = 4;  // lines that differ in memory alone
+constexpr std::size_t own_cores = parts_lines.size() - 1;
 
-struct Row {
+struct NodeRow {
   std::size_t node = 0;
   std::size_t line = 0;
   Allocation allocation;
@@ -104,7 +105,7 @@ std::vector<Strategy> candidates() {
   return list;
 }
 
-void find_best(const Problem& p, Row& r) {
+void find_best(const Problem& p, NodeRow& r) {
   r.best = small_strategy();
   r.with_best = r.estimate;
   for (const Strategy& s : candidates()) {
@@ -115,21 +116,21 @@ void find_best(const Problem& p, Row& r) {
   }
 }
 
-Row compute(std::size_t node, std::size_t line) {
-  const Line& l = lines[line];
+NodeRow node_row(std::size_t node, std::size_t line) {
+  const PartsLine& l = parts_lines[line];
   const Technology t = load_technology({nodes[node], l.dram, "nvlink4", l.core});
   const LinkPart network = load_link(l.network);
   Budget budget;  // the area of H100
   budget.power = Watts(700);
   budget.links = usual_parts(t.node).links;
-  Row r{.node = node,
-        .line = line,
-        .allocation = allocate(t, budget, objective_on(t, network)),
-        .estimate = {},
-        .limits = {},
-        .multiplies = {},
-        .best = {},
-        .with_best = {}};
+  NodeRow r{.node = node,
+            .line = line,
+            .allocation = allocate(t, budget, objective_on(t, network)),
+            .estimate = {},
+            .limits = {},
+            .multiplies = {},
+            .best = {},
+            .with_best = {}};
   const Problem p = problem_on(t, r.allocation.blueprint, network, models().front());
   r.estimate = evaluate(p, small_strategy());
   r.limits = limits_of_training(p, small_strategy(), 8);
@@ -139,14 +140,14 @@ Row compute(std::size_t node, std::size_t line) {
 }
 
 /// Line by line, node by node; each is a search of its own, so the cores share them.
-std::vector<Row> compute_all() {
-  std::vector<Row> rows(lines.size() * nodes.size());
+std::vector<NodeRow> compute_all() {
+  std::vector<NodeRow> rows(parts_lines.size() * nodes.size());
   const std::size_t stride = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::future<void>> workers;
   for (std::size_t first = 0; first < stride; ++first) {
     workers.push_back(std::async(std::launch::async, [&rows, first, stride] {
       for (std::size_t i = first; i < rows.size(); i += stride) {
-        rows[i] = compute(i % nodes.size(), i / nodes.size());
+        rows[i] = node_row(i % nodes.size(), i / nodes.size());
       }
     }));
   }
@@ -154,10 +155,10 @@ std::vector<Row> compute_all() {
   return rows;
 }
 
-void describe_row(Record& r, const Row& x) {
-  const Row& first = *(&x - x.node);  // of its line
+void describe_node(Record& r, const NodeRow& x) {
+  const NodeRow& first = *(&x - x.node);  // of its line
   const Blueprint& d = x.allocation.blueprint;
-  const Line& l = lines[x.line];
+  const PartsLine& l = parts_lines[x.line];
   r("", x.node == 0 ? l.title : "", "memory, network");
   r("dram", l.dram);
   r("core", *l.core != 0 ? l.core : usual_core);
@@ -195,7 +196,7 @@ struct Curve {
   const char* title;
   bool best = false;  ///< strategy on each device
 };
-plot::Figure figure_of(const std::vector<Row>& rows, const char* title,
+plot::Figure figure_of(const std::vector<NodeRow>& rows, const char* title,
                        const std::vector<Curve>& curves) {
   plot::Figure f;
   f.title = title;
@@ -208,7 +209,7 @@ plot::Figure figure_of(const std::vector<Row>& rows, const char* title,
   f.y.log = true;
   double least = 1e9;
   double most = 0;
-  for (const Row& r : rows) {
+  for (const NodeRow& r : rows) {
     least = std::min({least, r.estimate.step.value, r.with_best.step.value});
     most = std::max({most, r.estimate.step.value, r.with_best.step.value});
   }
@@ -216,7 +217,7 @@ plot::Figure figure_of(const std::vector<Row>& rows, const char* title,
   f.y.max = 1.1 * most;
   for (const Curve& c : curves) {
     plot::Series s{.name = c.title, .mark = plot::Mark::line_and_dots};
-    for (const Row& r : rows) {
+    for (const NodeRow& r : rows) {
       if (r.line != c.line) continue;
       const Seconds step = (c.best ? r.with_best : r.estimate).step;
       s.points.push_back({static_cast<double>(r.node), step.value,
@@ -227,22 +228,22 @@ plot::Figure figure_of(const std::vector<Row>& rows, const char* title,
   return f;
 }
 
-const Row& at(const std::vector<Row>& rows, std::size_t node, std::size_t line) {
+const NodeRow& at(const std::vector<NodeRow>& rows, std::size_t node, std::size_t line) {
   return rows[line * nodes.size() + node];
 }
 
 /// Gain a node brings on average from `from` to `to`.
-double gain(const std::vector<Row>& rows, std::size_t from, std::size_t to, std::size_t line) {
+double gain(const std::vector<NodeRow>& rows, std::size_t from, std::size_t to, std::size_t line) {
   return at(rows, from, line).estimate.step / at(rows, to, line).estimate.step;
 }
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows) {
+std::vector<std::string> findings_of(const std::vector<NodeRow>& rows) {
   constexpr std::size_t n5 = 3;
   constexpr std::size_t last = nodes.size() - 1;
   std::string saturation;
-  for (std::size_t l = 0; l < memories; ++l) {
+  for (std::size_t l = 0; l < memory_lines; ++l) {
     saturation += fmt::format("{}{} {:.1f}x and {:.2f}x", saturation.empty() ? "" : "; ",
-                              lines[l].title, gain(rows, 0, n5, l), gain(rows, n5, last, l));
+                              parts_lines[l].title, gain(rows, 0, n5, l), gain(rows, n5, last, l));
   }
   const auto best_gain = [&](std::size_t from, std::size_t to, std::size_t line) {
     return at(rows, from, line).with_best.step / at(rows, to, line).with_best.step;
@@ -257,7 +258,7 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
   int by_power = 0;
   double spread = 0;
   Watts least{1e9};
-  for (const Row& r : rows) {
+  for (const NodeRow& r : rows) {
     agreed += r.allocation.agreeing == r.allocation.starts ? 1 : 0;
     spread = std::max(spread, r.allocation.spread);
     by_power += r.allocation.blueprint.binds == Binding::power ? 1 : 0;
@@ -299,7 +300,7 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 }  // namespace
 
 Study node_scaling() {
-  const std::vector<Row> rows = compute_all();
+  const std::vector<NodeRow> rows = compute_all();
   std::vector<Bar> bars;
   for (const std::size_t line : {std::size_t{1}, std::size_t{3}}) {
     for (std::size_t n = 0; n < nodes.size(); ++n) {
@@ -308,7 +309,7 @@ Study node_scaling() {
   }
   return {
       .title = "Training a 7B GPT on 1024 devices, by logic node, memory and network",
-      .rows = records_of(rows, describe_row, [](const Row& x) { return x.node == 0; }),
+      .rows = records_of(rows, describe_node, [](const NodeRow& x) { return x.node == 0; }),
       .figure = figure_of(rows, "Memory, with NDR",
                           {{0, "HBM2"}, {1, "HBM2E"}, {2, "HBM3"}, {3, "HBM4"}}),
       .findings = findings_of(rows),

@@ -15,7 +15,7 @@
 namespace sextant::study {
 namespace {
 
-struct Row {
+struct StepRow {
   const Case* c = nullptr;
   Strategy strategy;
   int batch = 0;
@@ -26,9 +26,9 @@ struct Row {
   std::optional<double> hfu;
 };
 
-std::vector<Row> predict(const CsvTable& table, const std::vector<Case>& cases) {
+std::vector<StepRow> predict_steps(const CsvTable& table, const std::vector<Case>& cases) {
   Catalogue catalogue;
-  std::vector<Row> rows;
+  std::vector<StepRow> rows;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto cell = [&](std::string_view column) {
       const auto at = table.column(column);
@@ -37,14 +37,14 @@ std::vector<Row> predict(const CsvTable& table, const std::vector<Case>& cases) 
     std::string reason;
     const auto x = scenario_of(cases[i], catalogue, reason);
     if (!x) throw InputError(cases[i].id + ": " + reason);
-    Row r{.c = &cases[i],
-          .strategy = x->strategy,
-          .batch = x->problem.work.batch,
-          .estimate = evaluate(x->problem, x->strategy),
-          .error = 0,
-          .paper = cell("paper_seconds"),
-          .mfu = cell("published_mfu"),
-          .hfu = cell("published_hfu")};
+    StepRow r{.c = &cases[i],
+              .strategy = x->strategy,
+              .batch = x->problem.work.batch,
+              .estimate = evaluate(x->problem, x->strategy),
+              .error = 0,
+              .paper = cell("paper_seconds"),
+              .mfu = cell("published_mfu"),
+              .hfu = cell("published_hfu")};
     r.error = r.estimate.step.value / r.c->measured - 1;
     rows.push_back(r);
   }
@@ -57,7 +57,7 @@ Item optional_percent(const std::optional<double>& share) {
   return share ? percent(*share) : Item();
 }
 
-void describe(Record& r, const Row& x) {
+void describe_step(Record& r, const StepRow& x) {
   const Strategy& s = x.strategy;
   const double measured = x.c->measured;
   r("id", x.c->id);
@@ -83,12 +83,12 @@ void describe(Record& r, const Row& x) {
   r("published_hfu", optional_percent(x.hfu), "published");
 }
 
-plot::Figure figure_of(const std::vector<Row>& rows) {
+plot::Figure figure_of(const std::vector<StepRow>& rows) {
   plot::Figure f = plot::parity_figure("Training step of Megatron on A100s", Seconds::dimension);
   f.bands = {0.05, 0.1};
   plot::Series ours{.name = "Sextant", .mark = plot::Mark::dots};
   plot::Series theirs{.name = "Kundu et al. 2024", .mark = plot::Mark::dots};
-  for (const Row& r : rows) {
+  for (const StepRow& r : rows) {
     const double measured = r.c->measured;
     ours.points.push_back(
         {measured, r.estimate.step.value, fmt::format("{}: {}", r.c->id, signed_percent(r.error))});
@@ -114,13 +114,13 @@ struct Errors {
   double mean() const { return count > 0 ? sum / count : 0; }
 };
 
-std::vector<std::string> findings_of(const std::vector<Row>& rows) {
+std::vector<std::string> findings_of(const std::vector<StepRow>& rows) {
   Errors ours;
   Errors theirs;
   Errors others;
   std::string gains;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row& r = rows[i];
+    const StepRow& r = rows[i];
     (r.paper ? ours : others).add(r.error);
     if (r.paper) theirs.add(*r.paper / r.c->measured - 1);
     // A row with selective recomputation follows the same run with full.
@@ -144,14 +144,15 @@ std::vector<std::string> findings_of(const std::vector<Row>& rows) {
 Study training_validation() {
   const CsvTable table = shipped_cases("train-megatron-a100.csv");
   const std::vector<Case> cases = read_cases(table);
-  std::vector<Row> rows = predict(table, cases);
-  std::stable_partition(rows.begin(), rows.end(), [](const Row& r) { return r.paper.has_value(); });
-  return {
-      .title = "Training time of Megatron-LM on A100s, measured and predicted",
-      // The paper's eleven rows, then the rest of Narayanan's table.
-      .rows = records_of(rows, describe, [](const Row& x) { return !x.paper && (&x - 1)->paper; }),
-      .figure = figure_of(rows),
-      .findings = findings_of(rows)};
+  std::vector<StepRow> rows = predict_steps(table, cases);
+  std::stable_partition(rows.begin(), rows.end(),
+                        [](const StepRow& r) { return r.paper.has_value(); });
+  return {.title = "Training time of Megatron-LM on A100s, measured and predicted",
+          // The paper's eleven rows, then the rest of Narayanan's table.
+          .rows = records_of(rows, describe_step,
+                             [](const StepRow& x) { return !x.paper && (&x - 1)->paper; }),
+          .figure = figure_of(rows),
+          .findings = findings_of(rows)};
 }
 
 }  // namespace sextant::study

@@ -16,7 +16,7 @@ namespace sextant::sweep {
 namespace {
 
 // The roots of paths, for suggestions.
-constexpr std::array<std::string_view, 13> roots = {
+constexpr std::array<std::string_view, 13> known_roots = {
     "device", "system", "runtime", "model", "kernel",   "collective", "node",
     "dram",   "link",   "core",    "tier",  "strategy", "technology"};
 
@@ -74,13 +74,14 @@ void load_sample(T& target, const std::string& name, const Load& load) {
 
 std::string hint_for(Scene& scene, const std::string& field) {
   const std::string root = field.substr(0, field.find('.'));
-  if (root == field || std::find(roots.begin(), roots.end(), root) != roots.end()) return "";
-  for (const std::string_view known : roots) {
+  if (root == field || std::find(known_roots.begin(), known_roots.end(), root) != known_roots.end())
+    return "";
+  for (const std::string_view known : known_roots) {
     Diagnostic ignored;
     const std::string candidate = std::string(known) + "." + field;
     if (find_slot(scene, candidate, ignored)) return "did you mean '" + candidate + "'?";
   }
-  const std::string meant = closest(root, {roots.begin(), roots.end()});
+  const std::string meant = closest(root, {known_roots.begin(), known_roots.end()});
   return meant.empty() ? "" : "did you mean '" + meant + field.substr(root.size()) + "'?";
 }
 

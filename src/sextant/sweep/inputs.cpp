@@ -37,8 +37,6 @@ void describe(V& v, Names& names) {
   v("technology", i.technology, {.help = "a generated device in place of a system"});
 }
 
-std::string_view root_of(std::string_view path) { return path.substr(0, path.find('.')); }
-
 bool one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }

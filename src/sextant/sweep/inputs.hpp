@@ -37,6 +37,9 @@ Inputs defaults_of(Task task);
 /// The flags of a task, as fields of the inputs they point to.
 StructRef flags_of(Task task, Inputs& inputs);
 
+/// The spec that a field belongs to: the first word of its path.
+inline std::string_view root_of(std::string_view path) { return path.substr(0, path.find('.')); }
+
 /// Where a field's value goes, which is also how often it makes work: presets, settings and specs
 /// make a new problem, what belongs to a point does not.
 enum class Layer : std::uint8_t {

@@ -14,8 +14,6 @@ namespace {
 // of them once.
 constexpr std::size_t most_kept = 256;
 
-std::string_view root_of(std::string_view path) { return path.substr(0, path.find('.')); }
-
 /// Contradictions wait for the axes: a second memory's size may be a setting, and its rate vary.
 void apply_to(System& system, const std::vector<Setting>& settings) {
   apply(settings, system, "system");
