@@ -1,21 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the fuzz targets and runs each for some seconds: fuzz/run.sh [SECONDS] [BUILD_FOLDER]
-# FUZZ names others: FUZZ=api fuzz/run.sh 600 goes from requests to answers, which builds the commands and the server, too.
+# Builds the fuzz targets with clang and sanitizers, of the libraries that the tests use, and runs each for some
+# seconds: fuzz/run.sh [SECONDS]. FUZZ names others: FUZZ=api fuzz/run.sh 600 goes from requests to answers.
 set -eu
 seconds=${1:-10}
 names=${FUZZ:-toml json csv cases units limits plan kineto import store http}
-root=$(cd "$(dirname "$0")/.." && pwd)
-build=${2:-$root/build-fuzz}
+cd "$(dirname "$0")/.."
+build=build-clang
 
-cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-  -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -gline-tables-only -DNDEBUG" \
-  -DCMAKE_CXX_COMPILER=clang++ -DSEXTANT_FUZZ=ON -DSEXTANT_TESTS=OFF -DSEXTANT_BENCH=OFF >/dev/null
+cmake --preset clang --log-level=WARNING >/dev/null
 # shellcheck disable=SC2046,SC2086  # a list of words
 cmake --build "$build" --target $(printf 'fuzz_%s ' $names)
 
 # What has code and no counters is code that the fuzzer neither sees nor checks.
-blind=$(find "$build/src" -name '*.cpp.o' | while read -r object; do
+objects=$(find "$build"/src/sextant/CMakeFiles/sextant.dir "$build"/src/sextant/CMakeFiles/sextant-cold.dir \
+  "$build"/src/cli/CMakeFiles/sextant-commands.dir "$build"/src/server/CMakeFiles/sextant-server.dir \
+  -name '*.cpp.o' -o -name '*_cxx.cxx.o')
+blind=$(for object in $objects; do
   symbols=$(nm "$object")
   case $symbols in *__sanitizer_cov_*) continue ;; esac
   case $symbols in *' T '*) basename "$object" ;; esac
@@ -32,6 +33,6 @@ for name in $names; do
   mkdir -p "$found"
   "$build/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
     -print_final_stats=0 -verbosity=0 -artifact_prefix="$build/crash-$name-" \
-    "$found" "$root/fuzz/corpus/$name"
+    "$found" "fuzz/corpus/$name"
 done
 echo "nothing found"

@@ -55,9 +55,8 @@ build_and_test clang build-clang OFF
 begin "clang-tidy"
 tools/tidy.sh
 begin "fuzzing"
-mkdir -p build-fuzz
-fuzz/run.sh 5 >build-fuzz/fuzz.log 2>&1 || {
-  tail -n 60 build-fuzz/fuzz.log
+fuzz/run.sh 5 >build-clang/fuzz.log 2>&1 || {
+  tail -n 60 build-clang/fuzz.log
   false
 }
-tail -n 1 build-fuzz/fuzz.log
+tail -n 1 build-clang/fuzz.log
