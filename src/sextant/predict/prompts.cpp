@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "sextant/predict/infer.hpp"
+#include "sextant/predict/tuning.hpp"
 
 namespace sextant {
 
 // Engines apply scales of 128 values on every chip: Blackwell's own are powers of two for 32.
 double scale_block(const Problem& p, Precision type) noexcept {
-  const bool narrow = type == Precision::fp8 && p.chip.runs[type] == type;
-  return p.model.block_scales && narrow ? 128 : 0;
+  return block_of_scales(p.chip, type, p.model.block_scales);
 }
 
 bool quantised_apart(const Problem& p, Precision type) noexcept {

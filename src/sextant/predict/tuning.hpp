@@ -12,13 +12,17 @@ namespace sextant {
 /// (arXiv 2305.14314, section 3).
 inline constexpr double nf4_bytes = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
 
-/// Values that share a scale in multiplies of this type, 0 without blocks (arXiv 2412.19437,
-/// section 3.3.2). Sums in registers are at hand for it; chips that keep them elsewhere train with
-/// scales of their own (Blackwell's MXFP8) or of whole rows (TPUs).
+/// Values that share a scale in multiplies of this type (arXiv 2412.19437, section 3.3.2); 0 where
+/// nobody asks for blocks, or the chip does not multiply in 8 bits.
+inline double block_of_scales(const Chip& chip, Precision type, bool asked) {
+  return asked && type == Precision::fp8 && chip.runs[type] == type ? 128 : 0;
+}
+
+/// The same in training. Sums in registers are at hand for it; chips that keep them elsewhere train
+/// with scales of their own (Blackwell's MXFP8) or of whole rows (TPUs).
 inline double training_block(const Problem& p, Precision type) {
   const bool in_registers = p.chip.matrix_rows <= 64;
-  const bool runs = type == Precision::fp8 && p.chip.runs[type] == type;
-  return p.model.block_training && runs && in_registers ? 128 : 0;
+  return block_of_scales(p.chip, type, p.model.block_training && in_registers);
 }
 
 /// Whether weights of layers are stored so.
