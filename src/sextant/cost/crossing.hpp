@@ -16,10 +16,13 @@ struct Crossing {
   double rate() const { return std::min(memory, l2); }
 };
 
-/// Enters bytes that come from memory.
-inline void cross(KernelCost& c, double bytes, const Crossing& x) {
-  c.busy[Bound::dram] = Seconds(bytes / x.memory);
-  if (x.l2 < x.memory) c.busy[Bound::l2] = max(c.busy[Bound::l2], Seconds(bytes / x.l2));
+/// Enters bytes that come from memory, and all that cross the cache, those that it held included.
+inline void cross(KernelCost& c, double fetched, double crossing, const Crossing& x) {
+  const Seconds memory(fetched / x.memory);
+  const Seconds cache(crossing / x.l2);
+  c.busy[Bound::dram] = memory;
+  if (cache > memory) c.busy[Bound::l2] = max(c.busy[Bound::l2], cache);
 }
+inline void cross(KernelCost& c, double bytes, const Crossing& x) { cross(c, bytes, bytes, x); }
 
 }  // namespace sextant

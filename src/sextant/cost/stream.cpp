@@ -69,14 +69,12 @@ KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s,
   const Crossing crossing{kernel.memory_efficiency * chip.bandwidth.value,
                           chip.l2_per_clock.value * hz};
   const double fetched = s.bytes.value - still_cached(chip, s);
-  const double crossed = s.bytes.value / crossing.l2;
-  const double memory = std::max(fetched / crossing.memory, crossed);
+  const double memory = std::max(fetched / crossing.memory, s.bytes.value / crossing.l2);
   const double issue = s.rows * s.cols / (elements_of(kernel, s.cols) * chip.cores * hz);
   const double row = s.cols * kernel.row_cycles / hz;
   KernelCost c;
   c.busy[Bound::launch] = Seconds(kernel.start_cycles / hz);
-  cross(c, fetched, crossing);
-  if (crossed > fetched / crossing.memory) c.busy[Bound::l2] = Seconds(crossed);
+  cross(c, fetched, s.bytes.value, crossing);
   c.busy[Bound::compute] = Seconds(issue);
   c.busy[Bound::special] = Seconds(kernel.arithmetic * issue);
   c.busy[Bound::latency] = Seconds(row);

@@ -183,7 +183,8 @@ void TrafficReader::read_limits() {
 Pool TrafficReader::pool_of(const Scenario& s, int replicas) {
   const EngineChoices choices{o_.token_budget,    o_.max_requests, o_.block,
                               o_.memory_fraction, std::nullopt,    o_.prefix_cache};
-  const EngineFit fit = fit_engine(s.problem, s.strategy, choices, means_of(x_.traffic));
+  const EngineFit fit = fit_engine(s.problem, s.strategy, choices,
+                                   sizing_lengths(s.problem.runtime.engine, x_.traffic));
   x_.fits = x_.fits && fit.fits;
   x_.memory = fit.memory;
   return pool_with(s.problem, s.strategy, fit, replicas);

@@ -106,6 +106,10 @@ EngineFit fit(const Problem& p, const Strategy& s, const EngineChoices& given,
 
 }  // namespace
 
+TrafficMeans sizing_lengths(const Engine& engine, const Traffic& traffic) {
+  return engine.sized ? means_of(traffic) : TrafficMeans{};
+}
+
 EngineFit fit_engine(const Problem& p, const Strategy& s, const EngineChoices& given,
                      const TrafficMeans& lengths) {
   if (p.tier.read_only && p.serving.placement == Placement::overflow) {

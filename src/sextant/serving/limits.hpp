@@ -15,6 +15,9 @@ struct EngineFit {
   bool fits = false;     ///< some cache is left
 };
 
+/// What an engine's limits follow of the requests to come: nothing, for most.
+TrafficMeans sizing_lengths(const Engine& engine, const Traffic& traffic);
+
 /// `lengths`: of the requests to come, where they are known.
 EngineFit fit_engine(const Problem& problem, const Strategy& strategy, const EngineChoices& given,
                      const TrafficMeans& lengths = {});

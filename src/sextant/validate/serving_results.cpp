@@ -85,7 +85,7 @@ ServingRuns::Run ServingRuns::run(const Case& c, const Runtime* runtime) {
   made.likeness = likeness_of(Asked::traffic, parts->system->device.name, problem, tokens);
   Traffic traffic = t.traffic;
   if (!t.trace.empty()) traffic.trace = &trace(t.trace);
-  const TrafficMeans lengths = means_of(traffic);
+  const TrafficMeans lengths = sizing_lengths(engine.engine, traffic);
   Cluster cluster;
   const auto pool = pool_of(problem, t.strategy, t.workers, t.choices, lengths, reason);
   if (!pool) return made;
