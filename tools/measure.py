@@ -2,16 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures the GPU it runs on and writes case files for `sextant validate` and `calibrate`.
 
-usage: python3 tools/measure.py DEVICE-NAME OUTPUT-FOLDER [--system NAME] [--only kernels,steps,power,collectives]
+usage: python3 tools/measure.py DEVICE-NAME OUTPUT-FOLDER [--system NAME] [--only PARTS]
 
-Needs PyTorch with CUDA and nothing else. DEVICE-NAME is the name the cases will carry (h200-sxm), --system that of
-the system around it, for steps and collectives (h200-single; without, DEVICE-NAME). What is measured:
+Needs PyTorch with CUDA, and for `models` Hugging Face's Transformers. DEVICE-NAME is the name the cases will carry
+(h200-sxm), --system that of the system around it, for steps and collectives (h200-single; without, DEVICE-NAME).
+PARTS, with commas; without, all:
 
 kernels      multiplies, attention, streaming operators. Each is captured in a CUDA graph together with copies of
              itself on other data, enough of them that no weight is found in L2, and the graph is replayed; the time
              is the median over replays divided by the kernels in the graph. Two minutes on an H200.
 steps        whole training steps of small GPTs and Llamas in eager PyTorch (runtime pytorch: bf16 weights, gradients
              and Adam states), and decode steps in one CUDA graph with compiled blocks (runtime pytorch-graph).
+experts      prompts and decode steps of mixtures of experts in one CUDA graph: softmax, top-k, sort, gather, grouped
+             multiplies, scatter. Weights are random, so experts are chosen evenly; but tokens of one prompt look at
+             each other, and choose alike.
+models       forward passes and training steps of BERT, GPT-2, GPT-3 and OPT as Transformers has them, in fp32 without
+             TF32 and with attention as plain products and a softmax.
 power        watts and clock of a few loads, for the device's `power` table; not cases.
 collectives  NCCL between the GPUs of this machine, where there are several.
 """
@@ -308,17 +314,7 @@ def decode_step(shape, batch, context):
             x = block(layer, x, cos, sin, (cache[0], cache[1]))
         return model.head(model.norm(x)).argmax(-1)
 
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return median_seconds(graph.replay, 20)
+    return median_seconds(captured(step).replay, 20)
 
 
 GPT_1B = {"layers": 24, "hidden": 2048, "heads": 16, "kv_heads": 16, "ffn": 8192, "mlp": "gelu", "vocab": 51200}
@@ -367,6 +363,185 @@ def steps(system, folder):
           ["id", "kind", "system", "runtime", *SHAPE, "tied", "shard", "phase", "batch", "input", "context",
            "precision", "metric", "measured", "source"], rows)
     print(len(rows), "serving cases")
+
+
+MIXTURES = {
+    "olmoe-1b-7b": {"layers": 16, "hidden": 2048, "heads": 16, "kv_heads": 16, "ffn": 1024, "experts": 64, "topk": 8,
+                    "vocab": 50304, "qk_norm": True},
+    "qwen3-30b-a3b": {"layers": 48, "hidden": 2048, "heads": 32, "kv_heads": 4, "ffn": 768, "experts": 128, "topk": 8,
+                      "vocab": 151936, "qk_norm": True},
+    "mixtral-8x7b": {"layers": 32, "hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336, "experts": 8, "topk": 2,
+                     "vocab": 32000, "qk_norm": False},
+}
+HEAD = 128  # of all of them
+MOST_CACHE = 30e9
+
+
+def rms(x, weight):
+    wide = x.float()
+    return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype) * weight
+
+
+def add_rms(x, y, weight):
+    x = x + y
+    return x, rms(x, weight)
+
+
+def gated(y):
+    gate, up = y.chunk(2, -1)
+    return F.silu(gate) * up
+
+
+class Mixture:
+    """A decoder with experts in every layer; what streams is compiled, the multiplies are the libraries'."""
+
+    def __init__(self, shape):
+        self.shape = shape
+        make = lambda *size: torch.empty(*size, device="cuda", dtype=torch.bfloat16).normal_(0, 0.02)
+        h, d, e, f = shape["hidden"], HEAD, shape["experts"], shape["ffn"]
+        self.embedding, self.head = make(shape["vocab"], h), make(shape["vocab"], h)
+        self.ones = torch.ones(h, device="cuda", dtype=torch.bfloat16)
+        self.layers = [{"qkv": make((shape["heads"] + 2 * shape["kv_heads"]) * d, h),
+                        "out": make(h, shape["heads"] * d), "router": make(e, h),
+                        "up": make(e, 2 * f, h), "down": make(e, h, f)}
+                       for _ in range(shape["layers"])]
+        self.rms, self.add_rms, self.gated, self.rotate = (torch.compile(one, dynamic=True)
+                                                           for one in (rms, add_rms, gated, rotate))
+
+    def experts(self, x, layer):
+        count, topk = self.shape["experts"], self.shape["topk"]
+        weight, index = torch.topk(torch.softmax(F.linear(x, layer["router"]), -1), topk, -1)
+        index = index.reshape(-1)
+        order = torch.argsort(index)
+        sizes = torch.zeros(count, device="cuda", dtype=torch.int32)
+        sizes.scatter_add_(0, index, torch.ones_like(index, dtype=torch.int32))
+        ends = torch.cumsum(sizes, 0, dtype=torch.int32)
+        y = torch._grouped_mm(x[order // topk], layer["up"].transpose(1, 2), offs=ends)
+        y = torch._grouped_mm(self.gated(y), layer["down"].transpose(1, 2), offs=ends)
+        back = torch.empty_like(y)
+        back[order] = y
+        return (back.view(len(x), topk, -1) * weight.unsqueeze(-1)).sum(1)
+
+    def step(self, tokens, cos, sin, caches):
+        b, s = tokens.shape
+        heads, groups = self.shape["heads"], self.shape["kv_heads"]
+        x = self.embedding[tokens.reshape(-1)]
+        y = torch.zeros_like(x)
+        for i, layer in enumerate(self.layers):
+            x, z = self.add_rms(x, y, self.ones)
+            q, k, v = F.linear(z, layer["qkv"]).split((heads * HEAD, groups * HEAD, groups * HEAD), -1)
+            q, k, v = (t.view(b, s, -1, HEAD).transpose(1, 2) for t in (q, k, v))
+            if self.shape["qk_norm"]:
+                q, k = self.rms(q, self.ones[:HEAD]), self.rms(k, self.ones[:HEAD])
+            q, k = self.rotate(q, cos, sin), self.rotate(k, cos, sin)
+            if caches is not None:
+                caches[i][0][:, :, -1:], caches[i][1][:, :, -1:] = k, v
+                k, v = caches[i]
+            z = F.scaled_dot_product_attention(q, k, v, is_causal=caches is None, enable_gqa=heads != groups)
+            x, z = self.add_rms(x, F.linear(z.transpose(1, 2).reshape(b * s, -1), layer["out"]), self.ones)
+            y = self.experts(z, layer)
+        last = lambda t: t.view(b, s, -1)[:, -1]
+        return F.linear(self.add_rms(last(x), last(y), self.ones)[1], self.head).argmax(-1)
+
+
+def captured(step):
+    """`step` as a graph, after runs that compile and allocate."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph
+
+
+@torch.no_grad()
+@sdpa_kernel(SDPBackend.FLASH_ATTENTION)
+def experts(system, folder):
+    torch._dynamo.config.recompile_limit = 64
+    rows = []
+    passes = [("prefill", b, s) for b, s in ((1, 128), (1, 512), (1, 2048), (1, 4096), (4, 512), (4, 2048), (16, 512))]
+    passes += [("decode", b, s) for b in (1, 2, 4, 8, 16, 32, 64, 128, 256) for s in (300, 2048)]
+    for name, shape in MIXTURES.items():
+        model = Mixture(shape)
+        for phase, batch, context in passes:
+            decode = phase == "decode"
+            size = (2, batch, shape["kv_heads"], context, HEAD)
+            if decode and shape["layers"] * 2 * torch.Size(size).numel() > MOST_CACHE:
+                continue
+            make = lambda: torch.randn(size, device="cuda", dtype=torch.bfloat16)
+            caches = [make() for _ in range(shape["layers"])] if decode else None
+            cos, sin = (t[-1:] if decode else t for t in positions(context, HEAD))
+            tokens = torch.randint(shape["vocab"], (batch, 1 if decode else context), device="cuda")
+            seconds = median_seconds(captured(lambda: model.step(tokens, cos, sin, caches)).replay, 10)
+            rows.append({"id": f"ME{len(rows)}", "kind": "infer", "system": system, "runtime": "pytorch-graph",
+                         "model": name, "precision": "bf16", "phase": phase, "batch": batch, "input": context,
+                         "context": context, "chosen": "even", "metric": "phase_seconds", "measured": f"{seconds:.5g}",
+                         "source": source("one CUDA graph a step, FlashAttention-2, grouped multiplies, "
+                                          "random weights")})
+            del caches
+            torch.cuda.empty_cache()
+        del model
+        torch.cuda.empty_cache()
+    write(folder / f"{system}-experts.csv", list(rows[0]), rows)
+    print(len(rows), "cases of mixtures of experts")
+
+
+def models(system, folder):
+    import transformers as t
+    plain = {"attn_implementation": "eager"}
+    gpt = lambda hidden, layers, heads, length: t.GPT2LMHeadModel(t.GPT2Config(
+        n_embd=hidden, n_layer=layers, n_head=heads, n_positions=length, **plain))
+    # Name, how it is made, layers, hidden, heads, vocabulary, length, batches.
+    bert = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
+    opt = {"hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 32, "ffn_dim": 8192,
+           "word_embed_proj_dim": 2048}
+    known = [("bert-large", lambda: t.BertForMaskedLM(t.BertConfig(**bert, **plain)), 24, 1024, 16, 30522, 512,
+              (2, 8, 16)),
+             ("gpt2-large", lambda: gpt(1280, 36, 20, 1024), 36, 1280, 20, 50257, 1024, (1, 4, 8)),
+             ("gpt3-xl", lambda: gpt(2048, 24, 16, 2048), 24, 2048, 16, 50257, 2048, (1, 2, 4)),
+             ("gpt3-2.7b", lambda: gpt(2560, 32, 32, 2048), 32, 2560, 32, 50257, 2048, (1, 2)),
+             ("opt-1.3b", lambda: t.OPTForCausalLM(t.OPTConfig(**opt, **plain)), 24, 2048, 32, 50272, 2048, (1, 2, 4))]
+    rows = []
+    for name, make, layers, hidden, heads, vocab, length, batches in known:
+        with torch.device("cuda"):
+            model = make()
+        for part in model.modules():
+            if isinstance(part, torch.nn.Dropout):
+                part.p = 0.0
+        extra = {} if name == "bert-large" else {"use_cache": False}
+        for batch in batches:
+            tokens = torch.randint(1000, (batch, length), device="cuda")
+
+            def step():
+                model.zero_grad(set_to_none=True)
+                model(tokens, labels=tokens, **extra).loss.backward()
+
+            model.eval()
+            with torch.no_grad():
+                forward = median_seconds(lambda: model(tokens, **extra), 4)
+            model.train()
+            both = median_seconds(step, 4)
+            model.zero_grad(set_to_none=True)
+            common = {"system": system, "runtime": "pytorch", "layers": layers, "hidden": hidden, "heads": heads,
+                      "kv_heads": heads, "ffn": 4 * hidden, "mlp": "gelu", "vocab": vocab, "tied": 1,
+                      "precision": "fp32", "backend": "eager", "batch": batch,
+                      "source": source(f"Transformers {t.__version__}, {name}, eager, fp32 without TF32")}
+            rows.append({"id": f"MF{len(rows)}", "kind": "infer", **common, "phase": "prefill", "input": length,
+                         "context": length, "every_logit": "true", "metric": "phase_seconds",
+                         "measured": f"{forward:.5g}"})
+            rows.append({"id": f"MF{len(rows)}", "kind": "train", **common, "gpus": 1, "microbatch": batch,
+                         "seq": length, "metric": "forward_backward_seconds", "measured": f"{both:.5g}"})
+            torch.cuda.empty_cache()
+        del model
+        torch.cuda.empty_cache()
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    write(folder / f"{system}-models.csv", columns, rows)
+    print(len(rows), "cases of whole models in fp32")
 
 
 def sampled(work, seconds):
@@ -460,12 +635,14 @@ def main():
     parser.add_argument("device", help="the name that the cases will carry")
     parser.add_argument("folder", type=Path, help="where the files go")
     parser.add_argument("--system", help="the system around it; without, the device's name")
-    parser.add_argument("--only", default="kernels,steps,power,collectives", help="parts, with commas")
+    parser.add_argument("--only", default="kernels,steps,experts,models,power,collectives", help="parts, with commas")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     system = options.system or options.device
     parts = {"kernels": lambda: kernels(options.device, options.folder),
              "steps": lambda: steps(system, options.folder),
+             "experts": lambda: experts(system, options.folder),
+             "models": lambda: models(system, options.folder),
              "power": lambda: power(options.device, options.folder),
              "collectives": lambda: collectives(system, options.folder)}
     wanted = options.only.split(",")

@@ -25,7 +25,7 @@ GemmCase gemm_of(const OpsOptions& o, Flags& f) {
   g.shape.k = f.size("-k", o.k);
   g.shape.batch = f.size("--batch", o.batch);
   g.shape.type = f.choice<Precision>("--dtype", o.dtype);
-  g.shape.result_bytes = result_bytes_of(g.shape.type);
+  g.shape.result_bytes = activation_bytes(g.shape.type);
   g.shape.activity = o.activity;
   g.quantize = o.quantize;
   if (o.quantize) g.shape.provider = GemmLibrary::scaled;

@@ -108,7 +108,8 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
       rate_of_blocks(chip, chip.per_clock[l.type].value * k.efficiency, l.scale_block);
   const double feed_rate = k.feed * chip.per_clock_16bit.value;
   const double l2_rate = (chip.mechanism.asynchronous ? 4 : 1) * chip.l2_per_clock.value * hz;
-  const double bytes = loads.active * n * inner * weight + loads.tokens * (inner * element + n * 2);
+  const double bytes = loads.active * n * inner * weight +
+                       loads.tokens * (inner * element + n * activation_bytes(l.type));
   if (chip.roofline > 0) {
     return on_roofline(chip, Flops(2 * loads.tokens * n * inner), Bytes(bytes), l.type);
   }
@@ -165,7 +166,8 @@ KernelCost streamed(const Chip& chip, const ExpertKernel& k, const ExpertLayer& 
   const double halves = l.gated ? 2 : 1;
   const double own = l.own > 0 ? l.own : l.tokens;
   const double inside = backward ? 2 * halves + 1 : halves + 1;
-  const double moved = loads.tokens * (2 * l.hidden + inside * ffn) * 2 + 2 * own * l.hidden * 2;
+  const double moved = (loads.tokens * (2 * l.hidden + inside * ffn) + 2 * own * l.hidden) *
+                       activation_bytes(l.type);
   KernelCost c;
   c.dram = Bytes(moved);
   c.busy[Bound::dram] = Seconds(k.traffic * moved / chip.bandwidth.value);

@@ -17,12 +17,6 @@ enum class GemmLibrary : std::uint8_t {
   scaled,  ///< row-scaled 8-bit kernels (CUTLASS as vLLM builds it): one tile a size, no split-K
 };
 
-/// Bytes of one element of a result: 8-bit multiplies give 16 bits.
-constexpr double result_bytes_of(Precision type) {
-  const double bytes = element_bytes(type);
-  return bytes < 2 ? 2 : bytes;
-}
-
 struct Gemm {
   double m = 1;
   double n = 1;

@@ -14,6 +14,7 @@
 #include "sextant/cost/stream.hpp"
 #include "sextant/predict/held.hpp"
 #include "sextant/predict/record.hpp"
+#include "sextant/predict/scores.hpp"
 #include "sextant/predict/tiers.hpp"
 #include "sextant/spec/patience.hpp"
 
@@ -43,6 +44,7 @@ struct Tokens {
   double images = 0;    ///< to make tokens of, on this rank
   double seen = 0;      ///< images that each sequence looks at
   Residence home = {};  ///< of weights and cache
+  bool every_logit = false;
   double all() const { return sequences * queries + chunk; }
 };
 
@@ -74,6 +76,7 @@ class ServingPass {
     // Attention's constants are of kernels alone on a device, whose clock is counted as the matrix
     // units' (cost/attention.hpp): here it follows the real one down.
     attention_clock_ = p.chip.clock * (clock / p.chip.light_clock);
+    element_ = activation_bytes(s.precision);
     tensor_ = {s.tp, std::min(s.tp, p.network.devices_per_node)};
     find_cache();
   }
@@ -94,7 +97,7 @@ class ServingPass {
     count_ = 1;
     branch_ = nullptr;
     if (s_.pp > 1) {
-      const Bytes sent(t_.all() * p_.model.hidden * 2 / s_.tp);
+      const Bytes sent(t_.all() * p_.model.hidden * element_ / s_.tp);
       const Group pair{2, p_.network.devices_per_node > s_.tp ? 2 : 1};
       exchange(Work::pipeline, "to the next stage", Collective::send_recv, pair, sent, s_.pp - 1);
     }
@@ -186,7 +189,7 @@ class ServingPass {
       case Kind::loss:
         stream("sampling", StreamOp::softmax, tokens, vocab(), 6);
         return exchange(Work::head, "gather logits", Collective::all_gather, tensor_,
-                        Bytes(tokens * vocab() * s_.tp * 2), 1);
+                        Bytes(tokens * vocab() * s_.tp * element_), 1);
       case Kind::residual:
         // In the next norm, or the collective before it; branches side by side are added first.
         if (b.operators.front().kind == Kind::norm) return;
@@ -200,6 +203,7 @@ class ServingPass {
 
   /// The last token of every sequence, or all that are being checked.
   double sampled() const {
+    if (t_.every_logit) return t_.all();
     return t_.sequences * (t_.queries <= most_decoded ? t_.queries : 1) +
            (t_.chunk > 0 ? t_.pieces : 0);
   }
@@ -214,7 +218,7 @@ class ServingPass {
       stream("append to the cache", StreamOp::copy, tokens, written, p_.runtime.fusion.append_bytes,
              cache_share_);
     }
-    kernel(Work::attention, b.name.data(), mixed(op), 1);
+    kernel(Work::attention, b.name.data(), mixed(op), in_pieces(op) ? most_pieces : 1);
     note([&] {
       if (x.sequence > 0) {
         return counted(tokens / x.sequence) + counted(heads) + whole(x.sequence) + " x " +
@@ -247,8 +251,11 @@ class ServingPass {
                      .images = t_.seen};
     if (op.mixer.sequence > 0) return mixer(p_.chip, p_.kernels, op, shape, clock);
     const auto run = [&] {
-      return reads(cache_share_,
-                   [&](const Chip& chip) { return mixer(chip, p_.kernels, op, shape, clock); });
+      return reads(cache_share_, [&](const Chip& chip) {
+        return in_pieces(op) ? pieces(chip, p_.kernels, p_.runtime.fusion, op.mixer, shape,
+                                      {matrix_clock_, clock_})
+                             : mixer(chip, p_.kernels, op, shape, clock);
+      });
     };
     KernelCost c;
     if (t_.sequences > 0) c = run();
@@ -259,6 +266,12 @@ class ServingPass {
     const KernelCost piece = run();
     c.byte_energy = piece.byte_energy;
     return then(c, piece);
+  }
+
+  /// Whether attention is two products around a softmax, not one kernel.
+  bool in_pieces(const graph::Operator& op) const {
+    const graph::Mixer& x = op.mixer;
+    return op.kind == Kind::attention && !p_.runtime.fusion.attention && !x.latent && x.image <= 0;
   }
 
   void activation(const graph::Operator& op, double tokens) {
@@ -296,7 +309,8 @@ class ServingPass {
     const double chosen = std::min(r.count / double(s_.ep), layer.tokens * r.topk);
     const double weights =
         chosen * (r.halves + 1) * r.width * r.ffn / layer.tp * layer.weight_bits / 8;
-    const double rows = layer.tokens * r.topk / s_.ep * 2 * (2 * r.width + 2 * r.ffn / layer.tp);
+    const double rows =
+        layer.tokens * r.topk / s_.ep * element_ * (2 * r.width + 2 * r.ffn / layer.tp);
     kernel(Work::experts, op.name,
            reads_weights(
                weights, rows,
@@ -316,7 +330,8 @@ class ServingPass {
     if (s_.dp <= 1 || s_.ep <= 1) return;
     const Group group{s_.ep, std::min(s_.ep, p_.network.devices_per_node)};
     const double own = tokens / s_.tp;
-    const double element = to_experts && narrow(matrix_type()) ? element_bytes(matrix_type()) : 2;
+    const double element =
+        to_experts && narrow(matrix_type()) ? element_bytes(matrix_type()) : element_;
     const bool one_host = s_.ep <= p_.network.devices_per_node &&
                           p_.network.levels[0].reach <= p_.network.devices_per_node;
     if (p_.runtime.communication.gathers_tokens && one_host) {
@@ -342,7 +357,7 @@ class ServingPass {
   /// lacks the type (4-bit weights on Hopper are widened to 16 bits in registers).
   Precision matrix_type() const {
     // Checkpoints in narrow types leave the tower for images as it was.
-    if (tower_) return Precision::bf16;
+    if (tower_) return attention_type(s_.precision);
     const bool lacking =
         element_bytes(s_.precision) < 1 && p_.chip.runs[s_.precision] != s_.precision;
     if (weight_only(s_.precision) || lacking) return Precision::bf16;
@@ -368,15 +383,20 @@ class ServingPass {
               double second = 0) {
     if (rows <= 0 || cols <= 0) return;
     const KernelCost c = reads(second, [&](const Chip& chip) {
-      return sextant::stream(chip, p_.kernels.stream[op], following(moving(op, rows, cols, bytes)),
-                             clock_);
+      return sextant::stream(chip, p_.kernels.stream[op],
+                             following(moving(op, rows, cols, bytes * element_ / 2)), clock_);
     });
     kernel(work_, name, c, 1);
     note([&] { return whole(rows) + " x " + whole(cols); });
   }
 
   void batched(const char* name, double batch, double m, double n, double k) {
-    const Gemm g{.m = m, .n = n, .k = k, .batch = batch, .type = Precision::bf16};
+    const Gemm g{.m = m,
+                 .n = n,
+                 .k = k,
+                 .batch = batch,
+                 .type = attention_type(s_.precision),
+                 .result_bytes = element_};
     kernel(Work::multiply, name, multiply(g), 1, &g);
   }
 
@@ -388,10 +408,12 @@ class ServingPass {
            .n = logits ? vocab() : op.out.on(s_.tp),
            .k = op.in.on(s_.tp),
            .batch = std::max(1.0, op.groups / s_.tp),
-           .type = wide ? Precision::bf16 : matrix_type()};
+           .type = wide ? Precision::bf16 : matrix_type(),
+           .result_bytes = element_};
     if (tokens <= p_.kernels.few_rows.rows) g.core_bytes = p_.kernels.few_rows.core_bytes;
     if (head) {
-      g.type = p_.chip.per_clock[Precision::bf16].value > 0 ? Precision::bf16 : Precision::fp16;
+      const bool bf16 = p_.chip.per_clock[Precision::bf16].value > 0;
+      if (element_ <= 2) g.type = bf16 ? Precision::bf16 : Precision::fp16;
       if (p_.runtime.weights.narrow_head && s_.precision == Precision::int4) {
         g.weight_bits = stored_bits(p_.runtime, s_.precision);
       }
@@ -424,7 +446,7 @@ class ServingPass {
   }
 
   void all_reduce(double tokens, double width) {
-    const Bytes bytes(tokens * width * 2);
+    const Bytes bytes(tokens * width * element_);
     exchange(Work::tensor, "sum", Collective::all_reduce, tensor_, bytes, 1);
   }
 
@@ -524,6 +546,7 @@ class ServingPass {
   const Problem& p_;
   const Strategy& s_;
   Tokens t_;
+  double element_ = 2;  // bytes, between the multiplies
   Hertz clock_;
   Hertz matrix_clock_;
   Hertz attention_clock_;
@@ -594,7 +617,8 @@ Tokens tokens_of(const Problem& p, const Strategy& s, PassShape shape, const Res
           .pieces = shape.pieces,
           .images = shape.images / std::max(1, s.dp),
           .seen = double(p.serving.images),
-          .home = home};
+          .home = home,
+          .every_logit = shape.every_logit};
 }
 
 /// Decode steps from the first generated token to the last, averaged exactly: only attention

@@ -90,8 +90,9 @@ struct PassShape {
   double context = 1;
   double chunk = 0;
   double chunk_context = 0;
-  double pieces = 1;  ///< prompts that share the chunk
-  double images = 0;  ///< that the pass makes tokens of, of all its prompts
+  double pieces = 1;         ///< prompts that share the chunk
+  double images = 0;         ///< that the pass makes tokens of, of all its prompts
+  bool every_logit = false;  ///< of all tokens of a prompt, not of its last
 };
 
 /// Tokens that one pass takes where nothing else is said: TensorRT-LLM's max_num_tokens and vLLM's

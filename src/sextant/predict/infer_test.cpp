@@ -193,6 +193,56 @@ TEST(Serving, ATokenTakesNoLessThanReadingTheWeights) {
   }
 }
 
+// Weights, head, cache and all that streams are as wide as the multiplies.
+TEST(Serving, EverythingIsAsWideAsTheStep) {
+  Problem p = problem_of({.system = "h200-single", .runtime = "pytorch", .model = "opt-1.3b"});
+  const auto pass = [&](Precision type, double queries) {
+    p.serving.cache = type;
+    return serving_pass(p, {.precision = type}, {8, queries, 900});
+  };
+  const PassCost narrow = pass(Precision::bf16, 1);
+  const PassCost wide = pass(Precision::fp32, 1);
+  EXPECT_NEAR(wide.dram / narrow.dram, 2, 0.05);
+  EXPECT_GT(wide.parts[Work::head], 1.5 * narrow.parts[Work::head]);
+  // Tiles of the vector units are smaller, too, and read more.
+  EXPECT_GT(pass(Precision::fp32, 900).dram, 2 * pass(Precision::bf16, 900).dram);
+  const auto streamed = [&](Precision type) {
+    Bytes sum;
+    for (const Operator& o : explain_pass(p, {.precision = type}, {8, 900, 900}).operators) {
+      if (o.type == graph::Kind::norm || o.type == graph::Kind::activation) {
+        sum += o.count * o.cost.dram;
+      }
+    }
+    return sum;
+  };
+  EXPECT_NEAR(streamed(Precision::fp32) / streamed(Precision::bf16), 2, 0.2);
+}
+
+// Scores that are written and read again take time and bytes, in the mean over a request as in each
+// of its steps; logits of every token take a larger multiply.
+TEST(Serving, AttentionInPiecesMovesItsScores) {
+  Problem p = problem_of({.system = "h200-single", .runtime = "pytorch", .model = "gpt2-large"});
+  const Strategy s{.precision = Precision::fp32};
+  const PassShape prompt{4, 1024, 1024};
+  const PassCost fused = serving_pass(p, s, prompt);
+  p.runtime.fusion.attention = false;
+  const PassCost kernel = serving_pass(p, s, prompt);
+  p.runtime.fusion.softmax_heads = 0;
+  const PassCost pieces = serving_pass(p, s, prompt);
+  const double scores = 36 * 4.0 * 20 * 1024 * 1024 * 4;  // of all layers, in fp32
+  EXPECT_GT(kernel.dram.value, fused.dram.value + 3 * scores);
+  EXPECT_GT(pieces.dram.value, kernel.dram.value + 2 * scores);
+  EXPECT_GT(pieces.time, kernel.time);
+  const double first = serving_pass(p, s, {4, 1, 601}).parts[Work::attention].value;
+  const double last = serving_pass(p, s, {4, 1, 700}).parts[Work::attention].value;
+  p.serving = {.batch = 4, .input = 600, .output = 101};
+  EXPECT_NEAR(serve(p, s).decode.parts[Work::attention].value, (first + last) / 2, 0.02 * first);
+  PassShape every = prompt;
+  every.every_logit = true;
+  const Flops head(2.0 * 4 * 1023 * 1280 * 50257);
+  EXPECT_NEAR((serving_pass(p, s, every).flops - pieces.flops) / head, 1, 1e-9);
+}
+
 TEST(Serving, CacheIsCountedExactly) {
   Problem p = problem_of({.system = "dgx-h200", .model = "deepseek-v3"});
   EXPECT_EQ(cache_bytes_per_token(p).value, 70272);  // (512 + 64) x 2 B x 61 layers

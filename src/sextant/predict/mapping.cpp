@@ -121,7 +121,7 @@ Seconds optimizer_of(const Problem& p, const Strategy& s, const Mapping& m,
   const double dense_shards = s.zero >= 1 ? g.shard.ranks : 1;
   const double expert_shards = s.zero >= 1 ? g.expert_data.ranks : 1;
   const double own = (n.total() - n.experts) / dense_shards + n.experts / expert_shards;
-  const double gradient = element_bytes(p.runtime.gradients);
+  const double gradient = gradient_bytes(p.runtime, s.precision);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
   const double bytes = optimizer_traffic(p.work.optimizer, gradient);
   Seconds t = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
@@ -143,10 +143,11 @@ StateExchange state_exchange(const Problem& p, const Strategy& s, const Groups& 
   StateExchange x;
   x.by_layer = s.zero >= 3 || (s.zero == 2 && s.pp == 1);
   x.reduce = s.zero >= 1 ? Collective::reduce_scatter : Collective::all_reduce;
-  x.reduced = element_bytes(p.runtime.reduction);
+  x.reduced = reduced_bytes(p.runtime, s.precision);
   x.dense = x.by_layer ? g.shard : g.data;
   x.experts = g.expert_data;
-  if (s.zero > 0) x.gathered = x.by_layer && is_packed(p.work.tuning) ? nf4_bytes : 2;
+  if (s.zero > 0)
+    x.gathered = x.by_layer && is_packed(p.work.tuning) ? nf4_bytes : activation_bytes(s.precision);
   if (x.by_layer && g.shard.ranks < g.data.ranks) {
     x.across = {g.data.ranks / g.shard.ranks, 1};
   }

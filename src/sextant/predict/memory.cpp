@@ -11,11 +11,6 @@ namespace {
 using graph::Kind;
 using graph::Module;
 
-// Bytes of a stored number: weights and activations.
-double stored_bytes(const Strategy& s) noexcept {
-  return std::max(2.0, element_bytes(s.precision));
-}
-
 // Every tensor is counted where autograd keeps it: the inputs of norms and of GEMMs, what the
 // attention kernel needs again, inputs and outputs of activation functions, masks of dropout.
 // For a GPT with unfused attention and dropout the sum is s b h (10 + 24/t + 5 a s/(h t))
@@ -26,7 +21,7 @@ class Tensors {
       : p_(problem),
         s_(strategy),
         l_(widths),
-        element_(stored_bytes(strategy)),
+        element_(activation_bytes(strategy.precision)),
         operand_(std::min(element_, element_bytes(strategy.precision))),
         in_blocks_(training_block(problem, strategy.precision) > 0) {}
 
@@ -250,7 +245,7 @@ Bytes layer_buffers(const Problem& p, const Strategy& s, const Widths& l) noexce
     }
   }
   elements += 2 * l.tokens * keys;  // the neighbour's, twice
-  return Bytes(elements * stored_bytes(s));
+  return Bytes(elements * activation_bytes(s.precision));
 }
 
 // Weights of a rank whose states are shared by the same ranks.
@@ -284,7 +279,7 @@ void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double 
         training_block(p, s.precision) > 0 ? std::min(1.0, f.narrow_copies) : f.narrow_copies;
     to.weights += Bytes(h.layers * copies * element_bytes(s.precision));
   }
-  const double gradient = element_bytes(p.runtime.gradients);
+  const double gradient = gradient_bytes(p.runtime, s.precision);
   to.gradients += Bytes(h.trained * gradient * shared(2));
   const bool bucket = f.gradient_bucket && gradient > element && s.zero < 2;
   if (bucket && h.replicas > 1) to.gradients += Bytes(h.trained * element);
@@ -349,8 +344,8 @@ StageHeld expert_part(const Strategy& s, const Groups& g, const Weights& w,
 States states_of(const Problem& p, const Strategy& s, const Groups& g, const Weights& w,
                  double layers) noexcept {
   States states;
-  add_states(p, s, dense_part(s, g, w, layers), stored_bytes(s), states);
-  add_states(p, s, expert_part(s, g, w, layers), stored_bytes(s), states);
+  add_states(p, s, dense_part(s, g, w, layers), activation_bytes(s.precision), states);
+  add_states(p, s, expert_part(s, g, w, layers), activation_bytes(s.precision), states);
   const RankParameters& r = w.trained;
   const double first = (r.dense + r.experts) / std::max(1.0, layers) + r.embedding;
   states.unmade = r.total() > 0 ? std::min(1.0, first / r.total()) : 0;
@@ -460,7 +455,7 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
   kept.loss = t.loss();
   kept.live += t.unpacked();
   kept.buffers = layer_buffers(p, s, widths);
-  kept.passed = Bytes(2 * widths.norm_tokens * widths.hidden * stored_bytes(s));
+  kept.passed = Bytes(2 * widths.norm_tokens * widths.hidden * activation_bytes(s.precision));
   return kept;
 }
 

@@ -10,6 +10,7 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/predict/scores.hpp"
 #include "sextant/predict/tuning.hpp"
 
 namespace sextant::training {
@@ -77,6 +78,7 @@ class Composer {
   Composer(const Problem& p, const Strategy& s, const Widths& l, Hertz clock, Trace& trace)
       : p_(p), s_(s), l_(l), clock_(clock), trace_(trace) {
     full_ = s.recompute == Recompute::full;
+    element_ = activation_bytes(s.precision);
   }
 
   Part part(const graph::Branch& branch) {
@@ -223,7 +225,7 @@ class Composer {
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all && of_text;
     if (gather_heads) {
       exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * (queries + keys_and_values(x)) * 2));
+               Bytes(l_.tokens * (queries + keys_and_values(x)) * element_));
     }
     const double ranks = gather_heads ? static_cast<double>(s_.tp) * s_.cp : 0;
     const KernelCost ahead = mixed(op, MixerPass::forward, ranks);
@@ -233,7 +235,7 @@ class Composer {
     if (trains) backward("attention gradient", back, 3 * steps);
     if (gather_heads) {
       exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * queries * 2));
+               Bytes(l_.tokens * queries * element_));
     } else if (s_.cp > 1 && of_text) {
       ring_exchange(x, ahead.time, back.time);
     }
@@ -241,7 +243,7 @@ class Composer {
 
   // Keys and values go round while the part that has arrived is computed.
   void ring_exchange(const graph::Mixer& x, Seconds ahead, Seconds back) {
-    const Bytes chunk(l_.tokens * keys_and_values(x) * 2);
+    const Bytes chunk(l_.tokens * keys_and_values(x) * element_);
     const Bytes whole = chunk * s_.cp;
     exchange_forward(Exchange::context, "key-value ring", Collective::all_gather, l_.context, whole,
                      {ahead, Beside::previous});
@@ -250,24 +252,23 @@ class Composer {
                       l_.context, 2 * whole, {back, Beside::previous});
   }
 
-  // Batched multiplies around a fused scale-mask-softmax (Megatron-LM before FlashAttention).
+  // Batched multiplies around a softmax of its own.
   void unfused_core(const graph::Mixer& x) {
     const double dim = x.head_dim;
     const double batch = s_.microbatch * (x.heads / s_.tp);
     const double s = p_.work.seq / static_cast<double>(s_.cp);
     batched("scores", batch, s, s, dim);
-    // The causal kernel keeps a row in registers: it reads a triangle and writes a square, its
-    // gradient reads two triangles.
-    // Other numbers of heads than it takes at a time go through casts, scale, mask and softmax one
-    // by one.
-    if (std::fmod(batch, std::max(1, p_.runtime.fusion.softmax_heads)) == 0) {
-      elementwise("softmax", StreamOp::gelu, batch * s, s, 3, 4);
-    } else {
-      elementwise("softmax in pieces", StreamOp::gelu, batch * s, s, 30, 24, 9);
+    for (const ScorePiece& piece : score_pieces(p_.runtime.fusion, batch, element_)) {
+      elementwise(piece.name, piece.op, batch * s, s, piece.ahead, piece.back, piece.launches);
     }
     if (p_.runtime.dropout) elementwise("score dropout", StreamOp::dropout, batch * s, s, 5, 5);
     batched("attention values", batch, s, dim, s);
-    elementwise("transpose", StreamOp::copy, l_.tokens, x.heads / s_.tp * dim, 4, 8, 2);
+    const double queries = x.heads / s_.tp * dim;
+    elementwise("transpose", StreamOp::copy, l_.tokens, queries, reorder_bytes, 2 * reorder_bytes,
+                2);
+    if (takes_packed(p_.runtime.fusion)) return;
+    elementwise("order heads", StreamOp::copy, l_.tokens, queries + keys_and_values(x),
+                reorder_bytes, reorder_bytes, 3);
   }
 
   void activation(const graph::Operator& op) {
@@ -278,8 +279,9 @@ class Composer {
     // Unfused, the activation, then a product; gradients of both.
     const bool fused = p_.runtime.fusion.bias_activation;
     const double launches = fused ? 1 : 2;
-    forward(op.name, computed(tokens, width, fused ? 6 : 10), launches);
-    if (trains) backward(op.name, computed(tokens, width, fused ? 10 : 18), launches);
+    const double wide = element_ / 2;
+    forward(op.name, computed(tokens, width, wide * (fused ? 6 : 10)), launches);
+    if (trains) backward(op.name, computed(tokens, width, wide * (fused ? 10 : 18)), launches);
   }
 
   void residual(const graph::Operator& op) {
@@ -321,13 +323,13 @@ class Composer {
     if (trained(op)) {
       // Gradients are sorted by token and added; the table's gradient is cleared first.
       backward("look-up gradient", streamed(StreamOp::copy, l_.tokens, width, 12), 4);
-      backward("clear table", streamed(StreamOp::copy, l_.vocab, width, gradient_bytes()), 1);
+      backward("clear table", moved(StreamOp::copy, l_.vocab, width, gradient()), 1);
     }
     if (p_.runtime.dropout) {
       elementwise("dropout", StreamOp::dropout, l_.norm_tokens, l_.hidden, 5, 5);
     }
     if (s_.tp == 1) return;
-    const Bytes x(l_.tokens * width * 2);
+    const Bytes x(l_.tokens * width * element_);
     exchange_forward(Exchange::tensor, "embedding sum",
                      s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor, x);
     if (!s_.sp || !trained(op)) return;
@@ -364,12 +366,12 @@ class Composer {
     forward(op.name, expert_layer(p_.chip, k, layer, clock_), launches);
     const bool fused = p_.runtime.fusion.gradient_accumulation;
     const ExpertGradients g =
-        expert_gradients(p_.chip, k, layer, fused ? 2 * gradient_bytes() : 2, clock_);
-    backward(op.name, gradient(g.inputs, layer.type), launches, "input gradient");
+        expert_gradients(p_.chip, k, layer, fused ? 2 * gradient() : element_, clock_);
+    backward(op.name, summed(g.inputs, layer.type), launches, "input gradient");
     adapt(op, {l_.expert_tokens, r.width, r.halves * ffn, l_.local_experts});
     adapt(op, {l_.expert_tokens, ffn, r.width, l_.local_experts});
     if (trained(op)) {
-      backward(op.name, gradient(g.weights, layer.type), 2 * l_.local_experts, "weight gradient",
+      backward(op.name, summed(g.weights, layer.type), 2 * l_.local_experts, "weight gradient",
                true);
       accumulate(op.name, l_.local_experts * (r.halves + 1) * ffn, r.width, 2 * l_.local_experts);
     }
@@ -392,7 +394,7 @@ class Composer {
           .tokens = l_.norm_tokens,
           .topk = r.topk,
           .hidden = r.width,
-          .element_bytes = small ? std::min(2.0, element_bytes(s_.precision)) : 2,
+          .element_bytes = small ? std::min(2.0, element_bytes(s_.precision)) : element_,
           .most_nodes = r.most_nodes,
           .kernels = c.expert_kernels};
       const Seconds time = expert_exchange(p_.network, p_.collectives, l_.expert, tokens).time;
@@ -421,8 +423,13 @@ class Composer {
 
   // -- kernels -----------------------------------------------------------------------------------
 
-  KernelCost streamed(StreamOp op, double rows, double cols, double bytes) const {
+  KernelCost moved(StreamOp op, double rows, double cols, double bytes) const {
     return stream(p_.chip, p_.kernels.stream[op], following(moving(op, rows, cols, bytes)), clock_);
+  }
+
+  /// By bytes an element of 16 bits; wider ones move as many times more.
+  KernelCost streamed(StreamOp op, double rows, double cols, double bytes) const {
+    return moved(op, rows, cols, bytes * element_ / 2);
   }
 
   /// As fast as a copy of so many bytes, but computing all the while: casts, gates, the loss.
@@ -466,7 +473,7 @@ class Composer {
   /// Gradients in 8 bits are accumulated in two steps, because the matrix units keep too few bits
   /// of a sum: nine shapes on an H200, 1250 TFLOP/s sustained against 1340 in one step.
   template <class Cost>
-  Cost gradient(Cost c, Precision type) const {
+  Cost summed(Cost c, Precision type) const {
     if (!narrow(type) || training_block(p_, type) > 0) return c;
     c.time *= two_step_sums;
     c.busy[Bound::compute] *= two_step_sums;
@@ -476,12 +483,12 @@ class Composer {
   /// A multiply of two activations: its gradient is two more.
   void batched(const char* name, double batch, double m, double n, double k) {
     const Precision type = type_of(true);
-    forward(name, multiply(m, n, k, batch, type, 2), 1);
-    backward(name, multiply(m, k, n, batch, type, 2), 1);
-    backward(name, multiply(n, k, m, batch, type, 2), 1);
+    forward(name, multiply(m, n, k, batch, type, element_), 1);
+    backward(name, multiply(m, k, n, batch, type, element_), 1);
+    backward(name, multiply(n, k, m, batch, type, element_), 1);
   }
 
-  double gradient_bytes() const { return element_bytes(p_.runtime.gradients); }
+  double gradient() const { return gradient_bytes(p_.runtime, s_.precision); }
 
   /// The type a multiply runs in.
   Precision type_of(bool wide) const {
@@ -495,13 +502,13 @@ class Composer {
         w.kind == Kind::linear && w.bucket == graph::Bucket::head ? l_.vocab : w.out.on(s_.tp);
     const double groups = std::max(1.0, w.groups / s_.tp);
     const Precision type = type_of(w.wide);
-    const Multiply y = multiply(tokens, out, in, groups, type, 2);
-    const Multiply dx = gradient(multiply(tokens, in, out, groups, type, 2), type);
+    const Multiply y = multiply(tokens, out, in, groups, type, element_);
+    const Multiply dx = summed(multiply(tokens, in, out, groups, type, element_), type);
     const bool fused = p_.runtime.fusion.gradient_accumulation;
-    const double result = fused ? 2 * gradient_bytes() : 2;
-    const Multiply dw = gradient(multiply(out, in, tokens, groups, type, result), type);
-    const Bytes inputs(tokens * in * 2);  // of all tensor-parallel ranks together
-    const Bytes outputs(tokens * out * 2);
+    const double result = fused ? 2 * gradient() : element_;
+    const Multiply dw = summed(multiply(out, in, tokens, groups, type, result), type);
+    const Bytes inputs(tokens * in * element_);  // of all tensor-parallel ranks together
+    const Bytes outputs(tokens * out * element_);
     const bool alone = w.alone && s_.tp > 1;
 
     if (narrow(type)) quantise(w.name, tokens * groups, in, out, groups, w.after_norm);
@@ -553,7 +560,7 @@ class Composer {
     if (r <= 0) return;
     const double each = x.tokens / x.groups;
     const auto thin = [&](double m, double n, double k) {
-      return multiply(m, n, k, x.groups, Precision::bf16, 2);
+      return multiply(m, n, k, x.groups, type_of(true), element_);
     };
     forward(w.name, thin(each, r, x.in), 1, "adapter down");
     again_ = again_ && !stops_before(w);
@@ -578,7 +585,7 @@ class Composer {
   /// of that.
   void lengthen(const graph::Operator& w, const Sides& x) {
     const double r = adapter_rank(p_.work.tuning, w);
-    forward(w.name, multiply(x.out, x.in, r, x.groups, Precision::bf16, 2), 1, "direction");
+    forward(w.name, multiply(x.out, x.in, r, x.groups, type_of(true), element_), 1, "direction");
     forward(w.name, streamed(StreamOp::add, x.groups * x.out, x.in, 12), 3, "row lengths");
     forward(w.name, streamed(StreamOp::add, x.tokens, x.out, 8), 2, "scale rows");
     backward(w.name, streamed(StreamOp::add, x.tokens, x.out, 14), 4, "row gradients");
@@ -587,7 +594,7 @@ class Composer {
   /// Gradients added to their sum in a kernel of its own, where the multiply does not.
   void accumulate(const char* name, double out, double in, double launches) {
     if (p_.runtime.fusion.gradient_accumulation) return;
-    const KernelCost sum = streamed(StreamOp::add, out, in, 2 + 2 * gradient_bytes());
+    const KernelCost sum = moved(StreamOp::add, out, in, element_ + 2 * gradient());
     charge(part_.accumulate, sum, launches);
     part_.accumulate.weights += sum.time;
     record(Time::backward, name, "accumulate", sum, Runs::accumulation, true);
@@ -792,6 +799,7 @@ class Composer {
   Kind kind_ = Kind::linear;
   const graph::Operator* operator_ = nullptr;  ///< for the record alone
   bool full_ = false;
+  double element_ = 2;  // bytes, between the multiplies
   bool again_ = false;  ///< what follows is computed again in the backward pass
 };
 

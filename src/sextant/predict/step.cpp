@@ -362,7 +362,7 @@ Stage stage_alone(const Problem& p, const Strategy& s, const Block& block, const
 
 Hop hop_of(const Problem& p, const Strategy& s, const Widths& w) noexcept {
   const bool scattered = s.sp || (p.runtime.communication.scatter_transfers && s.tp > 1);
-  const Bytes whole(w.tokens * w.hidden * 2);
+  const Bytes whole(w.tokens * w.hidden * activation_bytes(s.precision));
   if (!scattered) return {whole, Bytes(0)};
   return {whole / s.tp, s.sp ? Bytes(0) : whole};
 }

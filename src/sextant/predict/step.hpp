@@ -24,7 +24,8 @@ struct Stage {
 /// Whether gradients of several microbatches, or of another type than they are kept in, are added
 /// up by kernels of their own; multiplies that add them in passing have none (Part::accumulate).
 inline bool accumulates(const Problem& p, const Strategy& s) {
-  return p.runtime.gradients == Precision::fp32 || (microbatches_of(p, s) > 1 && s.zero < 3);
+  const double gradient = gradient_bytes(p.runtime, s.precision);
+  return gradient > activation_bytes(s.precision) || (microbatches_of(p, s) > 1 && s.zero < 3);
 }
 
 /// One microbatch on all stages. Beside the axes of a block it depends on the stages, on how many

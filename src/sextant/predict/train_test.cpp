@@ -326,6 +326,28 @@ TEST(Step, OperatorsAddUpToTheirPasses) {
   });
 }
 
+// What streams and what is sent is as wide as the multiplies.
+TEST(Step, EverythingIsAsWideAsTheStep) {
+  const Problem p = problem_of({.system = "dgx-h100", .work = {.batch = 16, .seq = 2048}});
+  const auto sums = [&](Precision type) {
+    Bytes streamed;
+    Bytes sent;
+    for (const Operator& o :
+         explain(p, {.tp = 8, .pp = 2, .sp = true, .precision = type}).operators) {
+      if (o.type == graph::Kind::norm || o.type == graph::Kind::residual) {
+        streamed += o.count * o.cost.dram;
+      }
+      sent += o.message;
+    }
+    return std::pair(streamed, sent);
+  };
+  const auto [narrow_streamed, narrow_sent] = sums(Precision::bf16);
+  const auto [wide_streamed, wide_sent] = sums(Precision::fp32);
+  // A third of what a small kernel reads is in the cache.
+  EXPECT_NEAR(wide_streamed / narrow_streamed, 2, 0.2);
+  EXPECT_NEAR(wide_sent / narrow_sent, 2, 0.01);
+}
+
 // Frozen weights need no gradient: of the multiplies with weights, 86 % of all at this length, two
 // thirds are left; attention's stay, and adapters add what they multiply and stream. QLoRA unpacks
 // weights in every pass, DoRA measures their rows.

@@ -69,7 +69,7 @@ Job job_of_multiply(std::string_view name, const Shape& s, const Launched& launc
   g.batch = name != "linear" && rank > 2 ? b->elements() / std::max(1.0, g.k * g.n) : 1;
   g.m = g.batch > 0 ? rows / g.batch : 0;
   if (!(g.m >= 1 && g.n >= 1 && g.k >= 1 && g.batch >= 1)) return job;
-  g.result_bytes = result_bytes_of(g.type);
+  g.result_bytes = activation_bytes(g.type);
   // The model looks at rows of n and of k, which is how operands usually lie. A product with a
   // vector, and an operand that lies along m, are the same product the other way round.
   const double step = 16 / element_bytes(g.type);

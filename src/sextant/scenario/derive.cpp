@@ -40,6 +40,8 @@ std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy&
   } else {
     if (!in.said.precision) s.precision = p.model.stored;
     p.serving = in.serving;
+    // A cache is no narrower than a step that is all in 32 bits.
+    if (!in.said.cache && element_bytes(s.precision) > 2) p.serving.cache = s.precision;
   }
   if (in.gpus > 0 && others * s.dp != in.gpus) return Refusal::gpus_not_divisible;
   const double longest = prompt_tokens(p) + in.serving.output;

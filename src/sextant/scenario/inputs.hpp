@@ -26,10 +26,11 @@ constexpr auto names_of(Task) { return std::array<std::string_view, 2>{"train", 
 struct Said {
   bool sp = false;
   bool precision = false;
+  bool cache = false;
 };
 template <class Gives>
 Said said(const Gives& gives) {
-  return {gives("sp"), gives("precision")};
+  return {gives("sp"), gives("precision"), gives("kv_precision")};
 }
 
 struct Inputs {

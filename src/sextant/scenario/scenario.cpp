@@ -234,7 +234,7 @@ void Reader::assume_work(bool with_strategy) {
   assume_unless("input", fmt::format("input {}", w.input));
   assume_unless("output", fmt::format("output {}", w.output));
   assume_unless("batching", "batching static: all requests start and end together");
-  if (with_strategy) assume_unless("kv_precision", "cache in bf16");
+  if (with_strategy) assume_unless("kv_precision", fmt::format("cache in {}", name_of(w.cache)));
   if (w.speculation.tokens > 0) {
     assume_unless("acceptance",
                   fmt::format("acceptance {} of a proposed token", w.speculation.acceptance));

@@ -2,6 +2,7 @@
 // One accelerator: what its datasheet says, and the few constants of its mechanisms.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -23,6 +24,9 @@ constexpr double element_bytes(Precision p) {
   constexpr std::array<double, 9> bytes{4, 4, 2, 2, 1, 1, 0.75, 0.5, 0.5};
   return bytes[static_cast<std::size_t>(p)];
 }
+/// Bytes of one number between the multiplies of a step in `p`, and of their results: 16 bits at
+/// least, 32 where everything is that wide.
+constexpr double activation_bytes(Precision p) { return std::max(2.0, element_bytes(p)); }
 /// Bits a weight takes where it is stored, its scales included: NVFP4 has an 8-bit scale for 16
 /// values, AWQ, GPTQ and MXFP4 one of 8 to 16 bits (and a zero point) for 32 to 128.
 constexpr double stored_bits(Precision p) {

@@ -49,6 +49,7 @@ struct Protocol {
   Seconds host_backward;      ///< host time of a backward pass that was not captured in a graph
   Seconds eager;              ///< added to a collective that was not captured in a graph
   Bytes one_operand;          ///< of tensors from this size on a sum's operands are one; 0: never
+  bool every_logit = false;   ///< of a prompt's tokens, not of the last alone
   bool per_device = false;    ///< a rate is of one device, though the column says of all
   bool mean_latency = false;  ///< a latency is a mean over requests, though it is called a median
   double length_ratio = 1;    ///< lengths of a closed loop lie between this share of nominal and it
@@ -67,6 +68,8 @@ void describe(V& v, Protocol& p) {
   v("eager", p.eager, {.help = "added to a collective that is not in a graph", .max = 1e3});
   v("one_operand", p.one_operand,
     {.help = "of tensors from this size on, both operands of a sum are one; 0: never"});
+  v("every_logit", p.every_logit,
+    {.help = "a pass over a prompt gives the logits of all its tokens"});
   v("per_device", p.per_device, {.help = "a rate is of one device, not of all"});
   v("mean_latency", p.mean_latency, {.help = "a latency is a mean, though called a median"});
   v("length_ratio", p.length_ratio,

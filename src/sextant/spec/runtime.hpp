@@ -43,7 +43,8 @@ struct Fusion {
   /// packed tensor.
   double join_gradients = 0;
   double append_bytes = 4;  ///< moved for each new element of a cache, where that is a kernel
-  int softmax_heads = 1;    ///< heads that the fused softmax of unfused attention takes at a time
+  int softmax_heads =
+      1;  ///< heads that the fused softmax of unfused attention takes; 0: there is none
   bool recompute_stops_early = false;  ///< recomputation skips a layer's last multiply and sum
 };
 template <class V>
@@ -68,7 +69,8 @@ void describe(V& v, Fusion& f) {
   v("append_bytes", f.append_bytes,
     {.help = "bytes moved for each new element of a cache", .max = 1000});
   v("softmax_heads", f.softmax_heads,
-    {.help = "heads the fused softmax of unfused attention takes at a time", .min = 1, .max = 64});
+    {.help = "heads the fused softmax of unfused attention takes at a time; 0: there is none",
+     .max = 64});
   v("recompute_stops_early", f.recompute_stops_early,
     {.help = "recomputation skips a layer's last multiply and sum"});
 }
@@ -246,6 +248,14 @@ struct Runtime {
   Engine engine;  ///< how requests are scheduled, of a stack that serves
   Provenance provenance;
 };
+/// Bytes of a gradient as it is added up, and as replicas sum it: no narrower than the weights of a
+/// step that is all in 32 bits.
+inline double gradient_bytes(const Runtime& r, Precision step) {
+  return std::max(element_bytes(r.gradients), element_bytes(step) > 2 ? element_bytes(step) : 0);
+}
+inline double reduced_bytes(const Runtime& r, Precision step) {
+  return std::max(element_bytes(r.reduction), element_bytes(step) > 2 ? element_bytes(step) : 0);
+}
 template <class V>
 void describe(V& v, Runtime& r) {
   v("name", r.name, {.help = "preset name", .inert = "a name"});

@@ -37,7 +37,7 @@ void read_gemm(RowReader& row, Case& c) {
   g.shape.n = row.size("n");
   g.shape.k = row.size("k");
   g.shape.type = row.choice("dtype", Precision::bf16);
-  g.shape.result_bytes = result_bytes_of(g.shape.type);
+  g.shape.result_bytes = activation_bytes(g.shape.type);
   const std::string quantize = row.text("quantize");
   g.quantize = quantize == "dynamic";
   if (!quantize.empty() && !g.quantize) {

@@ -38,6 +38,7 @@ InferCase read_infer(RowReader& row, std::string& unsupported) {
   InferCase c;
   c.runtime = row.text("runtime");
   c.model = row.text("model");
+  c.backend = row.text("backend");
   c.columns = read_model_columns(row, c.model);
   const std::string metric = row.text("metric");
   if (!parse_enum(metric, c.metric)) unsupported = "metric '" + metric + "' is not modelled";

@@ -34,6 +34,7 @@ constexpr auto names_of(InferPhase) { return std::array<std::string_view, 2>{"pr
 struct InferCase {
   std::string runtime;  ///< preset name
   std::string model;    ///< preset name, or empty
+  std::string backend;  ///< of attention; empty: as the runtime does
   ModelColumns columns;
   Inputs inputs;
   InferMetric metric = InferMetric::latency_seconds;

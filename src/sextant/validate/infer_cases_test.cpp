@@ -45,6 +45,22 @@ TEST(InferCases, SixteenBitsAreSixteenBits) {
   EXPECT_EQ(r[0].predicted, r.at(1).predicted);
 }
 
+// Attention by another kernel than the runtime's own, or by none of its own.
+TEST(InferCases, ABackendActs) {
+  const std::string columns =
+      "id,kind,system,runtime,model,precision,backend,batch,phase,input,metric,measured,source\n";
+  const auto predicted = [&](const std::string& kind, const std::string& backend) {
+    Catalogue catalogue;
+    const std::string row = "a," + kind + ",h200-single,pytorch,gpt2-large,fp32," + backend +
+                            ",4,prefill,1024,phase_seconds,1,me\n";
+    return validate(read_cases(parse_csv(columns + row, "f.csv")), catalogue).at(0);
+  };
+  EXPECT_EQ(predicted("infer", "flash").predicted, predicted("infer", "").predicted);
+  EXPECT_NE(predicted("infer", "cudnn").predicted, predicted("infer", "").predicted);
+  EXPECT_GT(predicted("infer", "eager").predicted, 1.1 * predicted("infer", "").predicted);
+  EXPECT_EQ(predicted("infer", "warp").unsupported, "attention by 'warp' is not modelled");
+}
+
 TEST(InferCases, EveryMetricIsPredicted) {
   std::string rows;
   for (const char* metric :

@@ -61,13 +61,13 @@ std::optional<InferScenario> serving_of(const Case& c, Catalogue& catalogue, std
   const Serving& work = t.inputs.serving;
   const int context = std::max(t.context, work.input + work.output);
   const auto parts =
-      find_parts({c.system, t.runtime, t.model, t.columns, context}, catalogue, reason);
+      find_parts({c.system, t.runtime, t.model, t.columns, context, t.backend}, catalogue, reason);
   if (!parts) return std::nullopt;
   InferScenario x;
   x.device = parts->system->device.name;
   Model model = parts->model;
   if (c.protocol.chosen == Chosen::even) model.experts.skew = 0;
-  x.problem = prepare(*parts->system, *parts->runtime, parts->libraries, model, work);
+  x.problem = prepare(*parts->system, parts->runtime, parts->libraries, model, work);
   if (derive(Task::infer, t.inputs, x.problem, x.strategy)) {
     reason = "gpus is not tp x pp x dp";
     return std::nullopt;
@@ -97,9 +97,10 @@ void predict_infer(const Case& c, Catalogue& catalogue, std::vector<CaseResult>&
   r.time = c.metric.ends_with("_seconds");
   if (t.metric == InferMetric::phase_seconds) {
     const bool prefill = t.phase == InferPhase::prefill;
-    const PassShape one{static_cast<double>(t.inputs.serving.batch),
-                        prefill ? static_cast<double>(t.inputs.serving.input) : 1.0,
-                        static_cast<double>(t.context)};
+    const PassShape one{.batch = static_cast<double>(t.inputs.serving.batch),
+                        .queries = prefill ? static_cast<double>(t.inputs.serving.input) : 1.0,
+                        .context = static_cast<double>(t.context),
+                        .every_logit = c.protocol.every_logit};
     const PassCost pass = serving_pass(x->problem, x->strategy, t.mixed ? t.shape : one);
     fill(r, t.mixed ? engine_step(*x, t.shape) : pass.time.value, pass);
   } else {

@@ -11,13 +11,34 @@ std::string joined(const std::vector<Diagnostic>& problems) {
   return all;
 }
 
+namespace {
+
+/// Another attention than the runtime's own; false where nobody knows it.
+bool attend_by(std::string_view backend, Runtime& runtime) {
+  if (backend.empty()) return true;
+  Fusion& fusion = runtime.fusion;
+  fusion.attention = backend != "eager";
+  // Written in plain PyTorch, one operator after the other.
+  if (!fusion.attention) return fusion.softmax_heads = 0, true;
+  // FlashAttention is what kernel libraries have where nothing else is said.
+  if (backend == "cudnn") runtime.kernels = library_of("cudnn");
+  return backend == "flash" || backend == "cudnn";
+}
+
+}  // namespace
+
 std::optional<Parts> find_parts(const PartNames& names, Catalogue& catalogue, std::string& reason) {
   Parts parts;
   parts.system = catalogue.system(names.system, reason);
   if (parts.system == nullptr) return std::nullopt;
-  parts.runtime = catalogue.runtime(names.runtime, reason);
-  if (parts.runtime == nullptr) return std::nullopt;
-  std::optional<Libraries> libraries = catalogue.libraries(*parts.system, *parts.runtime, reason);
+  const Runtime* runtime = catalogue.runtime(names.runtime, reason);
+  if (runtime == nullptr) return std::nullopt;
+  parts.runtime = *runtime;
+  if (!attend_by(names.backend, parts.runtime)) {
+    reason = "attention by '" + std::string(names.backend) + "' is not modelled";
+    return std::nullopt;
+  }
+  std::optional<Libraries> libraries = catalogue.libraries(*parts.system, parts.runtime, reason);
   if (!libraries) return std::nullopt;
   parts.libraries = std::move(*libraries);
   if (names.model.empty() || (!catalogue.has_model(names.model) && names.columns.complete())) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/validate/validate.hpp"
@@ -16,12 +17,13 @@ struct PartNames {
   const std::string& runtime;
   const std::string& model;
   const ModelColumns& columns;
-  int context = 0;  ///< that a model without a preset must hold
+  int context = 0;                ///< that a model without a preset must hold
+  std::string_view backend = {};  ///< of attention; empty: as the runtime does
 };
 
 struct Parts {
   const System* system = nullptr;
-  const Runtime* runtime = nullptr;
+  Runtime runtime;
   Libraries libraries;
   Model model;
 };

@@ -74,7 +74,7 @@ ServingRuns::Run ServingRuns::run(const Case& c, const Runtime* runtime) {
   const auto parts =
       find_parts({c.system, t.runtime, t.model, t.columns, context}, catalogue_, reason);
   if (!parts) return made;
-  Runtime engine = runtime != nullptr ? *runtime : *parts->runtime;
+  Runtime engine = runtime != nullptr ? *runtime : parts->runtime;
   Serving serving;
   apply(t.settings, engine, "runtime");
   apply(t.settings, serving, "serving");

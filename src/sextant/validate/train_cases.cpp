@@ -9,6 +9,7 @@ TrainCase read_train(RowReader& row, std::string& unsupported) {
   TrainCase c;
   c.runtime = row.text("runtime");
   c.model = row.text("model");
+  c.backend = row.text("backend");
   c.columns = read_model_columns(row, c.model);
   c.inputs = read_input_columns(row, Task::train, {"batch", "seq"}, {"optimizer"});
   const std::string optimizer = row.text("optimizer");

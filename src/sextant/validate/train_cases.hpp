@@ -38,6 +38,7 @@ constexpr auto names_of(TrainMetric) {
 struct TrainCase {
   std::string runtime;  ///< preset name
   std::string model;    ///< preset name, or empty
+  std::string backend;  ///< of attention; empty: as the runtime does
   ModelColumns columns;
   Inputs inputs;
   TrainMetric metric = TrainMetric::step_seconds;

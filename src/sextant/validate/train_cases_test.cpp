@@ -97,6 +97,21 @@ TEST(TrainCases, EveryMetricIsPredicted) {
   }
 }
 
+TEST(TrainCases, ABackendActs) {
+  const auto predicted = [&](const std::string& backend) {
+    Catalogue catalogue;
+    const std::string rows =
+        "id,kind,system,runtime,model,backend,batch,seq,metric,measured,source\n"
+        "a,train,h200-single,pytorch,gpt2-large," +
+        backend + ",1,1024,forward_backward_seconds,1,me\n";
+    return validate(read_cases(parse_csv(rows, "f.csv")), catalogue).at(0);
+  };
+  EXPECT_EQ(predicted("flash").predicted, predicted("").predicted);
+  EXPECT_NE(predicted("cudnn").predicted, predicted("").predicted);
+  EXPECT_GT(predicted("eager").predicted, 1.1 * predicted("").predicted);
+  EXPECT_EQ(predicted("warp").unsupported, "attention by 'warp' is not modelled");
+}
+
 TEST(TrainCases, FitsIsRightOrWrong) {
   const std::string giant = "96,12288,96,96,49152,,51200,,";
   const std::vector<CaseResult> r =

@@ -70,12 +70,13 @@ CaseResult allocated_result(const Case& c, const TrainCase& t, const Problem& pr
 
 std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, std::string& reason) {
   const auto& t = std::get<TrainCase>(c.kernel);
-  const auto parts = find_parts({c.system, t.runtime, t.model, t.columns, t.inputs.training.seq},
-                                catalogue, reason);
+  const auto parts =
+      find_parts({c.system, t.runtime, t.model, t.columns, t.inputs.training.seq, t.backend},
+                 catalogue, reason);
   if (!parts) return std::nullopt;
   TrainScenario x;
   x.device = parts->system->device.name;
-  x.problem = prepare(*parts->system, *parts->runtime, parts->libraries, parts->model, Training{});
+  x.problem = prepare(*parts->system, parts->runtime, parts->libraries, parts->model, Training{});
   if (derive(Task::train, t.inputs, x.problem, x.strategy)) {
     reason = "gpus is not tp x pp x cp x dp";
     return std::nullopt;
