@@ -91,9 +91,10 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   const double rounds = std::max(1.0, w.blocks * pieces / (chip.cores * k.resident));
   const bool other_kernel = pieces > 1 && k.split_bytes.value > 0;
   const Bytes per_clock = other_kernel ? k.split_bytes : k.block_bytes;
-  const double stream = w.block_cache / pieces / per_clock.value;
+  const double stream = chip.copied_in ? 0 : w.block_cache / pieces / per_clock.value;
   const double issue = w.block_flops / pieces / (chip.per_clock[w.type].value * k.efficiency);
-  const double core = rounds * (smooth_max(stream, issue) + k.block_cycles) * w.group / hz;
+  const double ends = chip.copied_in ? 0 : k.block_cycles;
+  const double core = rounds * (smooth_max(stream, issue) + ends) * w.group / hz;
   const Crossing crossing{k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz};
   const double hot = w.cache * w.hit / crossing.l2;
   const double memory = w.cache * (1 - w.hit) / crossing.rate() + hot;
@@ -104,7 +105,7 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   c.busy[Bound::l2] = Seconds(rounds * stream * w.group / hz);
   cross(c, w.cache * (1 - w.hit), crossing);
   c.busy[Bound::dram] = c.busy[Bound::dram] + Seconds(hot) + Seconds(other);
-  c.busy[Bound::latency] = Seconds(rounds * k.block_cycles * w.group / hz + combine);
+  c.busy[Bound::latency] = Seconds(rounds * ends * w.group / hz + combine);
   c.busy[Bound::launch] = k.start;
   c.time = k.start + Seconds(smooth_max(core, memory) + other + combine);
   c.flops = Flops(w.useful_flops);

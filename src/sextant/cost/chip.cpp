@@ -50,6 +50,7 @@ Chip lower(const Device& d) {
   const FlopsPerSecond widest = max(d.matrix[Precision::bf16], d.matrix[Precision::fp16]);
   const double lanes = std::max(1.0, std::round((widest / d.clock).value / d.cores / 8192));
   c.cores = d.cores * lanes;
+  c.copied_in = lanes > 1;
   // A board that boosts above its rated clock sags below it, half as far, when all matrix units
   // work: H200 holds 1.75 GHz, rated 1.83, boosting to 1.98 (zeros, so not for power).
   const double boost = d.max_clock > d.clock ? d.max_clock / d.clock : 1;

@@ -10,6 +10,9 @@ namespace sextant {
 /// Trivially copyable; made by lower(), used by every kernel model.
 struct Chip {
   double cores = 1;
+  /// Engines of their own bring data to cores that are matrix engines (TPU, Gaudi, Trainium): how
+  /// much a block of threads has under way limits nothing.
+  bool copied_in = false;
   Hertz clock;                        ///< with the matrix units busy, before the power limit acts
   Hertz light_clock;                  ///< with little to do
   Table<Flops, Precision> per_clock;  ///< FLOPs a clock a core by type; always positive

@@ -173,6 +173,22 @@ TEST(DeviceLaws, MemoryBeyondTheCacheDoesNotStream) {
   EXPECT_EQ(decode(d).bound, Bound::dram);
 }
 
+// Matrix engines are fed by copies of their own: no matter how few they are and how little a block
+// of threads takes in elsewhere, long caches stream as fast as memory gives them.
+TEST(DeviceLaws, EnginesStreamTheirCaches) {
+  const Kernels kernels = load_kernels("pytorch");
+  for (const char* name : {"gaudi2", "gaudi3", "tpu-v5p", "tpu-v6e", "trainium2"}) {
+    const Chip chip = lower(load_device(name));
+    for (const double batch : {128.0, 1024.0}) {
+      const AttentionShape s{.batch = batch, .heads = 32, .kv_heads = 32, .context = 500};
+      const KernelCost c = attention_decode(chip, kernels, s, chip.clock);
+      const double streamed =
+          c.dram.value / (kernels.decode.memory_efficiency * chip.bandwidth.value);
+      EXPECT_LT(c.time.value, 1.15 * streamed) << name << ", " << batch;
+    }
+  }
+}
+
 TEST(DeviceLaws, NarrowWeightsOfAWideMultiplySaveBytesAndNothingElse) {
   for (const char* name : {"h100-sxm", "a100-sxm-80gb", "rtx-4090", "b200"}) {
     const Chip chip = lower(load_device(name));
