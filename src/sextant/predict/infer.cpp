@@ -510,7 +510,8 @@ class ServingPass {
                 double times) {
     if (group.ranks <= 1 || !p_.communicates) return;
     const Communication& c = p_.runtime.communication;
-    const bool small = op == Collective::all_reduce && bytes <= c.small_limit;
+    const Bytes limit = max(c.small_limit, p_.collectives.small_limit);
+    const bool small = op == Collective::all_reduce && bytes <= limit;
     const CollectiveCost cost =
         collective(p_.network, small ? p_.small_collectives : p_.collectives, op, group, bytes);
     place(work, name, bytes, times, cost.time);

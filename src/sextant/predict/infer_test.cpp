@@ -243,6 +243,22 @@ TEST(Serving, AttentionInPiecesMovesItsScores) {
   EXPECT_NEAR((serving_pass(p, s, every).flops - pieces.flops) / head, 1, 1e-9);
 }
 
+// Where every pair has a link of its own, stacks' kernels beat a ring up to megabytes: sums of
+// twice the tokens do not take much more than twice as long.
+TEST(Serving, SumsOnAMeshGrowWithTheirBytes) {
+  const Problem p =
+      problem_of({.system = "mi300x-node", .runtime = "sglang", .model = "llama3.1-70b"});
+  double before = 0;
+  for (const double batch : {16.0, 32.0, 64.0, 128.0}) {
+    const PassCost c = serving_pass(p, {.tp = 8, .precision = Precision::fp8}, {batch, 1, 1000});
+    const double now = c.parts[Work::tensor].value;
+    if (before > 0) {
+      EXPECT_LT(now, 1.9 * before) << batch;
+    }
+    before = now;
+  }
+}
+
 TEST(Serving, CacheIsCountedExactly) {
   Problem p = problem_of({.system = "dgx-h200", .model = "deepseek-v3"});
   EXPECT_EQ(cache_bytes_per_token(p).value, 70272);  // (512 + 64) x 2 B x 61 layers

@@ -113,6 +113,9 @@ struct CollectiveLibrary {
   CollectiveLines direct;     ///< all-to-all
   Protocols<PairLine> send;   ///< send/receive of one pair
   CollectiveLine in_network;  ///< the switch adds (NVLS)
+  /// Largest all-reduce that serving stacks leave to kernels of their own on fabrics of this
+  /// library; 0: as the stack says.
+  Bytes small_limit;
   bool peer_reads = false;    ///< small all-reduces by ranks that read each other's buffers:
   PeerLine one_shot;          ///< every rank reads all others, flags in the data
   PeerLine one_shot_barrier;  ///< the same between two barriers
@@ -131,6 +134,9 @@ void describe(V& v, CollectiveLibrary& k) {
   v("direct", k.direct, {.help = "all-to-all"});
   v("send", k.send, {.help = "send/receive of one pair"});
   v("in_network", k.in_network, {.help = "all-reduce in the switch"});
+  v("small_limit", k.small_limit,
+    {.help = "largest all-reduce that serving stacks' own kernels take; 0: as the stack says",
+     .max = 1e12});
   v("peer_reads", k.peer_reads, {.help = "ranks of a node read each other's buffers"});
   v("one_shot", k.one_shot, {.help = "every rank reads all others, flags in the data"});
   v("one_shot_barrier", k.one_shot_barrier, {.help = "the same between two barriers"});
