@@ -88,12 +88,7 @@ PresetKind kind_of(const std::string& name) {
     throw InputError("'" + name + "' is the name of more than one preset", "say --kind " + names);
   }
   if (name.ends_with(".json") || holds_config(name)) return PresetKind::model;
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
-    const std::vector<std::string> names = preset_names(static_cast<PresetKind>(i));
-    all.insert(all.end(), names.begin(), names.end());
-  }
-  const std::string hint = did_you_mean(name, all);
+  const std::string hint = preset_hint(name);
   throw InputError("no preset is called '" + name + "'",
                    hint.empty() ? "'sextant list' shows all; --kind reads a file of your own"
                                 : hint + " ('sextant list' shows all)");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sextant/import/shell.hpp"
+#include "sextant/io/checkpoints.hpp"
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
@@ -13,13 +14,6 @@ namespace sextant {
 namespace {
 
 constexpr std::string_view folder = "imports/";
-
-Document embedded_table(std::string_view name) {
-  for (const EmbeddedFile& f : embedded_presets()) {
-    if (f.path == name) return parse_toml(f.text(), "presets/" + std::string(name));
-  }
-  throw InputError("presets/" + std::string(name) + " is missing");
-}
 
 /// Names with '-' and '_' are one name.
 std::string same_dashes(std::string_view name) {
@@ -172,11 +166,6 @@ std::string above(const std::string& name) {
   return dot == std::string::npos ? "" : name.substr(0, dot);
 }
 
-const Node& checkpoint_table() {
-  static const Document table = embedded_table("imports/data/checkpoints.toml");
-  return table.root;
-}
-
 /// Of a text that nobody named, by its first line that is no remark: "key: value" is YAML's, a
 /// section and "key = value" TOML's (a script has no blanks around '=').
 ImportSyntax syntax_of_unnamed(std::string_view text) {
@@ -273,40 +262,6 @@ const std::vector<ImportFormat>& import_formats() {
 const ImportFormat& launcher_format() {
   static const ImportFormat launcher = read_table("data/launchers");
   return launcher;
-}
-
-Checkpoint checkpoint_named(std::string_view name) {
-  const Node* models = checkpoint_table().find("models");
-  const Node* endings = checkpoint_table().find("endings");
-  std::string rest = lower(name);
-  Checkpoint found;
-  // Endings say how a shape was trained on or stored: "-Instruct", "-FP8"; there may be several.
-  for (bool more = true; more;) {
-    more = false;
-    for (const Node::Member& m : models->members) {
-      if (lower(m.key) != rest) continue;
-      found.model = m.value.kind == Node::Kind::string ? m.value.string : m.value.items[0].string;
-      if (found.precision.empty() && m.value.kind == Node::Kind::array) {
-        found.precision = m.value.items[1].string;
-      }
-      return found;
-    }
-    for (const Node::Member& e : endings->members) {
-      const std::string ending = lower(e.key);
-      if (!rest.ends_with(ending)) continue;
-      rest.resize(rest.size() - ending.size());
-      if (found.precision.empty()) found.precision = e.value.string;
-      more = true;
-      break;
-    }
-  }
-  return {};
-}
-
-std::vector<std::string> checkpoint_names() {
-  std::vector<std::string> all;
-  for (const Node::Member& m : checkpoint_table().find("models")->members) all.push_back(m.key);
-  return all;
 }
 
 std::string system_with(std::string_view accelerator) {

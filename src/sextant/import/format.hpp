@@ -76,16 +76,6 @@ const std::vector<ImportFormat>& import_formats();
 /// Flags of what starts programs: torchrun and its kin.
 const ImportFormat& launcher_format();
 
-/// A published checkpoint: the preset of its shape, and the type its weights come in.
-struct Checkpoint {
-  std::string model;      ///< empty: none is known
-  std::string precision;  ///< empty: as the tool loads it
-};
-/// By the name that it has on Hugging Face.
-Checkpoint checkpoint_named(std::string_view name);
-/// All names that are known, for suggestions.
-std::vector<std::string> checkpoint_names();
-
 /// The system of devices of an accelerator's product name ("NVIDIA H100-SXM-80GB"), or empty.
 std::string system_with(std::string_view accelerator);
 

@@ -8,6 +8,7 @@
 
 #include "sextant/import/facts.hpp"
 #include "sextant/import/shell.hpp"
+#include "sextant/io/checkpoints.hpp"
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"

@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "sextant/io/checkpoints.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/settings.hpp"
 #include "sextant/io/test_support.hpp"
@@ -83,6 +84,46 @@ TEST(ImportTables, CheckpointsHaveEndings) {
   EXPECT_EQ(checkpoint_named("nvidia/DeepSeek-R1-FP4").precision, "fp4");
   EXPECT_EQ(checkpoint_named("Qwen/Qwen2.5-72B-Instruct-AWQ").precision, "int4");
   EXPECT_EQ(checkpoint_named("someone/Llama-3.1-70B").model, "");
+}
+
+TEST(ImportTables, CheckpointsOfWhatPeopleServeAreKnown) {
+  for (const char* name : {"zai-org/GLM-4.5-Air-FP8",
+                           "zai-org/GLM-4.6-FP8",
+                           "zai-org/GLM-5-FP8",
+                           "moonshotai/Kimi-K2-Thinking",
+                           "moonshotai/Kimi-K2.5",
+                           "MiniMaxAI/MiniMax-M2",
+                           "Qwen/Qwen3-Coder-30B-A3B-Instruct",
+                           "Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8",
+                           "Qwen/Qwen3.5-397B-A17B",
+                           "Qwen/Qwen1.5-110B-Chat",
+                           "Qwen/Qwen-7B",
+                           "openai/gpt-oss-120b",
+                           "meta-llama/Llama-4-Scout-17B-16E-Instruct",
+                           "google/gemma-3-27b-it",
+                           "ibm-granite/granite-4.0-h-small",
+                           "nvidia/Nemotron-H-8B-Base-8K",
+                           "nvidia/NVIDIA-Nemotron-Nano-9B-v2",
+                           "microsoft/phi-4",
+                           "microsoft/Phi-3.5-MoE-instruct",
+                           "mistralai/Mistral-Small-3.2-24B-Instruct-2506",
+                           "mistralai/Mistral-Large-Instruct-2411",
+                           "mistralai/Mistral-Large-3-675B-Instruct-2512",
+                           "mistralai/Mixtral-8x22B-Instruct-v0.1",
+                           "allenai/OLMoE-1B-7B-0924-Instruct",
+                           "tiiuae/falcon-180B-chat",
+                           "01-ai/Yi-9B",
+                           "internlm/internlm2-7b",
+                           "baichuan-inc/Baichuan2-13B-Chat",
+                           "stabilityai/stablelm-3b-4e1t",
+                           "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+                           "HuggingFaceTB/SmolLM2-1.7B-Instruct",
+                           "codellama/CodeLlama-70b-Instruct-hf",
+                           "bigcode/starcoder2-15b",
+                           "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B",
+                           "google-bert/bert-large-uncased"}) {
+    EXPECT_NE(checkpoint_named(name).model, "") << name;
+  }
 }
 
 TEST(ImportTables, SystemsByTheirAccelerators) {

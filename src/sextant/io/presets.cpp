@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "sextant/io/catalog.hpp"
+#include "sextant/io/checkpoints.hpp"
 #include "sextant/io/huggingface.hpp"
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/read.hpp"
 #include "sextant/io/text.hpp"
 
@@ -49,7 +51,7 @@ struct Unknown {
 };
 Unknown unknown(PresetKind kind, std::string_view name) {
   const std::string noun(name_of(kind));
-  std::string hint = did_you_mean(name, preset_names(kind));
+  std::string hint = preset_hint(name, kind);
   if (const std::vector<PresetKind> others = preset_kinds(name); !others.empty()) {
     hint = "there is a " + std::string(name_of(others.front())) + " of that name";
   }
@@ -414,6 +416,30 @@ T load_inside(const Document& document, const Node& node, const std::vector<Sett
 }
 
 }  // namespace
+
+std::string preset_hint(std::string_view name, std::optional<PresetKind> only) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
+    const auto kind = static_cast<PresetKind>(i);
+    if (only && kind != *only) continue;
+    const std::vector<std::string> names = preset_names(kind);
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  std::string meant;
+  if (!only || *only == PresetKind::model) meant = model_like(name);
+  if (!meant.empty()) return "did you mean '" + meant + "'?";
+  // The start of a name: of few, all of them.
+  constexpr std::size_t few = 6;
+  std::vector<std::string> longer;
+  for (const std::string& n : all) {
+    if (name.size() > 1 && n.starts_with(lower(name))) longer.push_back(n);
+  }
+  if (longer.empty() || longer.size() > few) return did_you_mean(name, all);
+  for (const std::string& n : longer) {
+    meant += (meant.empty() ? "'" : &n == &longer.back() ? " or '" : ", '") + n + "'";
+  }
+  return "did you mean " + meant + "?";
+}
 
 std::string preset_text(PresetKind kind, std::string_view name) {
   std::optional<PresetSource> source = find_preset({.kind = kind, .name = name});

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,10 @@ std::vector<std::string> preset_names(PresetKind kind);
 
 /// The kinds that have a preset of this name.
 std::vector<PresetKind> preset_kinds(std::string_view name);
+
+/// What may have been meant by a name that no preset of this kind, or of any, has: "did you mean
+/// …?", or nothing. Names of checkpoints on Hugging Face are understood as well.
+std::string preset_hint(std::string_view name, std::optional<PresetKind> kind = std::nullopt);
 
 /// The text of a preset as it was written, comments included; throws InputError when unknown.
 std::string preset_text(PresetKind kind, std::string_view name);

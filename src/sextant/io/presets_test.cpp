@@ -103,6 +103,24 @@ TEST(Presets, SuggestsNames) {
       "all)");
   expect_contains(error_of([] { load_system("h100-sxm"); }), "there is a device of that name");
   expect_contains(error_of([] { load_model("Llama2-7B"); }), "did you mean 'llama2-7b'?");
+  // The names that checkpoints have elsewhere, and starts of names.
+  const std::pair<const char*, const char*> meant[] = {
+      {"meta-llama/Llama-3.1-70B", "'llama3.1-70b'"},
+      {"Llama-3.1-8B-Instruct", "'llama3.1-8b'"},
+      {"someone/Qwen3-8B-GPTQ-Int4", "'qwen3-8b'"},
+      {"mistral-7b-v0.1", "'mistral-7b'"},
+      {"olmoe", "'olmoe-1b-7b'"},
+      {"deepseek-r1-distill-qwen-1",
+       "'deepseek-r1-distill-qwen-1.5b' or "
+       "'deepseek-r1-distill-qwen-14b'"},
+  };
+  for (const auto& [said, right] : meant) {
+    EXPECT_EQ(preset_hint(said, PresetKind::model), "did you mean " + std::string(right) + "?");
+    EXPECT_EQ(preset_hint(said), "did you mean " + std::string(right) + "?");
+  }
+  EXPECT_EQ(preset_hint("h100", PresetKind::device),
+            "did you mean 'h100-nvl', 'h100-pcie' or 'h100-sxm'?");
+  EXPECT_EQ(preset_hint("no-such-thing-at-all"), "");
   expect_contains(error_of([] { load_model("meta-llama/Llama-2-7b"); }), "no model is called");
   expect_contains(error_of([] { preset_text(PresetKind::runtime, "zzzzzz"); }), "no runtime");
   expect_contains(error_of([] { load_device(""); }), "no device is called ''");

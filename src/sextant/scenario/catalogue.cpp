@@ -22,7 +22,8 @@ const T* Catalogue::find(std::map<std::string, T>& cache, PresetKind kind, const
                              : kind == PresetKind::collective ? "communication library"
                              : kind == PresetKind::device     ? "device preset"
                                                               : std::string(name_of(kind));
-    reason = "no " + noun + " is named '" + name + "'";
+    const std::string hint = preset_hint(name, kind);
+    reason = "no " + noun + " is named '" + name + "'" + (hint.empty() ? "" : "; " + hint);
     return nullptr;
   }
   return &cache.emplace(name, load(name, settings_, Lookup::presets)).first->second;
