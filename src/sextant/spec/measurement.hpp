@@ -158,6 +158,7 @@ struct Measurement {
   std::string notes;
   std::vector<std::string> source;  ///< all of these stand in a case's `source`
   std::string kind;                 ///< of cases; empty: any
+  std::string library;              ///< of kernels, where rows do not say it; empty: as usual
   Protocol protocol;
   std::vector<MeasuredSystem> systems;
   std::vector<Adapters> networks;       ///< of rows between nodes
@@ -171,6 +172,7 @@ void describe(V& v, Measurement& m) {
   v("source", m.source,
     {.help = "texts that a case's source holds, all of them", .required = true});
   v("kind", m.kind, {.help = "of cases; empty: any"});
+  v("library", m.library, {.help = "kernels of experts, where rows do not say; empty: trtllm"});
   v("protocol", m.protocol, {.help = "how they were taken"});
   v("systems", m.systems, {.help = "what was measured under another's name"});
   v("networks", m.networks, {.help = "adapters that the preset of a system does not have"});

@@ -40,7 +40,7 @@ void read_gemm(RowReader& row, Case& c) {
   g.shape.result_bytes = activation_bytes(g.shape.type);
   const std::string quantize = row.text("quantize");
   g.quantize = quantize == "dynamic";
-  if (!quantize.empty() && !g.quantize) {
+  if (!quantize.empty() && quantize != "none" && !g.quantize) {
     c.unsupported = "quantize '" + quantize + "' is not modelled";
   }
   if (g.quantize) g.shape.provider = GemmLibrary::scaled;
@@ -51,49 +51,63 @@ void read_gemm(RowReader& row, Case& c) {
 
 // One chunk of a prompt beside decoding requests.
 void read_mixed(RowReader& row, Case& c, AttentionCase a) {
-  a.shape.heads = row.size("heads");
-  a.shape.kv_heads = row.size_or("kv_heads", a.shape.heads);
-  a.shape.head_dim = row.size("head_dim");
-  a.shape.value_dim = a.shape.head_dim;
   a.shape.queries = row.size("prefill_tokens");
   a.shape.context = a.shape.queries + row.number_or("prefill_context", 0, 0, 1e12);
   a.decoding = row.number_or("decode_requests", 0, 0, 1e9);
   a.decode_context = row.number_or("decode_context", 0, 0, 1e12);
+  if (!a.shape.causal) c.unsupported = "mixed attention that is not causal is not modelled";
   c.family = join({c.device, "mixed", row.text("prefill_tokens"), row.text("decode_requests")});
   c.kernel = a;
 }
 
-void read_attention(RowReader& row, Case& c) {
-  const Phase phase = row.choice("phase", Phase::prefill);
-  const auto cache = row.choice("kv_dtype", row.choice("dtype", Precision::bf16));
-  c.provider = library_of(row.text("backend"));
-  c.family = join({c.device, row.text("phase"), row.text("heads"), row.text("kv_heads")});
-  if (row.text("attention") == "mla") {
-    LatentCase l;
-    l.phase = phase;
-    l.shape.batch = row.size("batch");
-    l.shape.heads = row.size("heads");
-    l.shape.queries = row.size("q_len");
-    l.shape.context = row.size("kv_len");
-    l.shape.cache_type = cache;
-    if (phase == Phase::backward) c.unsupported = "backward of latent attention is not modelled";
-    c.kernel = l;
+void read_latent(RowReader& row, Case& c, const AttentionCase& a) {
+  LatentCase l;
+  l.phase = a.phase;
+  l.scope = a.scope;
+  c.kernel = l;
+  if (a.phase == Phase::backward || a.phase == Phase::mixed) {
+    c.unsupported = std::string(name_of(a.phase)) + " latent attention is not modelled";
     return;
   }
+  if (a.phase == Phase::prefill && !a.shape.causal) {
+    c.unsupported = "latent attention that is not causal is not modelled";
+  }
+  l.shape.batch = row.size("batch");
+  l.shape.heads = row.size("heads");
+  l.shape.queries = row.size("q_len");
+  l.shape.context = row.size("kv_len");
+  l.shape.cache_type = a.shape.cache_type;
+  c.kernel = l;
+}
+
+void read_attention(RowReader& row, Case& c) {
   AttentionCase a;
-  a.phase = phase;
+  a.phase = row.choice("phase", Phase::prefill);
   a.shape.type = row.choice("dtype", Precision::bf16);
-  a.shape.cache_type = cache;
-  if (phase == Phase::mixed) return read_mixed(row, c, a);
-  a.shape.batch = row.size("batch");
+  a.shape.cache_type = row.choice("kv_dtype", a.shape.type);
+  a.shape.causal = row.number_or("causal", 1, 0, 1) != 0;
+  if (!row.text("scope").empty()) a.scope = row.choice("scope", Timed::kernel);
+  c.provider = library_of(row.text("backend"));
+  c.family = join({c.device, row.text("phase"), row.text("heads"), row.text("kv_heads")});
+  const std::string attention = row.text("attention");
+  if (attention == "mla") return read_latent(row, c, a);
   a.shape.heads = row.size("heads");
   a.shape.kv_heads = row.size_or("kv_heads", a.shape.heads);
   a.shape.head_dim = row.size("head_dim");
   a.shape.value_dim = a.shape.head_dim;
+  // All that kv_heads tells apart is one.
+  if (!attention.empty() && attention != "mha" && attention != "gqa" && attention != "mqa") {
+    c.unsupported = "attention '" + attention + "' is not modelled";
+  }
+  if (a.shape.kv_heads > a.shape.heads) c.unsupported = "more kv_heads than heads";
+  if (a.phase == Phase::mixed) return read_mixed(row, c, a);
+  a.shape.batch = row.size("batch");
   a.shape.queries = row.size("q_len");
   a.shape.context = row.size("kv_len");
   a.shape.window = row.number_or("window", 0, 0, 1e12);
-  a.shape.causal = row.number_or("causal", 1, 0, 1) != 0;
+  if (a.shape.causal && a.shape.queries > a.shape.context) {
+    c.unsupported = "more queries than causal attention has tokens to look at";
+  }
   c.kernel = a;
 }
 
@@ -104,9 +118,10 @@ void read_experts(RowReader& row, Case& c) {
   l.hidden = row.size("hidden");
   l.ffn = row.size("ffn");
   l.topk = row.size("topk");
-  l.experts = static_cast<int>(row.number("experts", 1, 1e6));
+  l.experts = row.whole("experts", 1, 1e6);
   l.tp = row.size_or("tp", 1);
-  l.ep = static_cast<int>(row.number_or("ep", 1, 1, 1e6));
+  l.ep = row.whole_or("ep", 1, 1, 1e6);
+  if (l.topk > l.experts) c.unsupported = "topk is more than all experts";
   l.type = row.choice("dtype", Precision::bf16);
   const std::string routing = row.text("routing");
   const std::string law = "power_law_";
@@ -117,11 +132,12 @@ void read_experts(RowReader& row, Case& c) {
   } else if (!routing.empty() && routing != "balanced") {
     c.unsupported = "routing '" + routing + "' is not modelled";
   }
-  // PyTorch has no kernels for it; tokens of that set choose on their own.
-  e.unfused = row.text("source").find("PyTorch") != std::string::npos;
-  l.routing.independent = e.unfused;
-  const std::string usual = e.unfused ? "pytorch" : "trtllm";
-  c.provider = library_of(row.text("backend").empty() ? usual : row.text("backend"));
+  const std::string backend = row.text("backend");
+  c.provider =
+      backend.empty() ? measurement_of(c.kind, row.text("source")).library : library_of(backend);
+  if (c.provider.empty()) c.provider = "trtllm";
+  e.unfused = c.provider == "pytorch";  // which has no kernels for it
+  l.routing.independent = c.protocol.chosen == Chosen::even;
   c.family =
       join({c.device, row.text("hidden"), row.text("ffn"), row.text("experts"), row.text("topk")});
   c.kernel = e;
@@ -152,7 +168,7 @@ void read_collective(RowReader& row, Case& c) {
   c.provider = row.text("library");
   const std::string op = row.text("collective");
   if (!parse_enum(op, k.op)) c.unsupported = "collective '" + op + "' is not modelled";
-  k.group.ranks = static_cast<int>(row.number("gpus", 1, 1e7));
+  k.group.ranks = row.whole("gpus", 1, 1e7);
   const double nodes = row.number_or("nodes", 0, 0, 1e7);
   if (nodes >= 1) {
     k.group.per_node = std::max(1, static_cast<int>(k.group.ranks / nodes));

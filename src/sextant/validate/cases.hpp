@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,15 +30,21 @@ enum class Phase : std::uint8_t { prefill, decode, backward, mixed };
 constexpr auto names_of(Phase) {
   return std::array<std::string_view, 4>{"prefill", "decode", "backward", "mixed"};
 }
+/// What was timed: the kernel of attention alone, or with it the rotation of queries and keys and
+/// the append to the cache.
+enum class Timed : std::uint8_t { kernel, module };
+constexpr auto names_of(Timed) { return std::array<std::string_view, 2>{"kernel", "module"}; }
 struct AttentionCase {
   AttentionShape shape;
   Phase phase = Phase::prefill;
+  std::optional<Timed> scope;  ///< nothing: as the library has it
   double decoding = 0;  ///< requests beside the prompt of a mixed phase, and their tokens each
   double decode_context = 0;
 };
 struct LatentCase {
   LatentShape shape;
   Phase phase = Phase::prefill;
+  std::optional<Timed> scope;
 };
 struct ExpertsCase {
   ExpertLayer layer;

@@ -5,6 +5,26 @@
 #include <cmath>
 
 namespace sextant {
+namespace {
+
+/// What a module does before the kernel of attention where that does not do it itself: it rotates
+/// queries and keys, and puts keys and values into the cache.
+KernelCost with_module(const KernelCost& attention, const Chip& chip, const Kernels& kernels,
+                       double tokens, double rotated, double cached, double cache_bytes) {
+  const auto stream_of = [&](StreamOp op, double cols, double bytes) {
+    return stream(chip, kernels.stream[op], moving(op, tokens, cols, bytes));
+  };
+  return then(then(stream_of(StreamOp::add, rotated, 4),
+                   stream_of(StreamOp::copy, cached, 2 + cache_bytes)),
+              attention);
+}
+
+bool adds_module(std::optional<Timed> scope, const Kernels& kernels) {
+  return scope == Timed::module && !kernels.whole_module;
+}
+
+}  // namespace
+
 KernelCost evaluate_kernel(const GemmCase& c, const Chip& chip, const Kernels& kernels, Load load) {
   const KernelCost multiply =
       at_power(chip, c.shape.type, load, [&](Hertz clock) { return gemm(chip, c.shape, clock); });
@@ -102,7 +122,11 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
           const double token = (l.shape.latent + l.shape.rope) * element_bytes(l.shape.cache_type);
           l.shape.cache_hit = weight_residency(
               c.protocol, Bytes(l.shape.batch * l.shape.context * token), Bytes(0), chip.l2_shared);
-          return evaluate_kernel(l, chip, kernels, load);
+          const KernelCost cost = evaluate_kernel(l, chip, kernels, load);
+          if (!adds_module(l.scope, kernels)) return cost;
+          return with_module(cost, chip, kernels, l.shape.batch * l.shape.queries,
+                             (l.shape.heads + 1) * l.shape.rope, l.shape.latent + l.shape.rope,
+                             element_bytes(l.shape.cache_type));
         } else if constexpr (std::is_same_v<T, AttentionCase>) {
           AttentionCase a = kernel;
           const AttentionShape& s = a.shape;
@@ -115,7 +139,10 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
           if (a.phase == Phase::backward) {
             cost.time = Seconds(smooth_max(cost.time.value, c.protocol.host_backward.value));
           }
-          return cost;
+          if (!adds_module(a.scope, kernels)) return cost;
+          return with_module(cost, chip, kernels, s.batch * s.queries + a.decoding,
+                             (s.heads + s.kv_heads) * s.head_dim,
+                             s.kv_heads * (s.head_dim + s.value_dim), element_bytes(s.cache_type));
         } else {
           return evaluate_kernel(kernel, chip, kernels, load);
         }

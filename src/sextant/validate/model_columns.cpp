@@ -34,6 +34,7 @@ ModelColumns read_model_columns(RowReader& row, const std::string& name) {
   m.vocab = row.whole_or("vocab", 0, 0, count_limit);
   m.experts = row.whole_or("experts", 0, 0, 1e6);
   m.topk = row.whole_or("topk", 0, 0, 1e6);
+  if (!row.text("dense_layers").empty()) m.dense_layers = row.whole("dense_layers", 0, 1e5);
   if (!row.text("mlp").empty()) m.mlp = row.choice("mlp", Mlp::gelu);
   if (!row.text("tied").empty()) m.tied = row.whole_or("tied", 0, 0, 1) != 0;
   if (name.empty() && !m.complete()) {
@@ -44,8 +45,11 @@ ModelColumns read_model_columns(RowReader& row, const std::string& name) {
 
 std::vector<Setting> settings_of(const ModelColumns& given) {
   std::vector<Setting> all;
+  const auto set = [&](const char* field, std::string value) {
+    all.push_back({std::string("model.") + field, std::move(value)});
+  };
   const auto take = [&](const char* field, int value) {
-    if (value > 0) all.push_back({std::string("model.") + field, std::to_string(value)});
+    if (value > 0) set(field, std::to_string(value));
   };
   take("layers", given.layers);
   take("hidden", given.hidden);
@@ -55,8 +59,9 @@ std::vector<Setting> settings_of(const ModelColumns& given) {
   take("vocab", given.vocab);
   take("experts.count", given.experts);
   take("experts.topk", given.topk);
-  if (given.mlp) all.push_back({"model.mlp", std::string(name_of(*given.mlp))});
-  if (given.tied) all.push_back({"model.tied", *given.tied ? "true" : "false"});
+  if (given.dense_layers) set("experts.dense_layers", std::to_string(*given.dense_layers));
+  if (given.mlp) set("mlp", std::string(name_of(*given.mlp)));
+  if (given.tied) set("tied", *given.tied ? "true" : "false");
   return all;
 }
 

@@ -22,6 +22,7 @@ struct ModelColumns {
   int vocab = 0;
   int experts = 0;
   int topk = 0;
+  std::optional<int> dense_layers;
   std::optional<Mlp> mlp;
   std::optional<bool> tied;
   /// Enough to build a model without a preset.

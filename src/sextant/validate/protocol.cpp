@@ -52,19 +52,20 @@ Adapters adapters_of(const Measurement& measurement, std::string_view network,
     if (system.starts_with(a.system)) return a;
   }
   Adapters a;
-  // COUNTxRATEGb/s
+  // COUNTxRATEGb/s, or GB/s
   const std::size_t times = network.find('x');
-  const std::size_t unit = network.find("Gb/s");
+  const std::size_t bits = network.find("Gb/s");
+  const std::size_t unit = std::min(bits, network.find("GB/s"));
   if (times == std::string_view::npos || unit == std::string_view::npos || times + 1 >= unit) {
     return a;
   }
   std::size_t first = times;
   while (first > 0 && network[first - 1] >= '0' && network[first - 1] <= '9') --first;
   const auto count = parse_number(network.substr(first, times - first));
-  const auto gigabits = parse_number(network.substr(times + 1, unit - times - 1));
-  if (count && gigabits && *count >= 1 && *count <= 1e4 && *gigabits > 0 && *gigabits <= 1e6) {
+  const auto giga = parse_number(network.substr(times + 1, unit - times - 1));
+  if (count && giga && *count >= 1 && *count <= 1e4 && *giga > 0 && *giga <= 1e6) {
     a.count = static_cast<int>(*count);
-    a.rate = BytesPerSecond(*gigabits * 1e9 / 8);
+    a.rate = BytesPerSecond(*giga * 1e9 / (unit == bits ? 8 : 1));
   }
   return a;
 }

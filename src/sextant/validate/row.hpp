@@ -2,8 +2,10 @@
 // Reading the cells of one row of a case file; every problem is collected with its place.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,20 +51,17 @@ class RowReader {
     return *value;
   }
   /// Sizes: positive whole numbers.
-  double size(std::string_view column) { return number(column, 1, 1e12); }
-  double size_or(std::string_view column, double fallback) {
-    return number_or(column, fallback, 1, 1e12);
+  double size(std::string_view column) { return size_or(column, std::nullopt); }
+  double size_or(std::string_view column, std::optional<double> fallback) {
+    return integral(column, fallback, 1, 1e12);
   }
 
   /// A whole number that fits an int.
   int whole(std::string_view column, double low, double high) {
-    return whole_or(column, std::optional<double>{}, low, high);
+    return whole_or(column, std::nullopt, low, high);
   }
   int whole_or(std::string_view column, std::optional<double> fallback, double low, double high) {
-    const double value = number_or(column, fallback, low, high);
-    if (value == std::floor(value)) return static_cast<int>(value);
-    problem(column, "expected a whole number, got '" + text(column) + "'");
-    return static_cast<int>(low);
+    return static_cast<int>(integral(column, fallback, low, high));
   }
 
   template <NamedEnum E>
@@ -74,6 +73,17 @@ class RowReader {
     for (const std::string_view n : names_of(E{})) names.emplace_back(n);
     problem(column, "unknown value '" + cell + "'", did_you_mean(cell, names));
     return fallback;
+  }
+
+  /// All cells but those of some columns: what distinguishes one row from another beside them.
+  std::string without(std::initializer_list<std::string_view> columns) const {
+    std::string all;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const std::string_view name = table_.header()[i];
+      if (std::find(columns.begin(), columns.end(), name) != columns.end()) continue;
+      all.append(cells_[i]).push_back('|');
+    }
+    return all;
   }
 
   void problem(std::string_view column, std::string message, std::string hint = "") {
@@ -91,6 +101,14 @@ class RowReader {
   }
 
  private:
+  double integral(std::string_view column, std::optional<double> fallback, double low,
+                  double high) {
+    const double value = number_or(column, fallback, low, high);
+    if (value == std::floor(value)) return value;
+    problem(column, "expected a whole number, got '" + text(column) + "'");
+    return low;
+  }
+
   const CsvTable& table_;
   std::size_t row_;
   std::span<const std::string_view> cells_;

@@ -13,20 +13,34 @@ constexpr double requests_a_user = 10;
 
 Precision sixteen_bit(Precision p) { return p == Precision::fp16 ? Precision::bf16 : p; }
 
+/// A pool of engines: columns that begin with its name, and where these are empty those of all.
 Strategy read_engine(RowReader& row, const std::string& prefix, Precision precision) {
   Strategy s;
-  s.tp = row.whole_or(prefix + "tp", 1, 1, 1e6);
-  s.pp = row.whole_or(prefix + "pp", 1, 1, 1e6);
-  s.dp = row.whole_or(prefix + "dp", 1, 1, 1e6);
-  s.ep = row.whole_or(prefix + "ep", 1, 1, 1e6);
+  const auto degree = [&](const std::string& column) {
+    const int all = row.whole_or(column, 1, 1, 1e6);
+    return prefix.empty() ? all : row.whole_or(prefix + column, all, 1, 1e6);
+  };
+  s.tp = degree("tp");
+  s.pp = degree("pp");
+  s.dp = degree("dp");
+  s.ep = degree("ep");
   s.precision = precision;
   return s;
 }
 
-void read_engines(RowReader& row, ServingCase& c) {
+void read_engines(RowReader& row, ServingCase& c, std::string& unsupported) {
   const Precision precision = sixteen_bit(row.choice("precision", Precision::bf16));
   c.decode_workers = row.whole_or("decode_workers", 0, 0, 1e6);
   const bool split = c.decode_workers > 0;
+  for (const std::string pool : {"prefill_", "decode_"}) {
+    for (const char* column : {"workers", "tp", "pp", "dp", "ep"}) {
+      if (split || row.number_or(pool + column, 0, 0, 1e6) == 0) continue;
+      unsupported = pool + column + " is of two pools of engines, and there are no decode_workers";
+    }
+  }
+  if (split && row.whole_or("replicas", 1, 1, 1e6) > 1) {
+    unsupported = "replicas of two pools are not modelled: give all their workers";
+  }
   c.strategy = read_engine(row, split ? "prefill_" : "", precision);
   c.workers = split ? row.whole("prefill_workers", 1, 1e6) : row.whole_or("replicas", 1, 1, 1e6);
   if (split) c.decode = read_engine(row, "decode_", precision);
@@ -104,7 +118,7 @@ ServingCase read_serving_case(RowReader& row, const std::string& file, const Pro
   c.columns = read_model_columns(row, c.model);
   const std::string metric = row.text("metric");
   if (!parse_enum(metric, c.metric)) unsupported = "metric '" + metric + "' is not modelled";
-  read_engines(row, c);
+  read_engines(row, c, unsupported);
   Traffic& t = c.traffic;
   t.arrivals = row.choice("arrivals", Arrivals::poisson);
   if (!row.text("trace").empty()) {
@@ -124,45 +138,8 @@ ServingCase read_serving_case(RowReader& row, const std::string& file, const Pro
   const Measurement& habits = measurement_of("serving", row.text("source"));
   c.settings = settings_of(habits, row, c);
   c.held = held_in(habits, row, c);
-  for (const char* column : {"system",
-                             "runtime",
-                             "version",
-                             "model",
-                             "layers",
-                             "hidden",
-                             "precision",
-                             "kv_precision",
-                             "tp",
-                             "pp",
-                             "dp",
-                             "ep",
-                             "replicas",
-                             "token_budget",
-                             "max_requests",
-                             "cache_tokens",
-                             "arrivals",
-                             "rate",
-                             "concurrency",
-                             "requests",
-                             "trace",
-                             "input",
-                             "output",
-                             "length_ratio",
-                             "until",
-                             "prefill_workers",
-                             "prefill_tp",
-                             "prefill_pp",
-                             "prefill_dp",
-                             "prefill_ep",
-                             "decode_workers",
-                             "decode_tp",
-                             "decode_pp",
-                             "decode_dp",
-                             "decode_ep"}) {
-    c.run += row.text(column) + '|';
-  }
-  c.run += std::to_string(t.length_ratio);
-  for (const Setting& x : c.settings) c.run += '|' + x.path + '=' + x.value;
+  // Rows of one run differ in what was measured alone.
+  c.run = row.without({"id", "metric", "measured"});
   return c;
 }
 

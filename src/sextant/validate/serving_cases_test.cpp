@@ -35,6 +35,39 @@ TEST(ServingCases, MetricsOfARunComeFromOneSimulation) {
   EXPECT_EQ(r[3].unsupported, "metric 'jitter_seconds' is not modelled");
 }
 
+// A run is shared by rows that differ in nothing but what was measured.
+TEST(ServingCases, RowsOfOtherModelsAreOtherRuns) {
+  Catalogue catalogue;
+  const auto r = validate(
+      read_cases(parse_csv(
+          "id,kind,metric,measured,source,system,runtime,model,arrivals,concurrency,input,output,"
+          "ffn\n"
+          "a,serving,tpot_p50_seconds,1,me,dgx-h100,vllm,llama3-8b,closed,8,512,64,14336\n"
+          "b,serving,tpot_p50_seconds,1,me,dgx-h100,vllm,llama3-8b,closed,8,512,64,7168\n",
+          "mine.csv")),
+      catalogue);
+  EXPECT_LT(r[1].predicted, 0.9 * r[0].predicted);
+}
+
+TEST(ServingCases, TwoPoolsAreSaidWhole) {
+  const std::string start = "a,serving,dgx-h100,vllm,llama3.1-8b,fp8,";
+  const std::string traffic = ",closed,8,512,64,,,";
+  const std::string end = ",tpot_p50_seconds,0.005,me\n";
+  const auto r = results_of(start + "2" + traffic + ",,2," + end +   // no decode_workers
+                            start + "2" + traffic + ",,,2" + end +   // nor here
+                            start + traffic + "1,2,1,2" + end +      // each its own degrees
+                            start + "2" + traffic + "1,,1," + end +  // or both that of all
+                            start + "1" + traffic + "1,2,1,2" + end);
+  ASSERT_EQ(r.size(), 5U);
+  EXPECT_EQ(r[0].unsupported,
+            "prefill_workers is of two pools of engines, and there are no decode_workers");
+  EXPECT_EQ(r[1].unsupported,
+            "prefill_tp is of two pools of engines, and there are no decode_workers");
+  EXPECT_EQ(r[2].unsupported, "");
+  EXPECT_EQ(r[3].predicted, r[2].predicted);
+  EXPECT_EQ(r[4].predicted, r[2].predicted);
+}
+
 TEST(ServingCases, TracesStandBesideTheCases) {
   const test::Folder folder;
   write_file_atomically(folder.path("t.csv"), "arrival,input,output\n0,100,10\n0.5,100,10\n");

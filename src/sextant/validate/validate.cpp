@@ -78,6 +78,12 @@ const Lowered& lowered(std::map<const T*, Lowered>& cache, const T* spec) {
   return found != cache.end() ? found->second : cache.emplace(spec, lower(*spec)).first->second;
 }
 
+std::optional<Timed> scope_of(const Case& c) {
+  if (const auto* a = std::get_if<AttentionCase>(&c.kernel)) return a->scope;
+  const auto* l = std::get_if<LatentCase>(&c.kernel);
+  return l != nullptr ? l->scope : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& catalogue,
@@ -102,6 +108,9 @@ std::vector<CaseResult> validate(const std::vector<Case>& cases, Catalogue& cata
     const Kernels* kernels =
         device != nullptr ? catalogue.kernels(c.provider, *device, reason) : nullptr;
     if (kernels == nullptr) return unpredicted(c, reason);
+    if (kernels->whole_module && scope_of(c) == Timed::kernel) {
+      return unpredicted(c, "attention of " + c.provider + " is known as a whole module alone");
+    }
     return result_of(c, evaluate_case(c, lowered(chips, device), *kernels));
   };
   for (std::size_t i = 0; i < cases.size(); ++i) {

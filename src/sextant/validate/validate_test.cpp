@@ -76,6 +76,95 @@ TEST(Cases, WhatCannotBeExpressedIsCountedNotDropped) {
   EXPECT_EQ(a.unsupported, 4);
 }
 
+TEST(Cases, SizesAreWhole) {
+  EXPECT_THAT(error_of(header + "a,gemm,h100-sxm,bf16,1.5,5,7,seconds,1e-5,me\n"),
+              HasSubstr("m: expected a whole number, got '1.5'"));
+  EXPECT_EQ(error_of(header + "a,gemm,h100-sxm,bf16,2.0,5,7,seconds,1e-5,me\n"), "no error");
+}
+
+std::vector<CaseResult> attention_results(const std::string& rows) {
+  Catalogue catalogue;
+  return validate(cases_of("id,kind,metric,measured,source,device,attention,phase,backend,scope,"
+                           "causal,batch,heads,kv_heads,head_dim,q_len,kv_len,prefill_tokens\n" +
+                           rows),
+                  catalogue);
+}
+
+// What was timed is said by the row: a library of bare kernels needs two more for a module.
+TEST(Cases, TheScopeOfAttentionCounts) {
+  const std::string start = "a,attention,seconds,1,me,h200-sxm,,";
+  const std::string shape = ",1,4,32,8,128,";
+  const auto r = attention_results(
+      start + "prefill,flash,kernel" + shape + "512,512,\n" + start + "prefill,flash,module" +
+      shape + "512,512,\n" + start + "prefill,flash," + shape + "512,512,\n" + start +
+      "decode,trtllm,module" + shape + "1,512,\n" + start + "decode,trtllm," + shape + "1,512,\n" +
+      start + "decode,trtllm,kernel" + shape + "1,512,\n");
+  ASSERT_EQ(r.size(), 6U);
+  EXPECT_GT(r[1].predicted, 1.02 * r[0].predicted);
+  EXPECT_LT(r[1].predicted, 2 * r[0].predicted);
+  EXPECT_EQ(r[2].predicted, r[0].predicted);
+  EXPECT_EQ(r[3].predicted, r[4].predicted);
+  EXPECT_EQ(r[5].unsupported, "attention of trtllm is known as a whole module alone");
+  const auto latent = [&](const char* scope) {
+    return attention_results(std::string("a,attention,seconds,1,me,h200-sxm,mla,decode,flash,") +
+                             scope + ",1,8,16,,,1,1024,\n")[0]
+        .predicted;
+  };
+  EXPECT_GT(latent("module"), latent("kernel"));
+}
+
+TEST(Cases, AttentionThatCannotBeIsSaidSo) {
+  const std::string start = "a,attention,seconds,1,me,h200-sxm,";
+  const auto r = attention_results(
+      start + "mla,mixed,trtllm,,1,4,32,,,,,512\n" + start + "mla,prefill,trtllm,,0,4,32,,,9,9,\n" +
+      start + ",mixed,flash,,0,,32,8,128,,,512\n" + start + "hash,prefill,,,1,4,32,8,128,9,9,\n" +
+      start + ",prefill,,,1,4,8,32,128,9,9,\n" + start + ",prefill,,,1,4,32,8,128,9,4,\n" + start +
+      ",prefill,,,0,4,32,8,128,9,4,\n" + start + "gqa,prefill,,,1,4,32,8,128,9,9,\n");
+  ASSERT_EQ(r.size(), 8U);
+  EXPECT_EQ(r[0].unsupported, "mixed latent attention is not modelled");
+  EXPECT_EQ(r[1].unsupported, "latent attention that is not causal is not modelled");
+  EXPECT_EQ(r[2].unsupported, "mixed attention that is not causal is not modelled");
+  EXPECT_EQ(r[3].unsupported, "attention 'hash' is not modelled");
+  EXPECT_EQ(r[4].unsupported, "more kv_heads than heads");
+  EXPECT_THAT(r[5].unsupported, HasSubstr("more queries than"));
+  EXPECT_EQ(r[6].unsupported, "");  // each looks at all
+  EXPECT_EQ(r[7].unsupported, "");
+}
+
+// By the row, or by the habits of its source: not by code that knows sources.
+TEST(Cases, ExpertsRunInTheLibraryThatIsSaid) {
+  const auto c = cases_of(
+      "id,kind,metric,measured,source,device,dtype,tokens,hidden,ffn,topk,experts,backend,chosen\n"
+      "a,experts,seconds,1,me,h200-sxm,bf16,64,2048,768,8,128,,\n"
+      "b,experts,seconds,1,me,h200-sxm,bf16,64,2048,768,8,128,pytorch,even\n"
+      "c,experts,seconds,1,\"one H200, PyTorch 2.11\",h200-sxm,bf16,64,2048,768,8,128,,\n"
+      "d,experts,seconds,1,me,h200-sxm,bf16,64,2048,768,200,128,,\n");
+  const auto fused = [&](std::size_t i) { return !std::get<ExpertsCase>(c[i].kernel).unfused; };
+  EXPECT_TRUE(fused(0));
+  EXPECT_FALSE(fused(1));
+  EXPECT_FALSE(fused(2));
+  EXPECT_EQ(c[3].unsupported, "topk is more than all experts");
+  Catalogue catalogue;
+  const auto r = validate(c, catalogue);
+  EXPECT_EQ(r[1].predicted, r[2].predicted);
+  EXPECT_NE(r[0].predicted, r[1].predicted);
+}
+
+TEST(Cases, DenseLayersOfExpertsAreTheRowsOwn) {
+  Catalogue catalogue;
+  const auto r = validate(
+      cases_of(
+          "id,kind,metric,measured,source,system,runtime,model,gpus,ep,batch,seq,dense_layers\n"
+          "a,train,step_seconds,1,me,dgx-h100,megatron-core,mixtral-8x7b,8,8,8,4096,\n"
+          "b,train,step_seconds,1,me,dgx-h100,megatron-core,mixtral-8x7b,8,8,8,4096,16\n"
+          "c,train,step_seconds,1,me,dgx-h100,megatron-core,llama3-8b,8,,8,4096,0\n"
+          "d,train,step_seconds,1,me,dgx-h100,megatron-core,llama3-8b,8,,8,4096,4\n"),
+      catalogue);
+  EXPECT_LT(r[1].predicted, 0.9 * r[0].predicted);
+  EXPECT_EQ(r[2].unsupported, "");
+  EXPECT_THAT(r[3].unsupported, HasSubstr("dense model"));
+}
+
 TEST(Accuracy, IsWhatItsNamesSay) {
   std::vector<CaseResult> r;
   for (const double e : {-0.1, 0.2, 0.3, -0.4, 1.0}) r.push_back({.group = "g", .error = e});
@@ -132,6 +221,8 @@ TEST(Protocol, NetworksAreReadWhereTheyAreStated) {
   EXPECT_EQ(efa.count, 4);
   EXPECT_EQ(efa.rate, BytesPerSecond(12.5e9));
   EXPECT_EQ(adapters_of(unknown, "RDMA, 8x100Gb/s", "dgx-a100").count, 8);
+  EXPECT_EQ(adapters_of(unknown, "8x50GB/s EFA v4 per node", "dgx-b200").rate,
+            BytesPerSecond(50e9));
   EXPECT_EQ(adapters_of(vidur, "inter-node (see Vidur)", "dgx-a100").count, 4);
   for (const char* text : {"", "not stated", "1x HDR IB per GPU", "x", "xGb/s", "Gb/s x"}) {
     EXPECT_EQ(adapters_of(unknown, text, "dgx-h100").count, 0) << text;
