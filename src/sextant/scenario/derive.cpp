@@ -35,6 +35,7 @@ std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy&
   if (s.dp == 0) {
     s.dp = in.gpus > 0 ? static_cast<int>(std::max(1.0, std::floor(in.gpus / others))) : 1;
   }
+  if (in.alone) p.runtime.overlap = {};
   if (trains) {
     derive_training(in, p, s);
   } else {

@@ -39,6 +39,7 @@ struct Inputs {
   Training training{.batch = 0, .seq = 0};
   Serving serving;
   bool allow_long = false;
+  bool alone = false;  ///< nothing runs beside computing, whatever the runtime does: cases say it
   Said said;
 };
 

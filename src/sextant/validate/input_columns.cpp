@@ -48,6 +48,11 @@ Inputs read_input_columns(RowReader& row, Task task,
     if (!needed && row.text(slot.name).empty()) continue;
     std::visit(CellReader{row, slot}, slot.target);
   }
+  const std::string overlap = task == Task::train ? row.text("overlap") : "";
+  inputs.alone = overlap == "none";
+  if (!overlap.empty() && !inputs.alone) {
+    row.problem("overlap", "unknown value '" + overlap + "'", "'none', or as the runtime does");
+  }
   // Sequence parallelism beside one tensor-parallel rank and chunks of one stage change nothing;
   // sources write them so.
   Strategy& s = inputs.strategy;

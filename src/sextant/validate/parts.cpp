@@ -25,6 +25,17 @@ bool attend_by(std::string_view backend, Runtime& runtime) {
   return backend == "flash" || backend == "cudnn";
 }
 
+/// The columns of a row over a preset. Experts of a model that has none are as wide as its MLP.
+std::vector<Setting> columns_of(const ModelColumns& given, const std::string& name,
+                                Catalogue& catalogue) {
+  std::vector<Setting> all = settings_of(given);
+  std::string reason;
+  const Model* preset = given.experts > 0 ? catalogue.model(name, reason) : nullptr;
+  if (preset == nullptr || preset->experts.count > 0) return all;
+  all.push_back({"model.experts.ffn", std::to_string(given.ffn > 0 ? given.ffn : preset->ffn)});
+  return all;
+}
+
 }  // namespace
 
 std::optional<Parts> find_parts(const PartNames& names, Catalogue& catalogue, std::string& reason) {
@@ -47,7 +58,8 @@ std::optional<Parts> find_parts(const PartNames& names, Catalogue& catalogue, st
     if (!reason.empty()) return std::nullopt;
     return parts;
   }
-  const Model* model = catalogue.model(names.model, reason, settings_of(names.columns));
+  const Model* model =
+      catalogue.model(names.model, reason, columns_of(names.columns, names.model, catalogue));
   if (model == nullptr) return std::nullopt;
   parts.model = *model;
   return parts;

@@ -165,6 +165,31 @@ TEST(Cases, DenseLayersOfExpertsAreTheRowsOwn) {
   EXPECT_THAT(r[3].unsupported, HasSubstr("dense model"));
 }
 
+TEST(Cases, ExpertsOfADensePresetAreAsWideAsItsMlp) {
+  Catalogue catalogue;
+  const auto r = validate(
+      cases_of(
+          "id,kind,metric,measured,source,system,runtime,model,gpus,batch,seq,experts,topk,ffn\n"
+          "a,train,model_tflops_per_gpu,1,me,dgx-h100,megatron-core,mistral-7b,8,8,512,8,2,\n"
+          "b,train,model_tflops_per_gpu,1,me,dgx-h100,megatron-core,mixtral-8x7b,8,8,512,,,\n"
+          "c,train,model_tflops_per_gpu,1,me,dgx-h100,megatron-core,mistral-7b,8,8,512,8,2,7168\n"),
+      catalogue);
+  EXPECT_EQ(r[0].unsupported, "");
+  EXPECT_DOUBLE_EQ(r[0].predicted, r[1].predicted);
+  EXPECT_LT(r[2].predicted, r[1].predicted);
+}
+
+TEST(Cases, OverlapOfNoneIsNone) {
+  const std::string columns =
+      "id,kind,metric,measured,source,system,runtime,model,gpus,zero,batch,seq,overlap\n";
+  const std::string row =
+      "a,train,step_seconds,1,me,dgx-h100,megatron-core,llama3-8b,32,1,32,4096,";
+  Catalogue catalogue;
+  const auto r = validate(cases_of(columns + row + "\n" + row + "none\n"), catalogue);
+  EXPECT_GT(r[1].predicted, 1.05 * r[0].predicted);
+  EXPECT_THAT(error_of(columns + row + "some\n"), HasSubstr("overlap: unknown value 'some'"));
+}
+
 TEST(Accuracy, IsWhatItsNamesSay) {
   std::vector<CaseResult> r;
   for (const double e : {-0.1, 0.2, 0.3, -0.4, 1.0}) r.push_back({.group = "g", .error = e});
