@@ -98,6 +98,23 @@ TEST(Presets, EveryDeviceHasASystem) {
   EXPECT_THAT(used, IsSupersetOf(devices));
 }
 
+// What a system is trained and served with where nobody says it has to exist on its devices.
+TEST(Presets, UsualRuntimesRunOnTheirDevices) {
+  for (const std::string& name : preset_names(PresetKind::system)) {
+    SCOPED_TRACE(name);
+    const System s = load_system(name);
+    EXPECT_TRUE(load_runtime(s.trained_with).trains);
+    EXPECT_TRUE(load_runtime(s.served_with).serves);
+    // CUDA from Volta on; Grace is a CPU.
+    const bool cuda = s.device.vendor == "NVIDIA" && s.device.name != "grace" &&
+                      s.device.name != "p4" && s.device.name != "p100";
+    if (cuda) continue;
+    EXPECT_NE(s.trained_with, "megatron-core");
+    EXPECT_NE(s.served_with, "trtllm");
+    EXPECT_NE(s.served_with, "vllm");
+  }
+}
+
 TEST(Presets, FabricsReachFurtherOutwards) {
   for (const std::string& name : preset_names(PresetKind::system)) {
     SCOPED_TRACE(name);
