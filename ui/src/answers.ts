@@ -1219,8 +1219,8 @@ export type TrafficAnswer = {
   latency_seconds: Percentiles;
   uncertainty: Uncertainty;
   first_token_uncertainty: Uncertainty;
-  dollars_per_million_tokens?: number;
-  dollars_per_million_tokens_in_and_out?: number;
+  dollars_per_million_tokens: number;
+  dollars_per_million_tokens_in_and_out: number;
   simulated_requests_per_second: number;
   memory: TrafficMemory;
   slowest: SlowRequest[];

@@ -10,6 +10,7 @@
 #include "sextant/io/text.hpp"
 #include "sextant/io/traces.hpp"
 #include "sextant/options/settings.hpp"
+#include "sextant/scenario/prices.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
@@ -45,11 +46,22 @@ class TrafficReader {
   }
 
  private:
+  /// vLLM, but on systems that have something else to serve with.
+  std::string usual_engine() const {
+    try {
+      const std::string own = load_system(o_.system, {}, common_.lookup).served_with;
+      if (own != System().served_with) return own;
+    } catch (const InputError&) {
+      // The scenario says what is wrong with it, and all else.
+    }
+    return "vllm";
+  }
+
   Scenario engine(const Degrees& d) const {
     Question q{.task = Task::infer,
                .model = o_.model,
                .system = o_.system,
-               .runtime = o_.runtime.empty() ? PresetRef{"vllm"} : o_.runtime,
+               .runtime = o_.runtime.empty() ? PresetRef{usual_engine()} : o_.runtime,
                .settings = settings_of(common_, setting_roots()),
                .notes = o_.notes,
                .lookup = common_.lookup};
@@ -201,7 +213,13 @@ void TrafficReader::read_cluster() {
   c.pool = pool_of(s, count(split_ ? "--prefill-workers" : "--replicas",
                             split_ ? o_.prefill_workers : o_.replicas, 1));
   connect(c);
-  if (!o_.price.empty()) x_.price = read_price(o_.price, s.system.device.name, flags_.problems);
+  if (!o_.price.empty()) {
+    x_.price = read_price(o_.price, s.system.device.name, flags_.problems);
+  } else {
+    DevicePrice price = public_price(s.system.device.name);
+    x_.price = price.dollars_per_hour;
+    assume(std::move(price.assumption));
+  }
   const EngineLimits& l = c.pool.limits;
   if (!o_.token_budget) assume(fmt::format("token budget {} a step", l.token_budget));
   if (!o_.max_requests) assume(fmt::format("{} requests at a time at most", l.max_requests));
@@ -211,7 +229,7 @@ void TrafficReader::read_cluster() {
 
 void TrafficReader::say_requests() {
   const Traffic& t = x_.traffic;
-  if (o_.runtime.empty()) assume("runtime vllm");
+  if (o_.runtime.empty()) assume("runtime " + x_.scenario.problem.runtime.name);
   if (t.trace == nullptr) {
     if (!o_.input) assume(fmt::format("input {}", t.input));
     if (!o_.output) assume(fmt::format("output {}", t.output));
