@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 # Targets share build folders, so they run one after another; Ninja uses all cores inside each.
 .NOTPARALLEL:
-.PHONY: help build run test bare bench docs site pictures packages wheel accuracy format tidy fuzz clean
+.PHONY: help build run test bare bench docs site pictures packages wheel intervals accuracy format tidy fuzz clean
 
 # Ninja's counter on a terminal, its silence in a log.
 QUIET := $(shell [ -t 1 ] || echo -- --quiet)
@@ -63,6 +63,9 @@ wheel: ## a wheel for pip, in build/packages, for this machine's Python
 	  tools/wheel.py build/python/sextant $$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' build/CMakeCache.txt) build/packages
 
 # Measurements are other people's, so they are not in the repository.
+intervals: build ## presets/errors anew: how far off predictions are, from CASES=FOLDER and what ships of scenarios it lacks
+	@python3 tools/intervals.py build/sextant $(CASES)/*.csv cases/h200-single-models.csv cases/h200-single-experts.csv
+
 accuracy: build ## docs/accuracy.md anew, from the case files in CASES=FOLDER (minutes)
 	@tools/accuracy.py build/sextant "$(CASES)"
 

@@ -227,6 +227,10 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-a100", "llama.cpp", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int4});
   all.back().roots.push_back("kernel");
+  // Sums of 11 MB, which engines take into their own hands.
+  serve(world_of("mi300x-node", "vllm-rocm", "llama3.1-70b"), {.batch = 1, .input = 700},
+        {.tp = 8});
+  all.back().roots.push_back("collective");
   // Weights beyond the first memory, and half of them in a second one.
   World tiered = world_of("dgx-h100", "vllm", "llama2-70b");
   tiered.system.device.tier = {.kind = {},
