@@ -271,6 +271,7 @@ std::vector<Case> read_cases(const CsvTable& table) {
   for (std::size_t i = 0; i < table.rows(); ++i) {
     RowReader row(table, i, problems);
     cases.push_back(read_case(row, group, table.file()));
+    if (cases.back().unsupported.empty()) cases.back().unsupported = row.unknown();
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   return cases;

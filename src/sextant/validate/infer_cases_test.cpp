@@ -126,11 +126,20 @@ TEST(InferCases, MalformedCellsAreNamed) {
     EXPECT_THAT(e.what(), HasSubstr("layers, hidden, heads and vocab"));
     EXPECT_THAT(e.what(), HasSubstr("tp: expected a whole number, got '1.5'"));
     EXPECT_THAT(e.what(), HasSubstr("batch: expected a number, got 'x'"));
-    EXPECT_THAT(e.what(), HasSubstr("batching: unknown value 'often'"));
-    EXPECT_THAT(e.what(), HasSubstr("precision: unknown value 'fp17'"));
     EXPECT_THAT(e.what(), HasSubstr("output: expected a number, the cell is empty"));
     EXPECT_THAT(e.what(), HasSubstr("measured: expected a positive number"));
   }
+}
+
+// Other rows of the file are predicted all the same.
+TEST(InferCases, AWordNobodyKnowsRefusesItsRowAlone) {
+  const auto r = results_of(
+      "a,infer,dgx-a100,trtllm,llama2-7b,,,,4,often,200,100,fp17,,,,,tpot_seconds,1,me\n"
+      "b,infer,dgx-a100,trtllm,llama2-7b,,,,4,static,200,100,fp16,,,,,tpot_seconds,1,me\n");
+  EXPECT_THAT(r.at(0).unsupported, HasSubstr("precision: unknown value 'fp17'; did you mean"));
+  EXPECT_THAT(r[0].unsupported, HasSubstr("batching: unknown value 'often'"));
+  EXPECT_EQ(r[0].predicted, 0);
+  EXPECT_GT(r.at(1).predicted, 0);
 }
 
 TEST(InferCases, ASingleOneIsNotRefitted) {

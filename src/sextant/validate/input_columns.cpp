@@ -20,8 +20,7 @@ struct CellReader {
     if (at != e.names.end()) {
       return e.set(e.value, static_cast<std::size_t>(at - e.names.begin()));
     }
-    row.problem(slot.name, "unknown value '" + cell + "'",
-                did_you_mean(cell, {e.names.begin(), e.names.end()}));
+    row.unknown(slot.name, cell, did_you_mean(cell, {e.names.begin(), e.names.end()}));
   }
   void operator()(const StructRef&) const {
     std::vector<Diagnostic> problems;
@@ -51,7 +50,7 @@ Inputs read_input_columns(RowReader& row, Task task,
   const std::string overlap = task == Task::train ? row.text("overlap") : "";
   inputs.alone = overlap == "none";
   if (!overlap.empty() && !inputs.alone) {
-    row.problem("overlap", "unknown value '" + overlap + "'", "'none', or as the runtime does");
+    row.unknown("overlap", overlap, "'none', or as the runtime does");
   }
   // Sequence parallelism beside one tensor-parallel rank and chunks of one stage change nothing;
   // sources write them so.

@@ -71,9 +71,18 @@ class RowReader {
     if (cell.empty() || parse_enum(cell, value)) return value;
     std::vector<std::string> names;
     for (const std::string_view n : names_of(E{})) names.emplace_back(n);
-    problem(column, "unknown value '" + cell + "'", did_you_mean(cell, names));
+    unknown(column, cell, did_you_mean(cell, names));
     return fallback;
   }
+
+  /// A word nobody knows: the row cannot be predicted, others of its file can.
+  void unknown(std::string_view column, const std::string& cell, const std::string& hint) {
+    if (!unknown_.empty()) unknown_ += "; ";
+    unknown_.append(column).append(": unknown value '" + cell + "'");
+    if (!hint.empty()) unknown_ += "; " + hint;
+  }
+  /// All such words, or nothing.
+  const std::string& unknown() const { return unknown_; }
 
   /// All cells but those of some columns: what distinguishes one row from another beside them.
   std::string without(std::initializer_list<std::string_view> columns) const {
@@ -113,6 +122,7 @@ class RowReader {
   std::size_t row_;
   std::span<const std::string_view> cells_;
   std::vector<Diagnostic>& problems_;
+  std::string unknown_;
 };
 
 }  // namespace sextant

@@ -43,7 +43,6 @@ TEST(Cases, EveryProblemIsReportedWithItsPlace) {
                                      "a,gemm,h100-sxm,bf17,3,5,x,seconds,1e-5,me\n"
                                      "b,gemm,h100-sxm,bf16,0,5,7,seconds,-1,me\n");
   EXPECT_THAT(error, HasSubstr("folder/mine.csv:2:"));
-  EXPECT_THAT(error, HasSubstr("did you mean 'bf16'?"));
   EXPECT_THAT(error, HasSubstr("expected a number, got 'x'"));
   EXPECT_THAT(error, HasSubstr("folder/mine.csv:3:"));
 }
@@ -187,7 +186,8 @@ TEST(Cases, OverlapOfNoneIsNone) {
   Catalogue catalogue;
   const auto r = validate(cases_of(columns + row + "\n" + row + "none\n"), catalogue);
   EXPECT_GT(r[1].predicted, 1.05 * r[0].predicted);
-  EXPECT_THAT(error_of(columns + row + "some\n"), HasSubstr("overlap: unknown value 'some'"));
+  EXPECT_THAT(validate(cases_of(columns + row + "some\n"), catalogue).at(0).unsupported,
+              HasSubstr("overlap: unknown value 'some'"));
 }
 
 TEST(Accuracy, IsWhatItsNamesSay) {
