@@ -270,8 +270,8 @@ class ServingPass {
 
   /// Whether attention is two products around a softmax, not one kernel.
   bool in_pieces(const graph::Operator& op) const {
-    const graph::Mixer& x = op.mixer;
-    return op.kind == Kind::attention && !p_.runtime.fusion.attention && !x.latent && x.image <= 0;
+    const bool fused = p_.runtime.fusion.attention;
+    return op.kind == Kind::attention && !fused && may_be_pieces(op.mixer);
   }
 
   void activation(const graph::Operator& op, double tokens) {

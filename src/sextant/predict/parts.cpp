@@ -220,8 +220,8 @@ class Composer {
                2);
     }
     const bool unfused = !p_.runtime.fusion.attention || (x.sinks && !p_.kernels.sinks);
+    if (unfused && may_be_pieces(x)) return unfused_core(x);
     const bool of_text = x.sequence == 0 && x.image == 0;
-    if (unfused && !x.latent && of_text) return unfused_core(x);
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all && of_text;
     if (gather_heads) {
       exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,

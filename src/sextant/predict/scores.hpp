@@ -10,6 +10,12 @@
 
 namespace sextant {
 
+/// Attention of text to itself may be written so; that of images, and latent attention, is of the
+/// time when all of it is fused.
+inline bool may_be_pieces(const graph::Mixer& x) {
+  return !x.latent && x.sequence == 0 && x.image == 0;
+}
+
 /// Bytes of a score of 16 bits; of wider ones as many times more.
 struct ScorePiece {
   const char* name;

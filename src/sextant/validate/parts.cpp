@@ -16,13 +16,12 @@ namespace {
 /// Another attention than the runtime's own; false where nobody knows it.
 bool attend_by(std::string_view backend, Runtime& runtime) {
   if (backend.empty()) return true;
-  Fusion& fusion = runtime.fusion;
-  fusion.attention = backend != "eager";
+  runtime.fusion.attention = backend != "eager";
   // Written in plain PyTorch, one operator after the other.
-  if (!fusion.attention) return fusion.softmax_heads = 0, true;
+  if (backend == "eager") runtime.fusion.softmax_heads = 0;
+  if (backend == "cudnn") runtime.kernels = backend;
   // FlashAttention is what kernel libraries have where nothing else is said.
-  if (backend == "cudnn") runtime.kernels = library_of("cudnn");
-  return backend == "flash" || backend == "cudnn";
+  return backend == "eager" || backend == "flash" || backend == "cudnn";
 }
 
 /// The columns of a row over a preset. Experts of a model that has none are as wide as its MLP.
