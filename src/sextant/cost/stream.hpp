@@ -18,9 +18,11 @@ struct Stream {
 /// Bytes a streaming operator moves, each tensor once; adamw keeps all states in fp32.
 Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type);
 
-/// An operator of a kind that moves so many bytes for each of rows x cols elements. Work follows
-/// the bytes: a gradient that moves twice as much also computes twice as much.
-inline Stream moving(StreamOp op, double rows, double cols, double bytes) {
+/// An operator of a kind that moves so many bytes for each of rows x cols elements of 16 bits, of
+/// wider ones as many times more. Work follows the bytes: a gradient that moves twice as much also
+/// computes twice as much.
+inline Stream moving(StreamOp op, double rows, double cols, double bytes, double element = 2) {
+  bytes *= element / 2;
   const double usual = stream_bytes(op, 1, 1, Precision::bf16).value;
   return {rows * bytes / usual, cols, Bytes(rows * cols * bytes)};
 }

@@ -384,7 +384,7 @@ class ServingPass {
     if (rows <= 0 || cols <= 0) return;
     const KernelCost c = reads(second, [&](const Chip& chip) {
       return sextant::stream(chip, p_.kernels.stream[op],
-                             following(moving(op, rows, cols, bytes * element_ / 2)), clock_);
+                             following(moving(op, rows, cols, bytes, element_)), clock_);
     });
     kernel(work_, name, c, 1);
     note([&] { return whole(rows) + " x " + whole(cols); });

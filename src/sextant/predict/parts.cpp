@@ -423,13 +423,14 @@ class Composer {
 
   // -- kernels -----------------------------------------------------------------------------------
 
-  KernelCost moved(StreamOp op, double rows, double cols, double bytes) const {
-    return stream(p_.chip, p_.kernels.stream[op], following(moving(op, rows, cols, bytes)), clock_);
+  KernelCost moved(StreamOp op, double rows, double cols, double bytes, double element = 2) const {
+    return stream(p_.chip, p_.kernels.stream[op], following(moving(op, rows, cols, bytes, element)),
+                  clock_);
   }
 
-  /// By bytes an element of 16 bits; wider ones move as many times more.
+  /// Of numbers as wide as the step's.
   KernelCost streamed(StreamOp op, double rows, double cols, double bytes) const {
-    return moved(op, rows, cols, bytes * element_ / 2);
+    return moved(op, rows, cols, bytes, element_);
   }
 
   /// As fast as a copy of so many bytes, but computing all the while: casts, gates, the loss.

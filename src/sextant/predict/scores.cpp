@@ -34,7 +34,7 @@ KernelCost pieces(const Chip& chip, const Kernels& kernels, const Fusion& fusion
     return gemm(chip, g, clocks.matrix);
   };
   const auto moved = [&](StreamOp op, double rows, double cols, double bytes) {
-    return stream(chip, kernels.stream[op], following(moving(op, rows, cols, bytes * element / 2)),
+    return stream(chip, kernels.stream[op], following(moving(op, rows, cols, bytes, element)),
                   clocks.others);
   };
   KernelCost c = product(shape.context, mixer.head_dim);

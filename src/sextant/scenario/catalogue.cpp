@@ -12,18 +12,25 @@ bool Catalogue::known(PresetKind kind, const std::string& name) {
   return listed->second.contains(name);
 }
 
+const std::string& Catalogue::why_unknown(PresetKind kind, const std::string& name) {
+  const auto [said, first] = unknown_.try_emplace({kind, name});
+  if (!first) return said->second;
+  const std::string noun = kind == PresetKind::kernel       ? "kernel library"
+                           : kind == PresetKind::collective ? "communication library"
+                           : kind == PresetKind::device     ? "device preset"
+                                                            : std::string(name_of(kind));
+  const std::string hint = preset_hint(name, kind);
+  said->second = "no " + noun + " is named '" + name + "'" + (hint.empty() ? "" : "; " + hint);
+  return said->second;
+}
+
 template <class T, class Load>
 const T* Catalogue::find(std::map<std::string, T>& cache, PresetKind kind, const std::string& name,
                          const Load& load, std::string& reason) {
   const auto found = cache.find(name);
   if (found != cache.end()) return &found->second;
   if (!known(kind, name)) {
-    const std::string noun = kind == PresetKind::kernel       ? "kernel library"
-                             : kind == PresetKind::collective ? "communication library"
-                             : kind == PresetKind::device     ? "device preset"
-                                                              : std::string(name_of(kind));
-    const std::string hint = preset_hint(name, kind);
-    reason = "no " + noun + " is named '" + name + "'" + (hint.empty() ? "" : "; " + hint);
+    reason = why_unknown(kind, name);
     return nullptr;
   }
   return &cache.emplace(name, load(name, settings_, Lookup::presets)).first->second;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sextant/io/presets.hpp"
@@ -48,9 +49,12 @@ class Catalogue {
   const T* find(std::map<std::string, T>& cache, PresetKind kind, const std::string& name,
                 const Load& load, std::string& reason);
   bool known(PresetKind kind, const std::string& name);
+  /// That nothing has this name, and what may be meant; found once, files repeat it row by row.
+  const std::string& why_unknown(PresetKind kind, const std::string& name);
 
   std::vector<Setting> settings_;
   std::map<PresetKind, std::set<std::string>> names_;  ///< listed once a kind
+  std::map<std::pair<PresetKind, std::string>, std::string> unknown_;
   std::map<std::string, Device> devices_;
   std::map<std::string, Kernels> kernels_;
   std::map<std::string, CollectiveLibrary> collectives_;

@@ -43,8 +43,8 @@ struct Fusion {
   /// packed tensor.
   double join_gradients = 0;
   double append_bytes = 4;  ///< moved for each new element of a cache, where that is a kernel
-  int softmax_heads =
-      1;  ///< heads that the fused softmax of unfused attention takes; 0: there is none
+  /// Heads that the fused softmax of unfused attention takes at a time; 0: there is none.
+  int softmax_heads = 1;
   bool recompute_stops_early = false;  ///< recomputation skips a layer's last multiply and sum
 };
 template <class V>
@@ -250,11 +250,14 @@ struct Runtime {
 };
 /// Bytes of a gradient as it is added up, and as replicas sum it: no narrower than the weights of a
 /// step that is all in 32 bits.
+inline double gradient_bytes(Precision kept, Precision step) {
+  return std::max(element_bytes(kept), element_bytes(step) > 2 ? element_bytes(step) : 0);
+}
 inline double gradient_bytes(const Runtime& r, Precision step) {
-  return std::max(element_bytes(r.gradients), element_bytes(step) > 2 ? element_bytes(step) : 0);
+  return gradient_bytes(r.gradients, step);
 }
 inline double reduced_bytes(const Runtime& r, Precision step) {
-  return std::max(element_bytes(r.reduction), element_bytes(step) > 2 ? element_bytes(step) : 0);
+  return gradient_bytes(r.reduction, step);
 }
 template <class V>
 void describe(V& v, Runtime& r) {
