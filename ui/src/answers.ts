@@ -199,6 +199,7 @@ export type DeviceFactsMatrix = {
 export type DeviceFactsMechanism = {
   asynchronous: boolean;
   start_cycles: number;
+  dispatch: number;
   memory_latency: number;
   memory_efficiency: number;
   matrix_efficiency: number;

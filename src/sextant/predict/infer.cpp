@@ -568,7 +568,7 @@ class ServingPass {
 /// The host's pace, and what it adds: a pass as the engine runs it.
 PassCost paced(const Problem& p, const Sum& sum, const Tokens& tokens) {
   const Runtime& r = p.runtime;
-  const Seconds gaps = sum.launches * r.launch.gap;
+  const Seconds gaps = sum.launches * max(r.launch.gap, p.chip.mechanism.dispatch);
   const Seconds device = sum.device() + gaps;
   const Seconds issue = r.launch.graph ? r.launch.graph_start : sum.launches * r.launch.host;
   Seconds time = r.launch.graph ? device + issue : Seconds(smooth_max(device.value, issue.value));

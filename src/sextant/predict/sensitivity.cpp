@@ -12,6 +12,7 @@ void turn_compute(Chip& chip, double factor) {
 
 void turn_launch(Problem& p, double factor) {
   p.chip.mechanism.start_cycles *= factor;
+  p.chip.mechanism.dispatch *= factor;
   p.runtime.launch.gap *= factor;
   p.runtime.launch.host *= factor;
   p.runtime.launch.graph_start *= factor;

@@ -150,6 +150,7 @@ void describe(V& v, Die& d) {
 struct Mechanism {
   bool asynchronous = true;         ///< matrix units and copies run beside the threads (TMA, wgmma)
   double start_cycles = 4200;       ///< launch, set-up and drain of any kernel
+  Seconds dispatch;                 ///< between dependent kernels: the command processor's own
   Seconds memory_latency{1.05e-6};  ///< first bytes of a cold stream
   double memory_efficiency = 0.865;  ///< share of peak bandwidth a long stream of weights reaches
   double matrix_efficiency = 0.91;   ///< share of the 16-bit issue rate inside a tile
@@ -168,6 +169,9 @@ void describe(V& v, Mechanism& m) {
   v("asynchronous", m.asynchronous,
     {.help = "matrix units and copies run beside the threads (TMA and wgmma, tcgen05, DMA)"});
   v("start_cycles", m.start_cycles, {.help = "start and drain of any kernel", .max = 1e7});
+  v("dispatch", m.dispatch,
+    {.help = "idle time between two dependent kernels; counts where longer than the runtime's gap",
+     .max = 1e-3});
   v("memory_latency", m.memory_latency, {.help = "first bytes of a cold stream", .max = 1e-3});
   v("memory_efficiency", m.memory_efficiency,
     {.help = "share of peak bandwidth of a long stream", .min = 0.05, .max = 1});
