@@ -36,6 +36,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 ROTATE_BYTES = 400e6  # several times the largest L2
 REPLAY_SECONDS = 0.03
+UNEVEN_BATCHES = (137, 200, 275, 330, 392, 448, 512, 520, 524, 536, 576, 600, 640, 700, 772, 830, 900, 1000, 1036,
+                  1100, 1200, 1300, 1500, 1700, 1900, 2040)
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 
 
@@ -150,9 +152,19 @@ def kernels(device, folder):
                 rows.append({**common, "id": f"MG{len(rows)}", "kind": "gemm", "dtype": dtype, "m": m, "n": n,
                              "k": k, "measured": f"{gemm(dtype, m, n, k):.5g}"})
                 torch.cuda.empty_cache()
-    write(folder / f"{device}-gemm.csv", ["id", "kind", "device", "dtype", "m", "n", "k", *protocol, "metric",
-                                          "measured", "source"], rows)
+    columns = ["id", "kind", "device", "dtype", "m", "n", "k", *protocol, "metric", "measured", "source"]
+    write(folder / f"{device}-gemm.csv", columns, rows)
     print(len(rows), "gemm cases")
+
+    # Batches between the round numbers, as prompts beside decoding requests make them.
+    rows = []
+    for n, k in ((6144, 4096), (28672, 4096), (4096, 14336), (27648, 5120), (5120, 27648), (10240, 8192)):
+        for m in UNEVEN_BATCHES:
+            rows.append({**common, "id": f"MR{len(rows)}", "kind": "gemm", "dtype": "bf16", "m": m, "n": n, "k": k,
+                         "measured": f"{gemm('bf16', m, n, k):.5g}"})
+            torch.cuda.empty_cache()
+    write(folder / f"{device}-gemm-rows.csv", columns, rows)
+    print(len(rows), "gemm cases of uneven batches")
 
     rows = []
     shapes = [("prefill", b, h, g, d, s, s, c) for b, h, g, d, s, c in
