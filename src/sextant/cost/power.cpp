@@ -76,19 +76,24 @@ double vector_share(const Chip& chip, const KernelCost& cost, Precision type) {
 
 /// What data that switch less save. Zeros draw 394 W in 8192³ on H200 at 1.75 GHz, where random
 /// numbers would take 900: clocks, instructions and addresses remain.
-double switching(const KernelCost& cost) {
+double switching(double activity) {
   constexpr double by_data = 0.653;
-  return 1 - by_data * (1 - cost.activity);
+  return 1 - by_data * (1 - activity);
 }
 
 }  // namespace
+
+void quieten(Chip& chip, double activity) {
+  for (JoulesPerFlop& energy : chip.matrix_energy.values) energy = energy * switching(activity);
+  chip.memory_energy = chip.memory_energy * switching(activity);
+}
 
 Joules memory_draw(const Chip& chip, const KernelCost& cost) {
   // A byte's energy was measured at the highest clock. About a quarter of it is the DRAM's own; the
   // rest is L2 and the wires to the cores, which follow the voltage too.
   thread_local VoltageMemo voltage;
   const double path = voltage(cost.clock / chip.light_clock);
-  return cost.byte_energy * chip.memory_energy * cost.dram * switching(cost) *
+  return cost.byte_energy * chip.memory_energy * cost.dram * switching(cost.activity) *
          (dram_share + (1 - dram_share) * path);
 }
 
@@ -96,7 +101,8 @@ Watts power_demand(const Chip& chip, const KernelCost& cost, Precision type) {
   if (cost.time.value <= 0) return chip.idle;
   thread_local VoltageMemo voltage_of;
   const double voltage = voltage_of(cost.clock / chip.clock);
-  const Joules matrix = chip.matrix_energy[type] * cost.flops * (voltage * switching(cost));
+  const Joules matrix =
+      chip.matrix_energy[type] * cost.flops * (voltage * switching(cost.activity));
   const Watts vector =
       vector_share(chip, cost, type) * voltage * (cost.clock / chip.clock) * chip.vector_power;
   return chip.idle + vector + (matrix + memory_draw(chip, cost)) / cost.time;

@@ -40,6 +40,9 @@ inline constexpr Load sustained{.seconds = Seconds(std::numeric_limits<double>::
 /// Fills a chip's power constants, deriving what the device leaves open.
 void derive_power(const Device& device, Chip& chip);
 
+/// Data that switch less than random numbers (KernelCost::activity), in everything the chip runs.
+void quieten(Chip& chip, double activity);
+
 /// Energy of a kernel's device-memory traffic, the way to the cores included, at its clock.
 Joules memory_draw(const Chip& chip, const KernelCost& cost);
 

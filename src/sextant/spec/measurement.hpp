@@ -20,9 +20,14 @@ enum class Weights : std::uint8_t { cold, hot };
 constexpr auto names_of(Weights) { return std::array<std::string_view, 2>{"cold", "hot"}; }
 
 /// What the operands hold: it decides how much the wires switch.
-enum class Operands : std::uint8_t { random, constant, zeros };
+enum class Operands : std::uint8_t {
+  random,
+  repeated,  ///< one of the two holds the same row over and over: every token is alike
+  constant,
+  zeros,
+};
 constexpr auto names_of(Operands) {
-  return std::array<std::string_view, 3>{"random", "constant", "zeros"};
+  return std::array<std::string_view, 4>{"random", "repeated", "constant", "zeros"};
 }
 
 /// How tokens find their experts.
@@ -159,6 +164,7 @@ struct Measurement {
   std::vector<std::string> source;  ///< all of these stand in a case's `source`
   std::string kind;                 ///< of cases; empty: any
   std::string library;              ///< of kernels, where rows do not say it; empty: as usual
+  std::vector<std::string> unsaid;  ///< what rows leave out and its recipes say: "recompute=full"
   Protocol protocol;
   std::vector<MeasuredSystem> systems;
   std::vector<Adapters> networks;       ///< of rows between nodes
@@ -173,6 +179,8 @@ void describe(V& v, Measurement& m) {
     {.help = "texts that a case's source holds, all of them", .required = true});
   v("kind", m.kind, {.help = "of cases; empty: any"});
   v("library", m.library, {.help = "kernels of experts, where rows do not say; empty: trtllm"});
+  v("unsaid", m.unsaid,
+    {.help = "columns that rows leave out, as the recipes set them: recompute=full"});
   v("protocol", m.protocol, {.help = "how they were taken"});
   v("systems", m.systems, {.help = "what was measured under another's name"});
   v("networks", m.networks, {.help = "adapters that the preset of a system does not have"});

@@ -270,6 +270,7 @@ std::vector<Case> read_cases(const CsvTable& table) {
   cases.reserve(table.rows());
   for (std::size_t i = 0; i < table.rows(); ++i) {
     RowReader row(table, i, problems);
+    row.assume(measurement_of(row.text("kind"), row.text("source")).unsaid);
     cases.push_back(read_case(row, group, table.file()));
     if (cases.back().unsupported.empty()) cases.back().unsupported = row.unknown();
   }

@@ -74,7 +74,17 @@ double activity_of(Operands data) {
   // One H200, bf16 multiplies of 8192 in a loop: 551 W of random numbers, 281 W where all are 0.01,
   // 273 W of zeros.
   constexpr double constant = (281.0 - 273) / (551 - 273);
-  return data == Operands::random ? 1 : data == Operands::constant ? constant : 0;
+  switch (data) {
+    case Operands::random:
+      return 1;
+    case Operands::repeated:
+      return 0.5;  // one operand of two stands still
+    case Operands::constant:
+      return constant;
+    case Operands::zeros:
+      break;
+  }
+  return 0;
 }
 
 double weight_residency(const Protocol& protocol, Bytes weights, Bytes others, Bytes l2) {

@@ -26,10 +26,19 @@ class RowReader {
   RowReader(const CsvTable& table, std::size_t row, std::vector<Diagnostic>& problems)
       : table_(table), row_(row), cells_(table.row(row).cells), problems_(problems) {}
 
+  /// A cell; where it is empty, or the file has no such column, what was assumed of it.
   std::string text(std::string_view column) const {
     const std::optional<std::size_t> c = table_.column(column);
-    return c ? std::string(cells_[*c]) : std::string();
+    if (c && !cells_[*c].empty()) return std::string(cells_[*c]);
+    for (const std::string& a : assumed_) {
+      if (a.starts_with(column) && a.substr(column.size()).starts_with('=')) {
+        return a.substr(column.size() + 1);
+      }
+    }
+    return {};
   }
+  /// What the row's source is known for: "column=value".
+  void assume(std::span<const std::string> columns) { assumed_ = columns; }
 
   double number(std::string_view column, double low, double high) {
     return number_or(column, std::optional<double>{}, low, high);
@@ -121,6 +130,7 @@ class RowReader {
   const CsvTable& table_;
   std::size_t row_;
   std::span<const std::string_view> cells_;
+  std::span<const std::string> assumed_;
   std::vector<Diagnostic>& problems_;
   std::string unknown_;
 };

@@ -112,6 +112,25 @@ TEST(TrainCases, ABackendActs) {
   EXPECT_EQ(predicted("warp").unsupported, "attention by 'warp' is not modelled");
 }
 
+// Recipes of a source say what its rows leave out; a row's own word wins.
+TEST(TrainCases, ASourceIsKnownForWhatItsRowsLeaveOut) {
+  const std::string row =
+      "a,train,dgx-h100,megatron-core,llama3-70b,,,,,,,,,128,1,1,,128,3,,2,256,8192,";
+  const std::string recipe =
+      ",bf16,,step_seconds,1,,NVIDIA/dgxc-benchmarking maxtext/README_70b.md\n";
+  const auto recompute = [&](const std::string& rows) {
+    return std::get<TrainCase>(cases_of(rows).at(0).kernel).inputs.strategy.recompute;
+  };
+  EXPECT_EQ(recompute(row + recipe), Recompute::full);
+  EXPECT_EQ(recompute(row + "none" + recipe), Recompute::none);
+  EXPECT_EQ(recompute(row + ",bf16,,step_seconds,1,,me\n"), Recompute::none);
+  // Its tokens are all alike, so wires switch less and the clock is higher.
+  const auto step = [&](const std::string& rows) { return results_of(rows).at(0).predicted; };
+  const double random = step(row + "full,bf16,,step_seconds,1,,me\n");
+  EXPECT_LT(step(row + recipe), 0.95 * random);
+  EXPECT_GT(step(row + recipe), 0.7 * random);
+}
+
 TEST(TrainCases, FitsIsRightOrWrong) {
   const std::string giant = "96,12288,96,96,49152,,51200,,";
   const std::vector<CaseResult> r =

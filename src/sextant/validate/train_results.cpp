@@ -77,6 +77,9 @@ std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, st
   TrainScenario x;
   x.device = parts->system->device.name;
   x.problem = prepare(*parts->system, parts->runtime, parts->libraries, parts->model, Training{});
+  if (c.protocol.data != Operands::random) {
+    quieten(x.problem.chip, activity_of(c.protocol.data));
+  }
   if (derive(Task::train, t.inputs, x.problem, x.strategy)) {
     reason = "gpus is not tp x pp x cp x dp";
     return std::nullopt;
