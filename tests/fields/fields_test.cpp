@@ -57,7 +57,10 @@ Answer trained(const World& w) {
 }
 
 Answer served(const World& w) {
-  const Problem p = prepare(w.system, w.runtime, w.libraries, w.model, w.serving);
+  Problem p = prepare(w.system, w.runtime, w.libraries, w.model, w.serving);
+  const Speculation& guesses = w.serving.speculation;
+  if (guesses.tokens > 0 && guesses.draft.starts_with("llama"))
+    p.draft = draft_of(p, load_model(guesses.draft));
   const ServingEstimate e = serve(p, w.strategy);
   return {static_cast<double>(e.verdict),
           e.ttft.value,
@@ -321,8 +324,8 @@ struct Change {
   bool operator()(std::int64_t*) const { return false; }
   bool operator()(double* v) const { return number(*v); }
   bool operator()(std::string* v) const {
-    const char* other[] = {"trtllm", "rccl", "one-shot"};
-    return n < 3 ? (*v = other[n], true) : false;
+    const char* other[] = {"trtllm", "rccl", "one-shot", "llama3.2-1b"};
+    return n < 4 ? (*v = other[n], true) : false;
   }
   bool operator()(const EnumRef& e) const {
     if (n >= static_cast<int>(e.names.size())) return false;

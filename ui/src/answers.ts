@@ -944,6 +944,7 @@ export type Serving = {
   kv_precision: string;
   speculate: number;
   acceptance: number;
+  draft: string;
   draft_cost: number;
   images: number;
   placement: string;

@@ -474,9 +474,24 @@ Branch embedding(const Model& m) {
   return made;
 }
 
-Branch head(const Model& m) {
+Branch head(const Model& m, Ahead ahead) {
   const double width = embedding_width(m);
   BranchMaker b(m, "head");
+  // DeepSeek-V3 (arXiv 2412.19437, 2.2): norms of the state and of the next token's embedding, a
+  // projection of both to one; the layer itself is among the model's, the output table is shared.
+  for (int i = 0; i < ahead.inputs; ++i) {
+    b.norm("state norm");
+    b.norm("token norm");
+    b.linear("look ahead", Cut::columns, whole(2.0 * m.hidden), cut(m.hidden), Bucket::head);
+  }
+  for (int i = 0; i < ahead.heads; ++i) {
+    b.norm("final norm");
+    Operator& again =
+        b.linear("logits ahead", Cut::columns, whole(width), cut(m.vocab), Bucket::head);
+    again.after_norm = again.wide = again.kept.input = true;
+    again.weights = {};
+    b.add({.kind = Kind::loss, .name = "cross-entropy", .cut = Cut::columns, .out = cut(m.vocab)});
+  }
   b.norm("final norm");
   if (m.embedding_width > 0) {
     b.linear("project out", Cut::whole, whole(m.hidden), whole(width), Bucket::embedding);
@@ -617,7 +632,7 @@ void sum_weights(Branch& b) {
 /// of keys and values and wider MLPs in the last layers (Gemma 3n, 4).
 class Dealer {
  public:
-  explicit Dealer(const Model& m) : m_(m), counts_(count_layers(m)) {
+  Dealer(const Model& m, Ahead ahead) : m_(m), ahead_(ahead), counts_(count_layers(m)) {
     made_.fill(-1);
     mixers_ = counts_.attention + counts_.recurrent;
     mlps_ = counts_.dense + counts_.experts;
@@ -634,7 +649,7 @@ class Dealer {
       types.push_back(type_of({mixes ? next_mixer() : -1, mlp ? next_mlp() : -1}));
     }
     g_.branches.push_back(embedding(m_));
-    g_.branches.push_back(head(m_));
+    g_.branches.push_back(head(m_, ahead_));
     g_.tower = tower(m_);
     for (Branch& b : g_.branches) sum_weights(b);
     for (Branch& b : g_.tower) sum_weights(b);
@@ -741,6 +756,7 @@ class Dealer {
   }
 
   const Model& m_;
+  Ahead ahead_;
   LayerCount counts_;
   Graph g_;
   std::array<int, slots> made_;
@@ -765,6 +781,6 @@ TypeCount Graph::all() const {
   return n;
 }
 
-Graph build(const Model& m) { return Dealer(m).run(); }
+Graph build(const Model& m, Ahead ahead) { return Dealer(m, ahead).run(); }
 
 }  // namespace sextant::graph

@@ -197,8 +197,15 @@ struct Graph {
   TypeCount all() const;
 };
 
-/// Of a completed model.
-Graph build(const Model& model);
+/// What prediction layers add to the head: projections of a state beside the next embedding, and
+/// passes over the output table.
+struct Ahead {
+  int inputs = 0;
+  int heads = 0;
+};
+
+/// Of a completed model; its layers are all of `layers`, those that predict further tokens too.
+Graph build(const Model& model, Ahead ahead = {});
 
 /// Matrix-multiply FLOPs of mixing tokens in one branch's operator, for one token of a sequence of
 /// `seq` that may look at so many images, not halved for causality.

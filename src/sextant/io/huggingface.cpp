@@ -50,6 +50,7 @@ void all_biases(Model& m, bool present) {
 void read_shape(Config& c, Model& m) {
   m.layers = c.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, most_layers);
   m.hidden = c.count({"hidden_size", "n_embd", "n_embed", "d_model"}, most_width);
+  m.prediction_layers = c.count_or({"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0, 16);
   m.vocab = c.count({"vocab_size", "padded_vocab_size"}, most);
   m.max_context = c.count_or(
       {"max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx"}, 0, most);

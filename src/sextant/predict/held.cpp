@@ -60,6 +60,13 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
     r.cache_per_token = Bytes(cached(p, s, stage, 1, 0) - cached(p, s, stage, 0, 0));
     r.cache_of_images = Bytes(cached(p, s, stage, 0, w.images) - cached(p, s, stage, 0, 0));
   }
+  if (p.draft) {  // its weights and its cache lie beside the last stage's
+    const Strategy small = draft_strategy(*p.draft, s);
+    const ServingMemory drafts = serving_memory(*p.draft, small, false);
+    largest += drafts.weights.value;
+    sequence += Bytes(cached(*p.draft, small, stage_of(*p.draft, sliced(small), 0), longest, 0));
+    r.cache_per_token += drafts.cache_per_token;
+  }
   r.weights = Bytes(largest);
   const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
   r.cache = batch * sequence;

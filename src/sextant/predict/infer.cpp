@@ -751,8 +751,11 @@ Seconds speculated(const Problem& p, const Strategy& s, const Tokens& decode, Se
   if (asked == 0) return step;
   Tokens plain = decode;
   plain.queries = 1;
-  const Seconds one = mean_decode(p, s, plain, prompt_tokens(p) + 1.0, steps).time;
-  return (step + asked * x.draft_cost * one) / tokens_a_step(x);
+  const double first = prompt_tokens(p) + 1.0;
+  const Seconds draft =
+      p.draft ? mean_decode(*p.draft, draft_strategy(*p.draft, s), plain, first, steps).time
+              : x.draft_cost * mean_decode(p, s, plain, first, steps).time;
+  return (step + asked * draft) / tokens_a_step(x);
 }
 
 /// Requests whose caches fit while they grow: paged engines hold what is there, not the longest.

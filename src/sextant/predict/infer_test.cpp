@@ -363,6 +363,47 @@ TEST(Serving, GuessesPayWhereTheyAreRight) {
   EXPECT_GT(serve(p, s).tpot, plain);
 }
 
+// A draft is a model as any: it takes its time, its memory and a place on the devices.
+TEST(Serving, DraftsAreModels) {
+  Problem p = problem_of({.system = "dgx-h100",
+                          .model = "llama3.1-70b",
+                          .work = {.batch = 8, .input = 1000, .output = 200}});
+  const Strategy s{.tp = 8};
+  p.serving.speculation = {.tokens = 3, .acceptance = 0.8, .draft_cost = 0};
+  const ServingEstimate free = serve(p, s);
+  const auto with = [&](const char* small) {
+    p.draft = draft_of(p, load_model(small));
+    return serve(p, s);
+  };
+  const ServingEstimate one = with("llama3.2-1b");
+  const ServingEstimate three = with("llama3.2-3b");
+  EXPECT_GT(one.tpot, 1.02 * free.tpot);
+  EXPECT_GT(three.tpot, one.tpot);
+  const double bytes = count_parameters(load_model("llama3.2-1b")).total() * 2 / 8;
+  EXPECT_NEAR((one.memory.weights - free.memory.weights).value, bytes, 0.3 * bytes);
+  EXPECT_GT(one.memory.cache, free.memory.cache);
+  // Fourteen heads over eight devices: every device runs it whole.
+  EXPECT_EQ(draft_strategy(*draft_of(p, load_model("qwen2.5-0.5b")), s).tp, 1);
+}
+
+// DeepSeek-V3's own layer: one of 61, an output head, a projection.
+TEST(Serving, PredictionLayersDraft) {
+  Problem p = problem_of({.system = "dgx-h200",
+                          .runtime = "sglang",
+                          .model = "deepseek-v3",
+                          .work = {.batch = 16, .input = 1000, .output = 200}});
+  const Strategy s{.tp = 8, .precision = Precision::fp8};
+  const Seconds plain = serve(p, s).tpot;
+  p.serving.speculation = {.tokens = 1, .acceptance = 0.85, .draft_cost = 0};
+  const Seconds free = serve(p, s).tpot;
+  p.draft = own_draft_of(p);
+  const Seconds drafted = serve(p, s).tpot;
+  const double cost = (drafted - free) * 1.85 / plain;
+  EXPECT_GT(cost, 1.0 / 61);
+  EXPECT_LT(cost, 4.0 / 61);
+  EXPECT_LT(drafted, plain);
+}
+
 /// A model with one thing changed, served and trained: something must move.
 struct Change {
   const char* model;

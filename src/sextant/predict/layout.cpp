@@ -91,7 +91,18 @@ LayerRange chunk_layers(const Problem& p, const Strategy& s, int stage, int chun
   }
   const int chunks = s.pp * s.interleave;
   const int at = chunk * s.pp + stage;
-  return {chunk_start(p.graph.layers, chunks, at), chunk_start(p.graph.layers, chunks, at + 1)};
+  const int layers = p.graph.layers;
+  // Where the last chunk has prediction layers and their heads it has as few others as can be, then
+  // the first (Megatron-Bridge's layouts of DeepSeek-V3: 4 layers each and 1 beside the prediction
+  // layer, or 1, then 2 each, and the prediction layer alone).
+  const int each = (layers + chunks - 1) / chunks;
+  const int missing = each * chunks - layers;
+  const int of_first = std::max(0, missing - std::max(0, each - p.ahead));
+  if (p.ahead > 0 && p.ahead <= each && of_first < each) {
+    const auto start = [&](int n) { return std::clamp(n * each - of_first, 0, layers); };
+    return {start(at), start(at + 1)};
+  }
+  return {chunk_start(layers, chunks, at), chunk_start(layers, chunks, at + 1)};
 }
 
 StageKind stage_of(const Problem& p, const Strategy& s, int stage) noexcept {

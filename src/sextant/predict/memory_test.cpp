@@ -218,7 +218,8 @@ TEST(Memory, MicrobatchesInFlight) {
 // DeepSeek-V3's logits are 2 GiB a microbatch: 17 of them under way on every stage of DualPipe kept
 // 17 times that on the last.
 TEST(Memory, TheLossIsKeptForOneMicrobatch) {
-  const Problem p = problem_of("megatron-core", "deepseek-v3", {15360, 4096});
+  const Problem p =
+      problem_of("megatron-core", "deepseek-v3", {.batch = 15360, .seq = 4096, .predict_ahead = 0});
   for (const Schedule schedule :
        {Schedule::one_f_one_b, Schedule::zero_bubble_v, Schedule::dual_pipe}) {
     const Strategy s{.pp = 16, .dp = 128, .ep = 64, .zero = 1, .schedule = schedule};

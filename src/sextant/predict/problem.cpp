@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sextant/predict/rules.hpp"
+
 namespace sextant {
 namespace {
 
@@ -37,6 +39,7 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
   p.graph = graph::build(p.model);
   p.parameters = count_parameters(p.graph);
   p.work = work;
+  look_ahead(p);
   for (std::size_t i = 0; i < p.peak.size; ++i) {
     const auto type = static_cast<Precision>(i);
     p.peak[type] = peak_of(system.device, runs_as(system.device, type));
@@ -52,9 +55,67 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
 
 Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,
                 const Model& model, const Serving& serving) {
-  Problem p = prepare(system, runtime, libraries, model, Training{});
+  Problem p = prepare(system, runtime, libraries, model, Training{.predict_ahead = 0});
   p.serving = serving;
   return p;
+}
+
+namespace {
+
+void rebuild(Problem& p, graph::Ahead ahead) {
+  p.layers = count_layers(p.model);
+  p.graph = graph::build(p.model, ahead);
+  p.parameters = count_parameters(p.graph);
+}
+
+}  // namespace
+
+void look_ahead(Problem& p) {
+  const Training& t = p.work;
+  // Whoever trains adapters keeps the layers of the checkpoint aside.
+  const int own = t.tuning.rank > 0 ? 0 : p.model.prediction_layers;
+  const int wanted = t.predict_ahead < 0 ? own : t.predict_ahead;
+  if (wanted == p.ahead) return;
+  // Each has attention and an MLP, or experts, as the last layers have.
+  for (int* n : {&p.model.layers, &p.model.hybrid.attention_layers, &p.model.hybrid.mlp_layers}) {
+    *n += wanted - p.ahead;
+  }
+  p.ahead = wanted;
+  rebuild(p, {wanted, wanted});
+}
+
+std::shared_ptr<const Problem> draft_of(const Problem& p, const Model& small) {
+  auto draft = std::make_shared<Problem>(p);
+  draft->draft = nullptr;
+  draft->serving.speculation = {};
+  Runtime& r = draft->runtime;
+  r.host_per_step = r.host_per_sequence = r.host_per_layer = Seconds(0);
+  draft->model = small;
+  complete(draft->model);
+  rebuild(*draft, {});
+  return draft;
+}
+
+std::shared_ptr<const Problem> own_draft_of(const Problem& p) {
+  Model small = p.model;
+  small.layers = 1;
+  small.prediction_layers = small.wide_mlp_layers = 0;
+  small.experts.dense_layers = 0;
+  small.attention.kv_shared_layers = 0;
+  small.hybrid = {};
+  small.vision = {};
+  auto draft = std::make_shared<Problem>(*draft_of(p, small));
+  rebuild(*draft, {.inputs = 1});
+  return draft;
+}
+
+Strategy draft_strategy(const Problem& draft, const Strategy& strategy) {
+  Strategy s = strategy;
+  s.pp = 1;
+  if (draft.model.experts.count == 0) s.ep = s.etp = 1;
+  if (legal_serving(draft, s) == Verdict::fits) return s;
+  s.tp = s.ep = s.etp = 1;
+  return s;
 }
 
 }  // namespace sextant

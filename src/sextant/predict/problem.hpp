@@ -2,6 +2,8 @@
 // All that a prediction needs but the strategy, lowered once: what a search holds fixed.
 #pragma once
 
+#include <memory>
+
 #include "sextant/cost/chip.hpp"
 #include "sextant/cost/collective.hpp"
 #include "sextant/graph/graph.hpp"
@@ -36,7 +38,9 @@ struct Problem {
   LayerCount layers;
   ParameterCount parameters;
   Training work;
+  int ahead = 0;  ///< of the model's layers, those that predict further tokens
   Serving serving;
+  std::shared_ptr<const Problem> draft;  ///< serves what proposes tokens; none: draft_cost
   MatrixRates peak;  ///< of the datasheet, by the type a multiply really runs in
   Bytes capacity;    ///< memory of one device
   Tier tier;         ///< its second memory
@@ -52,6 +56,16 @@ struct Problem {
 /// system (load_libraries()).
 Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,
                 const Model& model, const Training& work);
+
+/// Gives the model the prediction layers that the problem's work trains.
+void look_ahead(Problem& problem);
+
+/// The same problem for the small model that drafts for it; its host has no time of its own.
+std::shared_ptr<const Problem> draft_of(const Problem& problem, const Model& small);
+/// With the model's own prediction layer, which is run again for each further token.
+std::shared_ptr<const Problem> own_draft_of(const Problem& problem);
+/// How the small model is run: cut as the large one where it can be, else whole on every device.
+Strategy draft_strategy(const Problem& draft, const Strategy& strategy);
 
 /// The same for serving.
 Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,

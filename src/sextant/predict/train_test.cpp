@@ -264,8 +264,9 @@ TEST(Step, ExplainedIsEvaluatedBitForBit) {
 
 // Exchange beside another microbatch's compute hides all but the cores it takes.
 TEST(Step, ExpertExchangeHidesBesideAnotherMicrobatch) {
-  Problem p = problem_of(
-      {.system = "h800-node", .model = "deepseek-v3", .work = {.batch = 15360, .seq = 4096}});
+  Problem p = problem_of({.system = "h800-node",
+                          .model = "deepseek-v3",
+                          .work = {.batch = 15360, .seq = 4096, .predict_ahead = 0}});
   Strategy s{.pp = 16, .dp = 128, .ep = 64, .zero = 1, .precision = Precision::fp8};
   const Estimate open = evaluate(p, s);
   p.runtime.overlap.experts = true;
@@ -484,6 +485,32 @@ TEST(Train, OptimizersTakeWhatTheyMove) {
   EXPECT_LT(time(Optimizer::sgd), time(Optimizer::adamw));
   EXPECT_LT(time(Optimizer::adafactor), time(Optimizer::adamw));
   EXPECT_GT(time(Optimizer::muon), 3 * time(Optimizer::sgd));
+}
+
+// Prediction layers are trained unless somebody says otherwise, and take a layer and a head each.
+TEST(Training, PredictionLayersAreTrained) {
+  const auto parameters = [](int ahead) {
+    Training work{.batch = 64, .seq = 4096};
+    work.predict_ahead = ahead;
+    return problem_of({.system = "gb200-nvl72", .model = "deepseek-v3", .work = work})
+        .parameters.total();
+  };
+  // 14 B are published of DeepSeek-V3's module, copies of both tables (0.93 B each) included.
+  EXPECT_NEAR(parameters(1) - parameters(0), 14e9 - 2 * 0.93e9, 0.6e9);
+  const auto step = [](int ahead, int rank = 0) {
+    Training work{.batch = 64, .seq = 4096};
+    work.predict_ahead = ahead;
+    work.tuning.rank = rank;
+    const Problem p = problem_of({.system = "gb200-nvl72", .model = "deepseek-v3", .work = work});
+    EXPECT_EQ(p.graph.layers, p.model.layers);
+    return evaluate(p, {.dp = 64, .ep = 64, .zero = 3}).step;
+  };
+  const Seconds none = step(0);
+  EXPECT_EQ(step(-1), step(1));
+  EXPECT_EQ(step(-1, 16), step(0, 16));
+  // A layer is 1.6 % of them, the head's 0.93 B another 2.5 % of 37 B.
+  EXPECT_GT(step(1), 1.015 * none);
+  EXPECT_LT(step(1), 1.07 * none);
 }
 
 }  // namespace

@@ -23,6 +23,18 @@ void derive_training(const Inputs& in, Problem& p, const Strategy& s) {
     const int most = p.model.max_context;
     work.seq = most > 0 ? std::min(usual_sequence, most) : usual_sequence;
   }
+  look_ahead(p);
+}
+
+void derive_draft(const Inputs& in, Problem& p) {
+  const bool drafts = p.serving.speculation.tokens > 0 && !in.said.draft_cost;
+  if (!drafts) {
+    p.draft = nullptr;
+  } else if (in.draft) {
+    p.draft = draft_of(p, *in.draft);
+  } else if (p.model.prediction_layers > 0) {
+    p.draft = own_draft_of(p);
+  }
 }
 
 }  // namespace
@@ -43,6 +55,7 @@ std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy&
     p.serving = in.serving;
     // A cache is no narrower than a step that is all in 32 bits.
     if (!in.said.cache && element_bytes(s.precision) > 2) p.serving.cache = s.precision;
+    derive_draft(in, p);
   }
   if (in.gpus > 0 && others * s.dp != in.gpus) return Refusal::gpus_not_divisible;
   const double longest = prompt_tokens(p) + in.serving.output;

@@ -21,7 +21,8 @@ constexpr auto names_of(Refusal) {
 
 /// Replicas follow from the devices, the batch from the replicas, sequence parallelism from the
 /// runtime, the sequence from the model. Sets the strategy and the problem's workload; nothing
-/// where all is well. No allocation.
+/// where all is well. No allocation, but for a draft model or prediction layers that were not
+/// there.
 std::optional<Refusal> derive(Task task, const Inputs& inputs, Problem& problem,
                               Strategy& strategy) noexcept;
 

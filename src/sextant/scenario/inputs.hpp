@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "sextant/io/node.hpp"
 #include "sextant/io/read.hpp"
 #include "sextant/io/reflect.hpp"
+#include "sextant/spec/model.hpp"
 #include "sextant/spec/strategy.hpp"
 #include "sextant/spec/system.hpp"
 #include "sextant/spec/workload.hpp"
@@ -27,10 +29,11 @@ struct Said {
   bool sp = false;
   bool precision = false;
   bool cache = false;
+  bool draft_cost = false;
 };
 template <class Gives>
 Said said(const Gives& gives) {
-  return {gives("sp"), gives("precision"), gives("kv_precision")};
+  return {gives("sp"), gives("precision"), gives("kv_precision"), gives("draft_cost")};
 }
 
 struct Inputs {
@@ -38,6 +41,7 @@ struct Inputs {
   Strategy strategy{.dp = 0};
   Training training{.batch = 0, .seq = 0};
   Serving serving;
+  std::shared_ptr<const Model> draft;  ///< what serving.speculation.draft names, loaded
   bool allow_long = false;
   bool alone = false;  ///< nothing runs beside computing, whatever the runtime does: cases say it
   Said said;

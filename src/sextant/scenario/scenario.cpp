@@ -23,6 +23,7 @@ class Reader {
     load();
     read_inputs(q_.task, q_.given, x_.inputs, x_.given, problems_);
     read_settings();
+    load_draft();
     check_inputs();
     throw_if_any(std::move(problems_));
     prepare_problem();
@@ -43,7 +44,9 @@ class Reader {
   }
 
  private:
+  void named(const char* flag, const std::function<void()>& work);
   void load();
+  void load_draft();
   void read_settings();
   void check_inputs();
   void check_parts();
@@ -88,24 +91,33 @@ class Reader {
   std::vector<Diagnostic> problems_;
 };
 
-void Reader::load() {
-  const auto named = [&](const char* flag, const std::function<void()>& work) {
-    try {
-      work();
-    } catch (const InputError& e) {
-      for (Diagnostic d : e.diagnostics()) {
-        // A name that leads nowhere has no place but the flag that gave it.
-        if (d.file.empty() && d.field.empty()) d.file = flag;
-        problems_.push_back(std::move(d));
-      }
+void Reader::named(const char* flag, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const InputError& e) {
+    for (Diagnostic d : e.diagnostics()) {
+      // A name that leads nowhere has no place but the flag that gave it.
+      if (d.file.empty() && d.field.empty()) d.file = flag;
+      problems_.push_back(std::move(d));
     }
-  };
+  }
+}
+
+void Reader::load() {
   named("--system", [&] { x_.system = load_system(q_.system, q_.settings, q_.lookup); });
   named("--model", [&] { model_ = load_model(q_.model, q_.settings, q_.lookup); });
   const PresetRef runtime =
       q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system)} : q_.runtime;
   named("--runtime", [&] { runtime_ = load_runtime(runtime, q_.settings, q_.lookup); });
   if (q_.runtime.empty()) assume("runtime {}", runtime.name);
+}
+
+void Reader::load_draft() {
+  const std::string& draft = x_.inputs.serving.speculation.draft;
+  if (trains() || draft.empty()) return;
+  named("--draft", [&] {
+    x_.inputs.draft = std::make_shared<const Model>(load_model(PresetRef{draft}, {}, q_.lookup));
+  });
 }
 
 // "--set strategy.tp=8" is "--tp 8".
@@ -129,7 +141,7 @@ void Reader::check_inputs() {
   }
   if (trains()) return check_parts();
   if (x_.inputs.serving.speculation.tokens > 0) return;
-  for (const char* field : {"acceptance", "draft_cost"}) {
+  for (const char* field : {"acceptance", "draft", "draft_cost"}) {
     if (!gives(field)) continue;
     add(flag_of_field(field), "there is no speculation", "give --speculate, the tokens a step");
   }
@@ -152,7 +164,7 @@ void Reader::check_parts() {
 
 void Reader::prepare_problem() {
   const Libraries libraries = load_libraries(x_.system, runtime_, q_.settings, q_.lookup);
-  x_.problem = prepare(x_.system, runtime_, libraries, model_, Training{});
+  x_.problem = prepare(x_.system, runtime_, libraries, model_, Training{.predict_ahead = 0});
 }
 
 void Reader::refuse(Refusal outcome) {
@@ -225,6 +237,13 @@ void Reader::assume_work(bool with_strategy) {
                     std::string("adapters on qkv, output, up and down of every layer") +
                         (model_.experts.count > 0 ? "; none on routed experts" : ""));
     }
+    if (x_.problem.ahead > 0) {
+      assume_unless(
+          "predict_ahead",
+          fmt::format("predict_ahead {}: the model's own prediction layer{}, with the head's "
+                      "multiply once more",
+                      x_.problem.ahead, x_.problem.ahead == 1 ? "" : "s"));
+    }
     if (t.images > 0) assume_images();
     if (with_strategy)
       assume_unless("batch", fmt::format("batch {}: dp x microbatch x pp", t.batch));
@@ -238,7 +257,11 @@ void Reader::assume_work(bool with_strategy) {
   if (w.speculation.tokens > 0) {
     assume_unless("acceptance",
                   fmt::format("acceptance {} of a proposed token", w.speculation.acceptance));
-    assume_unless("draft_cost", fmt::format("draft cost {} of a step", w.speculation.draft_cost));
+    if (!x_.problem.draft) {
+      assume_unless("draft_cost", fmt::format("draft cost {} of a step", w.speculation.draft_cost));
+    } else {
+      assume_unless("draft", "the model's own prediction layer drafts, once a token");
+    }
   }
   if (w.images > 0) assume_images();
   const double longest = prompt_tokens(x_.problem) + w.output;

@@ -58,7 +58,8 @@ PassCost StepPrice::pass(const Problem& problem, PassShape shape) {
   // Stages work on different parts of the batch at a time.
   const double waves = std::clamp<double>(shape.batch, 1, strategy_.pp);
   shape.batch = std::ceil(shape.batch / waves) * ranks_;
-  return serving_pass(problem, strategy_, shape);
+  const bool drafts = &problem == graph_.draft.get();
+  return serving_pass(problem, drafts ? draft_strategy(problem, strategy_) : strategy_, shape);
 }
 
 /// A step, with the passes of a draft model before it.
@@ -72,7 +73,9 @@ StepPrice::Cell StepPrice::cell_of(const Problem& problem, const PassShape& shap
   if (drafts) {
     PassShape plain = shape;
     plain.chunk = 0;
-    cell.seconds += x.tokens * x.draft_cost * pass(problem, plain).time.value;
+    const Seconds draft =
+        problem.draft ? pass(*problem.draft, plain).time : x.draft_cost * pass(problem, plain).time;
+    cell.seconds += x.tokens * draft.value;
   }
   return cell;
 }

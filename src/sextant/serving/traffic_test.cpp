@@ -266,6 +266,8 @@ TEST(Traffic, DraftsAreThoseOfInfer) {
     EXPECT_NEAR(drafted / serve(p, {}).tpot.value, 1, 0.03) << acceptance;
     EXPECT_LT(drafted, plain);
   }
+  p.draft = draft_of(p, load_model("llama3.2-1b"));
+  EXPECT_NEAR(simulate(c, t, {}).tpot.p50 / serve(p, {}).tpot.value, 1, 0.03);
 }
 
 TEST(Traffic, AttentionRanksShareAnEngine) {

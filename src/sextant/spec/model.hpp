@@ -272,8 +272,9 @@ struct Model {
   std::string notes;
   int layers = 1;
   int hidden = 1;
-  int ffn = 0;              ///< width of the dense MLP; 0: 4 * hidden
-  int wide_mlp_layers = 0;  ///< layers whose MLP is twice as wide (Gemma 4 E2B)
+  int ffn = 0;                ///< width of the dense MLP; 0: 4 * hidden
+  int wide_mlp_layers = 0;    ///< layers whose MLP is twice as wide (Gemma 4 E2B)
+  int prediction_layers = 0;  ///< beside these: of a checkpoint that predicts further tokens (MTP)
   int vocab = 1;
   int max_context = 0;  ///< 0: unknown
   Mlp mlp = Mlp::gelu;
@@ -311,6 +312,10 @@ void describe(V& v, Model& m) {
   v("ffn", m.ffn, {.help = "width of the MLP; 0: 4 * hidden", .max = count_limit});
   v("wide_mlp_layers", m.wide_mlp_layers,
     {.help = "layers whose MLP is twice as wide", .max = 1e5});
+  v("prediction_layers", m.prediction_layers,
+    {.help = "beside the others, each predicting one token further: trained unless --predict-ahead "
+             "says otherwise, and what drafts tokens",
+     .max = 16});
   v("vocab", m.vocab, {.help = "vocabulary", .required = true, .min = 1, .max = count_limit});
   v("max_context", m.max_context,
     {.help = "longest context; 0: unknown",

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "sextant/spec/describe.hpp"
@@ -128,7 +129,9 @@ struct Training {
   int seq = 2048;  ///< tokens a sequence
   Optimizer optimizer = Optimizer::adamw;
   Tuning tuning = {};
-  int images = 0;  ///< a sequence, their tokens among its own
+  int images = 0;          ///< a sequence, their tokens among its own
+  int predict_ahead = -1;  ///< prediction layers that are trained; negative: all that the model has
+  bool operator==(const Training&) const = default;
 };
 template <class V>
 void describe(V& v, Training& t) {
@@ -146,6 +149,10 @@ void describe(V& v, Training& t) {
     {.help = "parts not trained: embedding, attention, mlp, experts, norms, head, vision"});
   v("images", t.images,
     {.help = "images a sequence, whose tokens are among its own; 0: text alone", .max = 1e5});
+  v("predict_ahead", t.predict_ahead,
+    {.help = "layers that predict tokens beyond the next; without, those that the model has",
+     .min = -1,
+     .max = 16});
 }
 
 /// How requests share a batch.
@@ -161,7 +168,8 @@ constexpr auto names_of(Batching) {
 struct Speculation {
   int tokens = 0;           ///< proposed a step; 0: none
   double acceptance = 0.8;  ///< chance that a proposed token is right
-  double draft_cost = 0.1;  ///< time of a draft step over a step of the large model
+  double draft_cost = 0.1;  ///< time of a draft step over a step of the large model, if given
+  std::string draft;        ///< the small model; empty: the large one's own prediction layers
 };
 /// What lives in a device's second memory (Device::tier).
 enum class Placement : std::uint8_t {
@@ -198,8 +206,11 @@ void describe(V& v, Serving& s) {
   v("kv_precision", s.cache, {.help = "type of keys and values"});
   v("speculate", s.speculation.tokens, {.help = "tokens a draft model proposes a step", .max = 64});
   v("acceptance", s.speculation.acceptance, {.help = "chance that one of them is right", .max = 1});
+  v("draft", s.speculation.draft,
+    {.help =
+         "model that proposes them; without, the model's own prediction layers, if it has any"});
   v("draft_cost", s.speculation.draft_cost,
-    {.help = "a draft step over a step of the model", .max = 10});
+    {.help = "a draft step over a step of the model, whatever drafts", .max = 10});
   v("images", s.images,
     {.help = "images a prompt, whose tokens join its own; 0: text alone", .max = 1e5});
   v("placement", s.placement,

@@ -116,7 +116,8 @@ Layer layer_of(std::string_view canonical) {
   const std::string_view root = root_of(canonical);
   if (root == "technology") return Layer::preset;
   if (root == canonical) {
-    return one_of(root, {"model", "system", "device", "runtime"}) ? Layer::preset : Layer::point;
+    return one_of(root, {"model", "draft", "system", "device", "runtime"}) ? Layer::preset
+                                                                           : Layer::point;
   }
   if (root == "model" || of_part(canonical)) return Layer::setting;
   if (one_of(root, {"system", "device", "runtime", "kernel", "collective"})) return Layer::spec;

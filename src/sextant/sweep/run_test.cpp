@@ -102,8 +102,23 @@ TEST(Sweep, AnswersAsEvaluateDoes) {
 }
 
 // What points share is kept; it must be shared only where it is the same.
+void expect_nothing_stale(const std::string& plan_text, std::uint64_t stride) {
+  const Plan plan = read_plan(plan_text, "plan.toml");
+  Evaluator kept(plan, {});
+  for (std::uint64_t i = 0; i < plan.count; ++i) {
+    Chunk a;
+    kept.answer(i, a);
+    if (i % stride != 0) continue;  // a fresh one loads all presets again
+    Chunk b;
+    Evaluator(plan, {}).answer(i, b);
+    for (std::size_t v = 0; v < a.values.size(); ++v) {
+      EXPECT_TRUE(a.values[v] == b.values[v] || std::isnan(a.values[v])) << i << " " << v;
+    }
+  }
+}
+
 TEST(Sweep, KeepsNothingThatDiffers) {
-  const Plan plan = read_plan(R"(kind = "train"
+  expect_nothing_stale(R"(kind = "train"
 [base]
 model = "gpt3-6.7b"
 system = "dgx-a100"
@@ -136,18 +151,41 @@ values = ["adamw", "adamw-bf16-states"]
 field = "seq"
 values = [1024, 2048]
 )",
-                              "plan.toml");
-  Evaluator kept(plan, {});
-  for (std::uint64_t i = 0; i < plan.count; ++i) {
-    Chunk a;
-    kept.answer(i, a);
-    if (i % 37 != 0) continue;  // a fresh one loads all presets again
-    Chunk b;
-    Evaluator(plan, {}).answer(i, b);
-    for (std::size_t v = 0; v < a.values.size(); ++v) {
-      EXPECT_TRUE(a.values[v] == b.values[v] || std::isnan(a.values[v])) << i << " " << v;
-    }
-  }
+                       37);
+}
+
+TEST(Sweep, KeepsNothingOfOtherWork) {
+  expect_nothing_stale(R"(kind = "train"
+[base]
+model = "qwen2.5-vl-7b"
+system = "dgx-h100"
+gpus = 8
+batch = 32
+seq = 4096
+[[axis]]
+field = "images"
+values = [0, 2]
+[[axis]]
+field = "predict_ahead"
+values = [0, 1]
+[[axis]]
+field = "lora_rank"
+values = [0, 16]
+)",
+                       1);
+  expect_nothing_stale(R"(kind = "infer"
+[base]
+model = "llama3.1-70b"
+system = "dgx-h100"
+tp = 8
+[[axis]]
+field = "speculate"
+values = [0, 2]
+[[axis]]
+field = "draft"
+values = ["llama3.2-1b", "llama3.2-3b"]
+)",
+                       1);
 }
 
 TEST(Sweep, GivesTheSameTableHoweverItIsRun) {

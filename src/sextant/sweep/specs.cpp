@@ -143,6 +143,13 @@ Problem Specs::problem(Scene& scene, const std::vector<std::size_t>& digits) {
   throw_if_any(check(scene.system.device));
   scene.model = kept(models_, scene.inputs.model,
                      [](const auto& n, const auto& s, Lookup l) { return load_model(n, s, l); });
+  const std::string& draft = scene.inputs.serving.speculation.draft;
+  scene.inputs.draft = draft.empty()
+                           ? nullptr
+                           : std::make_shared<const Model>(
+                                 kept(models_, draft, [](const auto& n, const auto& s, Lookup l) {
+                                   return load_model(n, s, l);
+                                 }));
   const std::string& runtime =
       scene.inputs.runtime.empty() ? usual_runtime(scene.task, scene.system) : scene.inputs.runtime;
   scene.runtime = kept(runtimes_, runtime, [](const auto& n, const auto& s, Lookup l) {
@@ -157,7 +164,7 @@ Problem Specs::problem(Scene& scene, const std::vector<std::size_t>& digits) {
   std::swap(scene.collectives, scene.small_collectives);
   return prepare(scene.system, scene.runtime,
                  {scene.kernels, scene.collectives, scene.small_collectives}, scene.model,
-                 Training{});
+                 Training{.predict_ahead = 0});
 }
 
 }  // namespace sextant::sweep

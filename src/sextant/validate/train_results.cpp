@@ -76,7 +76,8 @@ std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, st
   if (!parts) return std::nullopt;
   TrainScenario x;
   x.device = parts->system->device.name;
-  x.problem = prepare(*parts->system, parts->runtime, parts->libraries, parts->model, Training{});
+  x.problem = prepare(*parts->system, parts->runtime, parts->libraries, parts->model,
+                      Training{.predict_ahead = 0});
   if (c.protocol.data != Operands::random) {
     quieten(x.problem.chip, activity_of(c.protocol.data));
   }
