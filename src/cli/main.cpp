@@ -14,6 +14,7 @@
 #include "server/answer_page.hpp"
 #include "server/serve.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/options/meant.hpp"
 #include "sextant/options/range.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/units/parse.hpp"
@@ -194,7 +195,7 @@ std::string whose(const CLI::App& app, const std::string& flag) {
 }
 
 Diagnostic unknown_flag(const CLI::App& app, const CLI::App& command, const std::string& flag) {
-  std::string hint = did_you_mean(flag, flags_of(command));
+  std::string hint = option_meant(flag, flags_of(command));
   if (hint.empty()) hint = whose(app, flag);
   if (hint.empty()) hint = "'" + called(command) + " --help' lists its options";
   return {.file = flag, .message = "unknown option of '" + called(command) + "'", .hint = hint};
