@@ -311,7 +311,7 @@ export type Found = {
   strategy: Strategy;
   summary: string;
   prediction: FoundPrediction;
-  unmeasured: Unmeasured[];
+  uncertainty: Uncertainty;
   serving?: Serving;
   instances?: number;
 };
@@ -446,6 +446,7 @@ export type KernelAnswer = {
   clock_hz: number;
   power_watts: number;
   tile?: Tile;
+  uncertainty: Uncertainty;
   assumptions: string[];
 };
 

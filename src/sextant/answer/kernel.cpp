@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sextant/answer/parts.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/validate/evaluate.hpp"
 
@@ -154,7 +155,9 @@ Answer answer_of(const KernelResult& x) {
     tile("waves", c.tiling.waves);
     a.object("tile", "Tile", std::move(tile));
   }
-  a.say(fmt::format("{} on {}: {}\n", x.kernel, x.device.name, format(c.time, 4)));
+  a.say(fmt::format("{} on {}: {}", x.kernel, x.device.name, format(c.time, 4)));
+  add(a, {.question = Asked::kernel, .device = x.device.name}, {c.time.value});
+  a.gap();
   a.facts(facts_of(x), 2);
   a.say("\nhow long each resource alone would need:");
   a.show(busy_table(c), {.indent = 2});

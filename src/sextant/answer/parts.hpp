@@ -47,6 +47,10 @@ struct Headline {
   Dimension unit = Seconds::dimension;
 };
 void add(Answer& answer, const Likeness& likeness, const Headline& headline);
+/// The same of one item of a list, and its interval.
+Interval add(Record& record, const Likeness& likeness, const Headline& headline);
+/// The line: "12 ms to 15 ms nine times in ten: h100-sxm measured".
+std::string sure_text(const Interval& interval, const Headline& headline);
 /// The record alone, and "12 ms to 15 ms".
 Record uncertainty_record(const Interval& interval, const Headline& headline);
 std::string range_text(const Interval& interval, const Headline& headline);

@@ -8,6 +8,7 @@
 #include "sextant/answer/parts.hpp"
 #include "sextant/answer/search.hpp"
 #include "sextant/answer/search_groups.hpp"
+#include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
 
@@ -61,7 +62,7 @@ Records records_of_found(const ServingSearch& asked, const std::vector<ServingFo
     p("total_output_tokens_per_second", f.tokens_per_second());
     p.take(prediction_of(f.estimate, f.serving));
     r.object("prediction", "FoundPrediction", std::move(p));
-    add(r, unmeasured_of(asked, {f}).front());
+    add(r, likeness_of(asked, f), {f.estimate.latency.value});
   });
 }
 
@@ -136,6 +137,8 @@ void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::s
   if (r.best.empty()) return a.say("\nnothing meets the limits");
   a.gap();
   a.show(table_of(x.asked, r.best));
+  const Interval first = interval_of(measured_errors(), likeness_of(x.asked, r.best.front()));
+  a.say("\na request of the first: " + sure_text(first, {r.best.front().estimate.latency.value}));
   say(a, unmeasured_of(x.asked, r.best));
   say(a, groups);
   say_reasons(a, why);
