@@ -103,7 +103,7 @@ void Reader::load() {
   named("--system", [&] { x_.system = load_system(q_.system, q_.settings, q_.lookup); });
   named("--model", [&] { model_ = load_model(q_.model, q_.settings, q_.lookup); });
   const PresetRef runtime =
-      q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system)} : q_.runtime;
+      q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system, q_.engine)} : q_.runtime;
   named("--runtime", [&] { runtime_ = load_runtime(runtime, q_.settings, q_.lookup); });
   if (q_.runtime.empty()) assume("runtime {}", runtime.name);
 }
