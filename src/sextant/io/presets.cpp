@@ -207,7 +207,10 @@ class Loader {
   void overlay(const Document& document, const Node& table, const Origin& origin,
                const std::string& prefix) {
     if (const Node* base = table.find("extends")) {
-      extend(document, *base, origin, join_path(prefix, "extends"));
+      const bool several = base->kind == Node::Kind::array && !base->items.empty();
+      for (const Node& one : several ? base->items : std::vector<Node>{*base}) {
+        extend(document, one, origin, join_path(prefix, "extends"));
+      }
     }
     ReadOptions options{.prefix = prefix, .skip = {"extends"}, .given = &given_};
     options.ranges = ranges();
@@ -220,7 +223,8 @@ class Loader {
     read(document, table, value, problems, options);
   }
 
-  // Puts the preset that a document names under what the document itself says.
+  // Puts the preset that a document names under what the document itself says. What two of several
+  // extend lies under both, once.
   void extend(const Document& document, const Node& name, const Origin& origin,
               const std::string& path) {
     if (name.kind != Node::Kind::string) {
@@ -232,14 +236,17 @@ class Loader {
                                                             .excluded = seen_,
                                                             .lookup = origin.lookup});
     if (!source) return report_missing_base(document, name, origin, path);
-    constexpr std::size_t deepest = 16;
-    if (seen_.size() >= deepest) {
+    if (std::find(done_.begin(), done_.end(), source->identity) != done_.end()) return;
+    constexpr std::size_t most = 16;
+    if (seen_.size() + done_.size() >= most) {
       return add(document, name.place, path,
-                 "more than " + std::to_string(deepest) + " presets extend one another");
+                 "more than " + std::to_string(most) + " presets extend one another");
     }
     seen_.push_back(source->identity);
     const Document base = parse(*source);
     overlay_source(base, *source);
+    seen_.pop_back();
+    done_.push_back(source->identity);
   }
 
   void report_missing_base(const Document& document, const Node& name, const Origin& origin,
@@ -339,6 +346,7 @@ class Loader {
   Lookup lookup_;
   std::string prefix_;
   std::vector<std::string> seen_;  ///< identities of the texts under way, to find cycles
+  std::vector<std::string> done_;  ///< of those that lie under the value
   GivenFields given_;
   bool complete_ = false;  ///< nothing can be missing, or has been reported already
 };

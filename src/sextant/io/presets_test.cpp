@@ -181,6 +181,27 @@ TEST(Presets, ExtendsOverlaysFields) {
   EXPECT_EQ(load_device(preset).cores, load_device("h100-sxm").cores);
 }
 
+// What both of two extend must not hide what the first of them says.
+TEST(Presets, ExtendsSeveral) {
+  const Folder folder;
+  folder.write("base.toml", tiny_device);
+  folder.write("more.toml", "extends = \"base.toml\"\ncores = 20\n");
+  folder.write("other.toml", "extends = \"base.toml\"\n[memory]\nkind = \"HBM9\"\n");
+  const std::string top =
+      folder.write("top.toml", "extends = [\"more.toml\", \"other.toml\"]\nclock = \"3 GHz\"\n");
+  const Device device = load_device(top);
+  EXPECT_EQ(device.cores, 20);
+  EXPECT_EQ(device.memory.kind, "HBM9");
+  EXPECT_EQ(device.clock, Hertz(3e9));
+  const std::string wrong =
+      folder.write("wrong.toml", "extends = [\"more.toml\", 5, \"wrong.toml\"]\n");
+  const std::string text = error_of([&] { load_device(wrong); });
+  expect_contains(text, "wrong.toml:1:25: extends: expected the name of a preset in quotes");
+  expect_contains(text, "wrong.toml:1:28: extends: 'wrong.toml' extends itself");
+  const std::string none = folder.write("none.toml", "extends = []\n");
+  expect_contains(error_of([&] { load_device(none); }), "expected the name of a preset in quotes");
+}
+
 TEST(Presets, ExtendsFindsMistakes) {
   const Folder folder;
   const std::string missing = folder.write("a.toml", "cores = 0\nextends = \"h100-smx\"\n");
