@@ -201,11 +201,17 @@ Diagnostic unknown_flag(const CLI::App& app, const CLI::App& command, const std:
   return {.file = flag, .message = "unknown option of '" + called(command) + "'", .hint = hint};
 }
 
+/// The command that was reached.
+const CLI::App& asked(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
 /// What of a command line nobody takes. CLI11 names it in the order it met it, values first, and
 /// does not say what may have been meant.
 std::vector<Diagnostic> unknown(const CLI::App& app) {
-  const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const CLI::App* at = &asked(app);
   std::vector<Diagnostic> flags;
   std::vector<Diagnostic> others;
   const std::vector<std::string> names = names_of_commands(*at);
@@ -230,7 +236,9 @@ std::string problems_of(const CLI::App& app, const CLI::ParseError& e) {
   const auto code = static_cast<CLI::ExitCodes>(e.get_exit_code());
   const bool command = !problems.empty() && problems.front().file.empty();
   if (problems.empty()) {
-    return "sextant: " + std::string(e.what()) + "\n'sextant --help' lists the commands";
+    const CLI::App& at = asked(app);
+    return called(at) + ": " + e.what() + "\n'" + called(at) + " --help' lists " +
+           (names_of_commands(at).empty() ? "its options" : "the commands");
   }
   if (code != CLI::ExitCodes::ExtrasError && !command) {
     problems.insert(problems.begin(), {.message = e.what()});

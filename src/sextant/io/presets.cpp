@@ -53,7 +53,9 @@ Unknown unknown(PresetKind kind, std::string_view name) {
   const std::string noun(name_of(kind));
   std::string hint = preset_hint(name, kind);
   if (const std::vector<PresetKind> others = preset_kinds(name); !others.empty()) {
-    hint = "there is a " + std::string(name_of(others.front())) + " of that name";
+    const bool built_in = kind == PresetKind::system && others.front() == PresetKind::device;
+    hint = "there is a " + std::string(name_of(others.front())) + " of that name" +
+           (built_in && !hint.empty() ? "; " + hint : "");
   }
   const std::string list = "'sextant list " + noun + "s' shows all";
   hint = hint.empty() ? list : hint + " (" + list + ")";
@@ -440,7 +442,11 @@ std::string preset_hint(std::string_view name, std::optional<PresetKind> only) {
   constexpr std::size_t few = 6;
   std::vector<std::string> longer;
   for (const std::string& n : all) {
-    if (name.size() > 1 && n.starts_with(lower(name))) longer.push_back(n);
+    // A system is asked for by its device, too.
+    const bool starts = n.starts_with(lower(name)) ||
+                        (only == PresetKind::system &&
+                         load_system(n, {}, Lookup::presets).device.name.starts_with(lower(name)));
+    if (name.size() > 1 && starts) longer.push_back(n);
   }
   if (longer.empty() || longer.size() > few) return did_you_mean(name, all);
   for (const std::string& n : longer) {

@@ -101,7 +101,9 @@ TEST(Presets, SuggestsNames) {
       text,
       "no device is called 'h100-smx'; did you mean 'h100-sxm'? ('sextant list devices' shows "
       "all)");
-  expect_contains(error_of([] { load_system("h100-sxm"); }), "there is a device of that name");
+  expect_contains(error_of([] { load_system("mi355x"); }),
+                  "there is a device of that name; did you mean 'mi355x-node'?");
+  expect_contains(error_of([] { load_system("h100"); }), "'dgx-h100', 'h100-nvl-node' or");
   expect_contains(error_of([] { load_model("Llama2-7B"); }), "did you mean 'llama2-7b'?");
   // The names that checkpoints have elsewhere, and starts of names.
   const std::pair<const char*, const char*> meant[] = {
@@ -109,6 +111,7 @@ TEST(Presets, SuggestsNames) {
       {"Llama-3.1-8B-Instruct", "'llama3.1-8b'"},
       {"someone/Qwen3-8B-GPTQ-Int4", "'qwen3-8b'"},
       {"mistral-7b-v0.1", "'mistral-7b'"},
+      {"llama3.1-8b-instruct", "'llama3.1-8b'"},
       {"olmoe", "'olmoe-1b-7b'"},
       {"deepseek-r1-distill-qwen-1",
        "'deepseek-r1-distill-qwen-1.5b' or "
