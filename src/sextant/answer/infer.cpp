@@ -86,8 +86,9 @@ void say_head(Answer& a, const InferResult& x) {
   const ServingEstimate& e = x.estimate;
   const Scenario& s = x.scenario;
   const Serving& w = s.problem.serving;
-  a.say(fmt::format("{} on {} x {} of {}: {} to the first token{}", s.problem.model.name, e.devices,
-                    s.system.device.name, s.system.name, format(e.ttft, 4),
+  a.say(fmt::format("{} on {} x {} of {}: {}{} to the first token{}", s.problem.model.name,
+                    e.devices, s.system.device.name, s.system.name,
+                    e.verdict == Verdict::fits ? "" : unfitting, format(e.ttft, 4),
                     w.output > 1 ? ", " + format(e.tpot, 4) + " for each after it" : ""));
   a.say(fmt::format("{} a request; {} output tokens/s, {} a device; decoding {} at {}",
                     format(e.latency, 4), rate_text(e.tokens_per_second),

@@ -55,7 +55,7 @@ std::vector<std::vector<std::string>> facts_of(const KernelResult& x) {
   if (c.flops.value > 0) {
     facts.push_back({"rate", format(c.flops / c.time),
                      fmt::format("{} of the {} peak, {}", format_percent(c.flops / c.time / peak),
-                                 name_of(x.type), format(peak))});
+                                 name_of(runs_as(x.device, x.type)), format(peak))});
     facts.push_back({"intensity", format(c.flops / c.dram),
                      fmt::format("ridge {}: {} by DRAM alone", format(ridge),
                                  c.flops / c.dram > ridge ? "not bound" : "bound")});

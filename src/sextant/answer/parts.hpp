@@ -41,6 +41,9 @@ struct EnergyAnswer {
 /// "energy 401 J a device, 24.5 mJ a token: compute 60 %, memory 10 %, links 2 %, idle 28 %".
 void add(Answer& answer, const EnergyAnswer& energy);
 
+/// Before the times of what does not fit.
+inline constexpr std::string_view unfitting = "does not fit; if it did, ";
+
 /// A headline number: "uncertainty", and a line for people.
 struct Headline {
   double value = 0;  ///< in base units

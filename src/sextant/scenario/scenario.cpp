@@ -228,7 +228,12 @@ void Reader::assume_work(bool with_strategy) {
     if (t.images > 0) assume_images();
     if (with_strategy)
       assume_unless("batch", fmt::format("batch {}: dp x microbatch x pp", t.batch));
-    return assume_unless("seq", fmt::format("seq {}", t.seq));
+    assume_unless("seq", fmt::format("seq {}", t.seq));
+    if (model_.max_context > 0 && t.seq > model_.max_context) {
+      assume("seq {} is longer than the {} that {} takes: gone on with", t.seq, model_.max_context,
+             model_.name);
+    }
+    return;
   }
   if (with_strategy) assume_unless("batch", "batch 1");
   assume_unless("input", fmt::format("input {}", w.input));
@@ -288,7 +293,7 @@ void Reader::say_device() {
     x_.assumptions.push_back(std::move(unseen));
   }
   if (device.provenance.cases == 0) {
-    assume("constants of {} are the defaults: it was not measured", device.name);
+    assume("constants of {} are the defaults: none was fitted to it", device.name);
   }
 }
 
