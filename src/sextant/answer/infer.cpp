@@ -231,7 +231,8 @@ Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   Breakdown root = node_of("request", e.latency.value, "");
   const bool closed = w.batching == Batching::closed_loop;
   root.parts.push_back(phase("prefill", e.prefill, 1, e.ttft.value,
-                             closed ? "for the step that runs" : "for the stages to fill"));
+                             closed ? "for the step that runs"
+                                    : "for the host to set up the batch, and for stages to fill"));
   if (w.output > 1) {
     const double steps = w.output - 1.0;
     root.parts.push_back(phase("decode", e.decode, steps, steps * e.tpot.value,

@@ -14,7 +14,7 @@ namespace {
 /// and the letter that people abbreviate it with. Where a command has several of them, the first.
 constexpr std::array<std::string_view, 19> words = {
     " model m model-name model-path ",
-    " system s device hardware cluster machine ",
+    " system s sys device hardware cluster machine ",
     " device system gpu hardware ",
     " runtime r engine framework backend ",
     " gpus g n devices num-gpus world-size nodes num-nodes nnodes ranks ",

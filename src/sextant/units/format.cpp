@@ -146,7 +146,10 @@ std::string format_binary_bytes(double bytes, int digits) {
 }
 
 std::string format_percent(double share, int decimals) {
-  return fmt::format("{:.{}f} %", share * 100, decimals);
+  std::string text = fmt::format("{:.{}f} %", share * 100, decimals);
+  // Less than nothing, rounded to nothing, is nothing.
+  const bool none = text.find_first_of("123456789") == std::string::npos;
+  return none && text.starts_with('-') ? text.substr(1) : text;
 }
 
 }  // namespace sextant

@@ -88,6 +88,8 @@ TEST(Format, ReadsWell) {
   EXPECT_EQ(format(Seconds(86400 * 31.25)), "31.2 days");
   EXPECT_EQ(format_binary_bytes(80.0 * (1 << 30)), "80.0 GiB");
   EXPECT_EQ(format_percent(0.1234), "12.3 %");
+  EXPECT_EQ(format_percent(-0.1234), "-12.3 %");
+  EXPECT_EQ(format_percent(-0.0004, 0), "0 %");
   EXPECT_EQ(format(0.84_pJ_per_FLOP), "840 fJ/FLOP");
 }
 
