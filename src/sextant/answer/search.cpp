@@ -291,7 +291,7 @@ void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::
                     r.evaluated, x.points, r.feasible, x.seconds));
   if (r.stopped) {
     a.say("stopped before the end: " + how_good(r));
-  } else if (r.skipped > 0) {
+  } else if (r.skipped > 0 && !r.best.empty()) {
     a.say("proven: none of the others can be among the best, or on the front");
   }
   if (r.best.empty()) return a.say("\nnothing fits");

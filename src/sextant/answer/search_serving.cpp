@@ -134,7 +134,10 @@ void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::s
   a.say(fmt::format("{} ways evaluated, {} fit and meet the limits; {:.2f} s", r.evaluated,
                     r.feasible, x.seconds));
   if (r.stopped) a.say("stopped before the end: the best so far");
-  if (r.best.empty()) return a.say("\nnothing meets the limits");
+  if (r.best.empty()) {
+    const bool limited = r.slow_first_token + r.slow_tokens + r.too_few_tokens > 0;
+    return a.say(limited ? "\nnothing meets the limits" : "\nnothing fits");
+  }
   a.gap();
   a.show(table_of(x.asked, r.best));
   const Interval first = interval_of(measured_errors(), likeness_of(x.asked, r.best.front()));
