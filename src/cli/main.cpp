@@ -89,12 +89,17 @@ class Binder {
   }
 
  private:
-  /// What is no number at all is left to CLI11; CLI::Range would let NaN through, and asks for both
-  /// ends.
+  /// CLI::Range would let NaN through, and asks for both ends.
   void bound(CLI::Option& o, const std::string& type) const {
-    const auto problem = [range = info_](const std::string& text) -> std::string {
+    const bool whole = type == "INT";
+    const auto problem = [range = info_, whole](const std::string& text) -> std::string {
       double value = 0;
-      if (!CLI::detail::lexical_cast(text, value)) return "";
+      int whole_number = 0;
+      if (!CLI::detail::lexical_cast(text, value) ||
+          (whole && std::isfinite(value) && std::abs(value) < 2e9 &&
+           !CLI::detail::lexical_cast(text, whole_number))) {
+        return std::string("expected a ") + (whole ? "whole " : "") + "number, not '" + text + "'";
+      }
       if (!std::isfinite(value)) return "must be finite, not " + text;
       if (range.late || (value >= range.min && value <= range.max)) return "";
       return "expected " + range_words(range) + ", not " + text;

@@ -328,7 +328,12 @@ void say_rates(Answer& answer, const TrafficAnswer& a) {
         fmt::format("{} of prompt tokens found in the prefix cache", format_percent(hit_rate(r))));
   }
   if (x.cluster.decode) {
-    answer.say(fmt::format("a cache takes {} to move", format(Seconds(r.transfer_seconds))));
+    const Seconds handed = x.cluster.decode->problem.runtime.engine.hand_over;
+    answer.say(fmt::format(
+        "a cache takes {} to move{}", format(Seconds(r.transfer_seconds)),
+        handed.value > 0
+            ? fmt::format("; the engines take {} to hand a request over", format(handed))
+            : ""));
   }
   std::string energy =
       fmt::format("energy {} a token", format(Joules(r.joules / std::max(1.0, r.output_tokens))));
