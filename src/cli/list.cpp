@@ -22,7 +22,9 @@ PresetKind kind_named(const std::string& text) {
     if (text == n || text == std::string(n) + "s") return parse_enum(n, kind), kind;
     names.push_back(std::string(n) + "s");
   }
-  throw InputError("no kind of preset is called '" + text + "'", did_you_mean(text, names));
+  const std::string hint = did_you_mean(text, names);
+  throw InputError("no kind of preset is called '" + text + "'",
+                   hint.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : hint);
 }
 
 Node struct_node(PresetKind kind, const std::string& name, const std::vector<Setting>& settings,

@@ -14,6 +14,7 @@
 #include "server/answer_page.hpp"
 #include "server/serve.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/options/meant.hpp"
 #include "sextant/options/range.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/units/parse.hpp"
@@ -88,12 +89,17 @@ class Binder {
   }
 
  private:
-  /// What is no number at all is left to CLI11; CLI::Range would let NaN through, and asks for both
-  /// ends.
+  /// CLI::Range would let NaN through, and asks for both ends.
   void bound(CLI::Option& o, const std::string& type) const {
-    const auto problem = [range = info_](const std::string& text) -> std::string {
+    const bool whole = type == "INT";
+    const auto problem = [range = info_, whole](const std::string& text) -> std::string {
       double value = 0;
-      if (!CLI::detail::lexical_cast(text, value)) return "";
+      int whole_number = 0;
+      if (!CLI::detail::lexical_cast(text, value) ||
+          (whole && std::isfinite(value) && std::abs(value) < 2e9 &&
+           !CLI::detail::lexical_cast(text, whole_number))) {
+        return std::string("expected a ") + (whole ? "whole " : "") + "number, not '" + text + "'";
+      }
       if (!std::isfinite(value)) return "must be finite, not " + text;
       if (range.late || (value >= range.min && value <= range.max)) return "";
       return "expected " + range_words(range) + ", not " + text;
@@ -194,17 +200,23 @@ std::string whose(const CLI::App& app, const std::string& flag) {
 }
 
 Diagnostic unknown_flag(const CLI::App& app, const CLI::App& command, const std::string& flag) {
-  std::string hint = did_you_mean(flag, flags_of(command));
+  std::string hint = option_meant(flag, flags_of(command));
   if (hint.empty()) hint = whose(app, flag);
   if (hint.empty()) hint = "'" + called(command) + " --help' lists its options";
   return {.file = flag, .message = "unknown option of '" + called(command) + "'", .hint = hint};
 }
 
+/// The command that was reached.
+const CLI::App& asked(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
 /// What of a command line nobody takes. CLI11 names it in the order it met it, values first, and
 /// does not say what may have been meant.
 std::vector<Diagnostic> unknown(const CLI::App& app) {
-  const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const CLI::App* at = &asked(app);
   std::vector<Diagnostic> flags;
   std::vector<Diagnostic> others;
   const std::vector<std::string> names = names_of_commands(*at);
@@ -229,7 +241,9 @@ std::string problems_of(const CLI::App& app, const CLI::ParseError& e) {
   const auto code = static_cast<CLI::ExitCodes>(e.get_exit_code());
   const bool command = !problems.empty() && problems.front().file.empty();
   if (problems.empty()) {
-    return "sextant: " + std::string(e.what()) + "\n'sextant --help' lists the commands";
+    const CLI::App& at = asked(app);
+    return called(at) + ": " + e.what() + "\n'" + called(at) + " --help' lists " +
+           (names_of_commands(at).empty() ? "its options" : "the commands");
   }
   if (code != CLI::ExitCodes::ExtrasError && !command) {
     problems.insert(problems.begin(), {.message = e.what()});

@@ -147,7 +147,7 @@ Precision type_of(const KernelChoice& kernel) {
 void list_assumptions(const OpsOptions& o, KernelResult& a) {
   if (a.device.provenance.cases == 0 && o.kernel == "gemm") {
     a.assumptions.push_back(
-        "the device's mechanism constants are the defaults: it was not measured");
+        "the device's mechanism constants are the defaults: none was fitted to it");
   }
   const Precision real = runs_as(a.device, a.type);
   if (real != a.type) {

@@ -336,6 +336,24 @@ void check_needs(const TechOptions& o) {
   if (!o.strategy.empty() && o.strategy != "best") {
     flags.add("--strategy", "expected best, got '" + o.strategy + "'");
   }
+  if (!has_workload(o)) {
+    const auto unasked = [&](const char* flag, bool given) {
+      if (!given) return;
+      flags.add(flag, "is of a workload, which nothing asks about",
+                "--optimise, --pareto, --solve and --uncertainty do; or '--system -o made.toml', "
+                "which 'train' and 'infer' take as --system");
+    };
+    unasked("--workload", !o.workload.empty());
+    unasked("--model", !o.model.empty());
+    unasked("--precision", !o.precision.empty());
+    unasked("--gpus", o.gpus.has_value());
+    unasked("--tp", o.tp.has_value());
+    unasked("--pp", o.pp.has_value());
+    unasked("--batch", o.batch.has_value());
+    unasked("--seq", o.seq.has_value());
+    unasked("--input", o.input.has_value());
+    unasked("--output-tokens", o.output_tokens.has_value());
+  }
   const int modes =
       (o.pareto.empty() ? 0 : 1) + (o.solve.empty() ? 0 : 1) + (o.optimise.empty() ? 0 : 1);
   if (modes > 1) {

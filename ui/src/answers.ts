@@ -312,7 +312,7 @@ export type Found = {
   strategy: Strategy;
   summary: string;
   prediction: FoundPrediction;
-  unmeasured: Unmeasured[];
+  uncertainty: Uncertainty;
   serving?: Serving;
   instances?: number;
 };
@@ -447,6 +447,7 @@ export type KernelAnswer = {
   clock_hz: number;
   power_watts: number;
   tile?: Tile;
+  uncertainty: Uncertainty;
   assumptions: string[];
 };
 

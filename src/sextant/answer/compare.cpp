@@ -119,8 +119,11 @@ void say(Answer& a, const Pair& x, const std::vector<Compared>& all, const Recor
   if (!d.ratio) return a.say(fmt::format("\n{} and {}: one of them cannot run", from, to));
   const bool faster = *d.ratio < 1;
   const double times = faster ? 1 / *d.ratio : *d.ratio;
-  a.say(fmt::format("\n{} is {:.3f} times as {} as {}; it is faster with a probability of {}", to,
-                    times, faster ? "fast" : "slow", from, likely(x.chance.value_or(0.5))));
+  const std::string beside =
+      times < 1.0005 ? "as fast"
+                     : fmt::format("{:.3f} times as {}", times, faster ? "fast" : "slow");
+  a.say(fmt::format("\n{} is {} as {}; it is faster with a probability of {}", to, beside, from,
+                    likely(x.chance.value_or(0.5))));
   for (const Record::Entry& e : record.entries()) {
     if (e.list && !e.list->empty()) a.show(*e.list, {.indent = 2});
   }

@@ -86,8 +86,9 @@ void say_head(Answer& a, const InferResult& x) {
   const ServingEstimate& e = x.estimate;
   const Scenario& s = x.scenario;
   const Serving& w = s.problem.serving;
-  a.say(fmt::format("{} on {} x {} of {}: {} to the first token{}", s.problem.model.name, e.devices,
-                    s.system.device.name, s.system.name, format(e.ttft, 4),
+  a.say(fmt::format("{} on {} x {} of {}: {}{} to the first token{}", s.problem.model.name,
+                    e.devices, s.system.device.name, s.system.name,
+                    e.verdict == Verdict::fits ? "" : unfitting, format(e.ttft, 4),
                     w.output > 1 ? ", " + format(e.tpot, 4) + " for each after it" : ""));
   a.say(fmt::format("{} a request; {} output tokens/s, {} a device; decoding {} at {}",
                     format(e.latency, 4), rate_text(e.tokens_per_second),
@@ -229,9 +230,9 @@ void add_passes(Answer& a, const InferResult& x) {
 Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   Breakdown root = node_of("request", e.latency.value, "");
   const bool closed = w.batching == Batching::closed_loop;
-  root.parts.push_back(
-      phase("prefill", e.prefill, 1, e.ttft.value,
-            closed ? "for the step that runs" : "for the prompts before it, and stages to fill"));
+  root.parts.push_back(phase(
+      "prefill", e.prefill, 1, e.ttft.value,
+      closed ? "for the step that runs" : "for prompts before it, the host, and stages to fill"));
   if (w.output > 1) {
     const double steps = w.output - 1.0;
     root.parts.push_back(phase("decode", e.decode, steps, steps * e.tpot.value,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sextant/answer/parts.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/validate/evaluate.hpp"
 
@@ -54,7 +55,7 @@ std::vector<std::vector<std::string>> facts_of(const KernelResult& x) {
   if (c.flops.value > 0) {
     facts.push_back({"rate", format(c.flops / c.time),
                      fmt::format("{} of the {} peak, {}", format_percent(c.flops / c.time / peak),
-                                 name_of(x.type), format(peak))});
+                                 name_of(runs_as(x.device, x.type)), format(peak))});
     facts.push_back({"intensity", format(c.flops / c.dram),
                      fmt::format("ridge {}: {} by DRAM alone", format(ridge),
                                  c.flops / c.dram > ridge ? "not bound" : "bound")});
@@ -154,7 +155,9 @@ Answer answer_of(const KernelResult& x) {
     tile("waves", c.tiling.waves);
     a.object("tile", "Tile", std::move(tile));
   }
-  a.say(fmt::format("{} on {}: {}\n", x.kernel, x.device.name, format(c.time, 4)));
+  a.say(fmt::format("{} on {}: {}", x.kernel, x.device.name, format(c.time, 4)));
+  add(a, {.question = Asked::kernel, .device = x.device.name}, {c.time.value});
+  a.gap();
   a.facts(facts_of(x), 2);
   a.say("\nhow long each resource alone would need:");
   a.show(busy_table(c), {.indent = 2});

@@ -121,10 +121,19 @@ std::string range_text(const Interval& i, const Headline& headline) {
          format_quantity(i.high * headline.value, headline.unit);
 }
 
+std::string sure_text(const Interval& i, const Headline& headline) {
+  return fmt::format("{} nine times in ten: {}", range_text(i, headline), i.basis);
+}
+
+Interval add(Record& r, const Likeness& likeness, const Headline& headline) {
+  Interval i = interval_of(measured_errors(), likeness);
+  r.object("uncertainty", "Uncertainty", uncertainty_record(i, headline));
+  return i;
+}
+
 void add(Answer& a, const Likeness& likeness, const Headline& headline) {
-  const Interval i = interval_of(measured_errors(), likeness);
-  a.object("uncertainty", "Uncertainty", uncertainty_record(i, headline));
-  a.say(fmt::format("{} nine times in ten: {}", range_text(i, headline), i.basis));
+  const Interval i = add(static_cast<Record&>(a), likeness, headline);
+  a.say(sure_text(i, headline));
   say_unmeasured(a, i.unmeasured);
 }
 

@@ -41,12 +41,19 @@ struct EnergyAnswer {
 /// "energy 401 J a device, 24.5 mJ a token: compute 60 %, memory 10 %, links 2 %, idle 28 %".
 void add(Answer& answer, const EnergyAnswer& energy);
 
+/// Before the times of what does not fit.
+inline constexpr std::string_view unfitting = "does not fit; if it did, ";
+
 /// A headline number: "uncertainty", and a line for people.
 struct Headline {
   double value = 0;  ///< in base units
   Dimension unit = Seconds::dimension;
 };
 void add(Answer& answer, const Likeness& likeness, const Headline& headline);
+/// The same of one item of a list, and its interval.
+Interval add(Record& record, const Likeness& likeness, const Headline& headline);
+/// The line: "12 ms to 15 ms nine times in ten: h100-sxm measured".
+std::string sure_text(const Interval& interval, const Headline& headline);
 /// The record alone, and "12 ms to 15 ms".
 Record uncertainty_record(const Interval& interval, const Headline& headline);
 std::string range_text(const Interval& interval, const Headline& headline);

@@ -129,9 +129,9 @@ Answer answer_of(const RlAnswer& x) {
   a.node("strategy", "Strategy", write(asked.actor.strategy, Quantities::si));
   const Pool& pool = asked.rollout.cluster.pool;
   a.node("rollout_strategy", "Strategy", write(pool.strategy, Quantities::si));
-  a.say(fmt::format("{} of {} on {} x {} of {}: {} a step", name_of(asked.task.algorithm),
+  a.say(fmt::format("{} of {} on {} x {} of {}: {}{} a step", name_of(asked.task.algorithm),
                     p.model.name, s.devices, asked.actor.system.device.name,
-                    asked.actor.system.name, format(s.time, 4)));
+                    asked.actor.system.name, s.fits() ? "" : unfitting, format(s.time, 4)));
   a.say(fmt::format("{:.0f} answers of {:.0f} tokens with their prompts: {} tokens/s, {} a device",
                     asked.task.samples, s.tokens / asked.task.samples, for_people(general(rate, 4)),
                     for_people(general(rate / s.devices, 4))));

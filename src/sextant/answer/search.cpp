@@ -9,6 +9,7 @@
 #include "sextant/answer/parts.hpp"
 #include "sextant/answer/search_groups.hpp"
 #include "sextant/answer/train.hpp"
+#include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
 
@@ -83,7 +84,7 @@ double cost_of(const TrainingSearch& asked, const Estimate& e) {
 
 std::string recompute_text(const Strategy& s) {
   if (s.recompute == Recompute::full && s.recompute_layers > 0) {
-    return fmt::format("full, {} layers", s.recompute_layers);
+    return fmt::format("full, {} layer{}", s.recompute_layers, s.recompute_layers > 1 ? "s" : "");
   }
   return std::string(name_of(s.recompute));
 }
@@ -160,7 +161,7 @@ Record record_of(const TrainingSearch& asked, const Found& f) {
   p.take(prediction_of(f.estimate, asked.scenario.problem.capacity));
   if (asked.price > 0) p("dollars_per_million_tokens", cost_of(asked, f.estimate));
   r.object("prediction", "FoundPrediction", std::move(p));
-  add(r, unmeasured_of(asked, {f}).front());
+  add(r, likeness_of(asked, f), {f.estimate.step.value});
   return r;
 }
 
@@ -290,12 +291,14 @@ void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::
                     r.evaluated, x.points, r.feasible, x.seconds));
   if (r.stopped) {
     a.say("stopped before the end: " + how_good(r));
-  } else if (r.skipped > 0) {
+  } else if (r.skipped > 0 && !r.best.empty()) {
     a.say("proven: none of the others can be among the best, or on the front");
   }
   if (r.best.empty()) return a.say("\nnothing fits");
   a.gap();
   a.show(table_of(x.asked, r.best));
+  const Interval first = interval_of(measured_errors(), likeness_of(x.asked, r.best.front()));
+  a.say("\nthe first: " + sure_text(first, {r.best.front().estimate.step.value}));
   say(a, unmeasured_of(x.asked, r.best));
   say(a, groups);
   if (instead) {

@@ -36,15 +36,6 @@ int axes_set(const Strategy& s) {
 int axes_set(const Found& f) { return axes_set(f.strategy) + (f.variant > 0 ? 1 : 0); }
 int axes_set(const ServingFound& f) { return axes_set(f.strategy); }
 
-Likeness likeness_of(const TrainingSearch& asked, const Found& f) {
-  const Problem& p = asked.variants[static_cast<std::size_t>(f.variant)].problem;
-  return likeness_of(Asked::train, asked.scenario.system.device.name, p, f.strategy);
-}
-Likeness likeness_of(const ServingSearch& asked, const ServingFound& f) {
-  const Scenario& s = asked.scenario;
-  return likeness_of(Asked::infer, s.system.device.name, s.problem, f.strategy);
-}
-
 std::string summary_of(const TrainingSearch& asked, const Found& f) {
   return name_of_found(asked, f);
 }
@@ -98,6 +89,15 @@ std::vector<Alike> grouped(const Search& asked, const std::vector<Item>& best) {
 }
 
 }  // namespace
+
+Likeness likeness_of(const TrainingSearch& asked, const Found& f) {
+  const Problem& p = asked.variants[static_cast<std::size_t>(f.variant)].problem;
+  return likeness_of(Asked::train, asked.scenario.system.device.name, p, f.strategy);
+}
+Likeness likeness_of(const ServingSearch& asked, const ServingFound& f) {
+  const Scenario& s = asked.scenario;
+  return likeness_of(Asked::infer, s.system.device.name, s.problem, f.strategy);
+}
 
 std::optional<Contender> contender_of(const TrainingSearch& asked, const Found& f) {
   const TrainingObjective sought = asked.aim.objective;

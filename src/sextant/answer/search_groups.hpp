@@ -16,6 +16,9 @@ namespace sextant {
 /// Surely faster: as often as an interval holds.
 inline constexpr double surely = Interval::level;
 
+Likeness likeness_of(const TrainingSearch& asked, const Found& found);
+Likeness likeness_of(const ServingSearch& asked, const ServingFound& found);
+
 /// A strategy and its time; nothing where what is sought is none, of which errors are known.
 std::optional<Contender> contender_of(const TrainingSearch& asked, const Found& found);
 std::optional<Contender> contender_of(const ServingSearch& asked, const ServingFound& found);

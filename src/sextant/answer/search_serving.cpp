@@ -8,6 +8,7 @@
 #include "sextant/answer/parts.hpp"
 #include "sextant/answer/search.hpp"
 #include "sextant/answer/search_groups.hpp"
+#include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
 
@@ -61,7 +62,7 @@ Records records_of_found(const ServingSearch& asked, const std::vector<ServingFo
     p("total_output_tokens_per_second", f.tokens_per_second());
     p.take(prediction_of(f.estimate, f.serving));
     r.object("prediction", "FoundPrediction", std::move(p));
-    add(r, unmeasured_of(asked, {f}).front());
+    add(r, likeness_of(asked, f), {f.estimate.latency.value});
   });
 }
 
@@ -133,9 +134,14 @@ void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::s
   a.say(fmt::format("{} ways evaluated, {} fit and meet the limits; {:.2f} s", r.evaluated,
                     r.feasible, x.seconds));
   if (r.stopped) a.say("stopped before the end: the best so far");
-  if (r.best.empty()) return a.say("\nnothing meets the limits");
+  if (r.best.empty()) {
+    const bool limited = r.slow_first_token + r.slow_tokens + r.too_few_tokens > 0;
+    return a.say(limited ? "\nnothing meets the limits" : "\nnothing fits");
+  }
   a.gap();
   a.show(table_of(x.asked, r.best));
+  const Interval first = interval_of(measured_errors(), likeness_of(x.asked, r.best.front()));
+  a.say("\na request of the first: " + sure_text(first, {r.best.front().estimate.latency.value}));
   say(a, unmeasured_of(x.asked, r.best));
   say(a, groups);
   say_reasons(a, why);

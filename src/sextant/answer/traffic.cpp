@@ -96,10 +96,11 @@ std::vector<std::string> warnings_of(const TrafficAnswer& a) {
   std::vector<std::string> all;
   const TrafficResult& r = a.result;
   if (r.offered > 0 && r.saturation() > 1) {
-    all.push_back(fmt::format(
-        "offered {:.2g} of what it can serve; the queue grows {:.2g} requests a second: latencies "
-        "are those of this run's length",
-        r.saturation(), std::max(0.0, r.queue_growth)));
+    all.push_back(
+        fmt::format("offered {:.2g} times what it can serve; the queue grows {:.2g} requests a "
+                    "second: latencies "
+                    "are those of this run's length",
+                    r.saturation(), std::max(0.0, r.queue_growth)));
   }
   if (std::string s = short_run(r); !s.empty()) all.push_back(std::move(s));
   return all;
@@ -327,7 +328,12 @@ void say_rates(Answer& answer, const TrafficAnswer& a) {
         fmt::format("{} of prompt tokens found in the prefix cache", format_percent(hit_rate(r))));
   }
   if (x.cluster.decode) {
-    answer.say(fmt::format("a cache takes {} to move", format(Seconds(r.transfer_seconds))));
+    const Seconds handed = x.cluster.decode->problem.runtime.engine.hand_over;
+    answer.say(fmt::format(
+        "a cache takes {} to move{}", format(Seconds(r.transfer_seconds)),
+        handed.value > 0
+            ? fmt::format("; the engines take {} to hand a request over", format(handed))
+            : ""));
   }
   std::string energy =
       fmt::format("energy {} a token", format(Joules(r.joules / std::max(1.0, r.output_tokens))));

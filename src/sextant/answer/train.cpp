@@ -113,8 +113,9 @@ void say_head(Answer& a, const TrainResult& x) {
   const Estimate& e = x.estimate;
   const Problem& p = x.scenario.problem;
   const Rates rates(e);
-  a.say(fmt::format("{} on {} x {} of {}: {} a step", p.model.name, e.devices,
-                    x.scenario.system.device.name, x.scenario.system.name, format(e.step, 4)));
+  a.say(fmt::format("{} on {} x {} of {}: {}{} a step", p.model.name, e.devices,
+                    x.scenario.system.device.name, x.scenario.system.name,
+                    e.verdict == Verdict::fits ? "" : unfitting, format(e.step, 4)));
   a.say(fmt::format("{} a device, MFU {}, HFU {}; {} tokens/s, {} a device; {} at {}",
                     format(rates.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
                     for_people(rate(rates.tokens)), for_people(rate(rates.tokens_each)),
@@ -189,7 +190,9 @@ Breakdown time_breakdown(const Estimate& e) {
   for (const TimeGroup& g : time_groups()) {
     Breakdown group{.label = g.label, .value = 0, .unit = Seconds::dimension};
     for (const Time t : g.times) {
-      if (e.time[t].busy.value <= 0 && e.time[t].exposed.value <= 0) continue;
+      // Less than this of a step is what rounding left.
+      constexpr double nothing = 1e-9;
+      if (std::max(e.time[t].busy, e.time[t].exposed) <= nothing * e.step) continue;
       group.parts.push_back(leaf(e, t));
       group.value += e.time[t].exposed.value;
     }

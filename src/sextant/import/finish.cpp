@@ -60,7 +60,8 @@ class Finisher {
   }
 
   void devices() {
-    const std::optional<std::int64_t> nodes = f_.count("_nodes");
+    std::optional<std::int64_t> nodes = f_.count("_nodes");
+    if (!nodes) nodes = f_.count("_usual_nodes");
     const std::optional<std::int64_t> each = f_.count("_devices_per_node");
     if (!nodes || !each) return;
     const std::int64_t all = product({*nodes, *each});

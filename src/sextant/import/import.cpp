@@ -266,6 +266,8 @@ class Importer {
     }
     if (at == program) return;
     arguments(launcher_format(), words, at + 1, program);
+    // torchrun starts one node unless it is told of more; DeepSpeed those of a file.
+    if (words[at].text.find("torch") != std::string::npos) facts_.otherwise("_usual_nodes", "1");
   }
 
   static bool is_flag(const Word& w) {

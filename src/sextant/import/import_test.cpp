@@ -170,6 +170,14 @@ TEST(Import, WhatIsGivenWins) {
   expect_contains(i.arguments[1].why, "--tp says 2");
 }
 
+TEST(Import, TorchrunStartsOneNode) {
+  const std::string rest =
+      " pretrain_gpt.py --num-layers 48 --hidden-size 1024 --num-attention-heads 16 "
+      "--vocab-size 50257 --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 2\n";
+  EXPECT_EQ(value_of(import_text("torchrun --nproc_per_node=8" + rest, "run.sh"), "gpus"), "8");
+  EXPECT_EQ(import_text("deepspeed --num_gpus 8" + rest, "run.sh").scenario.find("gpus"), nullptr);
+}
+
 TEST(Import, MegatronWorksOutWhatMegatronDoes) {
   const Imported i = import_text(
       "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 48 --hidden-size 1024 "

@@ -53,7 +53,9 @@ Unknown unknown(PresetKind kind, std::string_view name) {
   const std::string noun(name_of(kind));
   std::string hint = preset_hint(name, kind);
   if (const std::vector<PresetKind> others = preset_kinds(name); !others.empty()) {
-    hint = "there is a " + std::string(name_of(others.front())) + " of that name";
+    const bool built_in = kind == PresetKind::system && others.front() == PresetKind::device;
+    hint = "there is a " + std::string(name_of(others.front())) + " of that name" +
+           (built_in && !hint.empty() ? "; " + hint : "");
   }
   const std::string list = "'sextant list " + noun + "s' shows all";
   hint = hint.empty() ? list : hint + " (" + list + ")";
@@ -207,7 +209,10 @@ class Loader {
   void overlay(const Document& document, const Node& table, const Origin& origin,
                const std::string& prefix) {
     if (const Node* base = table.find("extends")) {
-      extend(document, *base, origin, join_path(prefix, "extends"));
+      const bool several = base->kind == Node::Kind::array && !base->items.empty();
+      for (const Node& one : several ? base->items : std::vector<Node>{*base}) {
+        extend(document, one, origin, join_path(prefix, "extends"));
+      }
     }
     ReadOptions options{.prefix = prefix, .skip = {"extends"}, .given = &given_};
     options.ranges = ranges();
@@ -220,7 +225,8 @@ class Loader {
     read(document, table, value, problems, options);
   }
 
-  // Puts the preset that a document names under what the document itself says.
+  // Puts the preset that a document names under what the document itself says. What two of several
+  // extend lies under both, once.
   void extend(const Document& document, const Node& name, const Origin& origin,
               const std::string& path) {
     if (name.kind != Node::Kind::string) {
@@ -232,14 +238,17 @@ class Loader {
                                                             .excluded = seen_,
                                                             .lookup = origin.lookup});
     if (!source) return report_missing_base(document, name, origin, path);
-    constexpr std::size_t deepest = 16;
-    if (seen_.size() >= deepest) {
+    if (std::find(done_.begin(), done_.end(), source->identity) != done_.end()) return;
+    constexpr std::size_t most = 16;
+    if (seen_.size() + done_.size() >= most) {
       return add(document, name.place, path,
-                 "more than " + std::to_string(deepest) + " presets extend one another");
+                 "more than " + std::to_string(most) + " presets extend one another");
     }
     seen_.push_back(source->identity);
     const Document base = parse(*source);
     overlay_source(base, *source);
+    seen_.pop_back();
+    done_.push_back(source->identity);
   }
 
   void report_missing_base(const Document& document, const Node& name, const Origin& origin,
@@ -339,6 +348,7 @@ class Loader {
   Lookup lookup_;
   std::string prefix_;
   std::vector<std::string> seen_;  ///< identities of the texts under way, to find cycles
+  std::vector<std::string> done_;  ///< of those that lie under the value
   GivenFields given_;
   bool complete_ = false;  ///< nothing can be missing, or has been reported already
 };
@@ -432,7 +442,11 @@ std::string preset_hint(std::string_view name, std::optional<PresetKind> only) {
   constexpr std::size_t few = 6;
   std::vector<std::string> longer;
   for (const std::string& n : all) {
-    if (name.size() > 1 && n.starts_with(lower(name))) longer.push_back(n);
+    // A system is asked for by its device, too.
+    const bool starts = n.starts_with(lower(name)) ||
+                        (only == PresetKind::system &&
+                         load_system(n, {}, Lookup::presets).device.name.starts_with(lower(name)));
+    if (name.size() > 1 && starts) longer.push_back(n);
   }
   if (longer.empty() || longer.size() > few) return did_you_mean(name, all);
   for (const std::string& n : longer) {

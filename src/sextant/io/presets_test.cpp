@@ -101,7 +101,9 @@ TEST(Presets, SuggestsNames) {
       text,
       "no device is called 'h100-smx'; did you mean 'h100-sxm'? ('sextant list devices' shows "
       "all)");
-  expect_contains(error_of([] { load_system("h100-sxm"); }), "there is a device of that name");
+  expect_contains(error_of([] { load_system("mi355x"); }),
+                  "there is a device of that name; did you mean 'mi355x-node'?");
+  expect_contains(error_of([] { load_system("h100"); }), "'dgx-h100', 'h100-nvl-node' or");
   expect_contains(error_of([] { load_model("Llama2-7B"); }), "did you mean 'llama2-7b'?");
   // The names that checkpoints have elsewhere, and starts of names.
   const std::pair<const char*, const char*> meant[] = {
@@ -109,6 +111,7 @@ TEST(Presets, SuggestsNames) {
       {"Llama-3.1-8B-Instruct", "'llama3.1-8b'"},
       {"someone/Qwen3-8B-GPTQ-Int4", "'qwen3-8b'"},
       {"mistral-7b-v0.1", "'mistral-7b'"},
+      {"llama3.1-8b-instruct", "'llama3.1-8b'"},
       {"olmoe", "'olmoe-1b-7b'"},
       {"deepseek-r1-distill-qwen-1",
        "'deepseek-r1-distill-qwen-1.5b' or "
@@ -179,6 +182,27 @@ TEST(Presets, ExtendsOverlaysFields) {
       folder.write("fast.toml", "extends = \"h100-sxm\"\n[memory]\nbandwidth = \"9 TB/s\"\n");
   EXPECT_EQ(load_device(preset).memory.bandwidth, BytesPerSecond(9e12));
   EXPECT_EQ(load_device(preset).cores, load_device("h100-sxm").cores);
+}
+
+// What both of two extend must not hide what the first of them says.
+TEST(Presets, ExtendsSeveral) {
+  const Folder folder;
+  folder.write("base.toml", tiny_device);
+  folder.write("more.toml", "extends = \"base.toml\"\ncores = 20\n");
+  folder.write("other.toml", "extends = \"base.toml\"\n[memory]\nkind = \"HBM9\"\n");
+  const std::string top =
+      folder.write("top.toml", "extends = [\"more.toml\", \"other.toml\"]\nclock = \"3 GHz\"\n");
+  const Device device = load_device(top);
+  EXPECT_EQ(device.cores, 20);
+  EXPECT_EQ(device.memory.kind, "HBM9");
+  EXPECT_EQ(device.clock, Hertz(3e9));
+  const std::string wrong =
+      folder.write("wrong.toml", "extends = [\"more.toml\", 5, \"wrong.toml\"]\n");
+  const std::string text = error_of([&] { load_device(wrong); });
+  expect_contains(text, "wrong.toml:1:25: extends: expected the name of a preset in quotes");
+  expect_contains(text, "wrong.toml:1:28: extends: 'wrong.toml' extends itself");
+  const std::string none = folder.write("none.toml", "extends = []\n");
+  expect_contains(error_of([&] { load_device(none); }), "expected the name of a preset in quotes");
 }
 
 TEST(Presets, ExtendsFindsMistakes) {

@@ -9,7 +9,7 @@ namespace sextant {
 
 struct ModelOptions {
   PresetRef model;
-  int seq = 4096;
+  std::optional<int> seq;
   std::string kv_precision = "bf16";
 };
 
@@ -20,7 +20,10 @@ void describe(V& v, ModelOptions& o) {
      .required = true,
      .positional = true,
      .preset = PresetKind::model});
-  v("seq", o.seq, {.help = "tokens of a sequence, for attention", .min = 1, .max = 1 << 30});
+  v("seq", o.seq,
+    {.help = "tokens of a sequence, for attention; without, 4096 or what the model takes",
+     .min = 1,
+     .max = 1 << 30});
   v("kv_precision", o.kv_precision,
     {.help = "of the cache: bf16 fp16 fp8 int8", .choices = choices_of<Precision>()});
 }

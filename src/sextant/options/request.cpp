@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sextant/io/text.hpp"
+#include "sextant/options/meant.hpp"
 #include "sextant/options/range.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
@@ -207,7 +208,7 @@ class RequestReader {
         if (allowed(o)) names.emplace_back(o.name);
       }
       return add(member.place, printable(member.key), "unknown field",
-                 did_you_mean(member.key, names));
+                 option_meant(member.key, names));
     }
     if (!allowed(*option)) {
       return add(member.place, printable(member.key), "not for requests over a network");

@@ -75,6 +75,14 @@ TEST(Request, FindsEveryProblemAtOnce) {
   EXPECT_THAT(r.problems[7].message, HasSubstr("missing"));
 }
 
+TEST(Request, KnowsWhatOtherToolsCallAField) {
+  const Read r = read(R"({"model": "a", "system": "b", "seq_len": 1, "dtype": "fp8", "TP": 2})");
+  ASSERT_EQ(r.problems.size(), 3u);
+  EXPECT_EQ(r.problems[0].hint, "did you mean 'seq'?");
+  EXPECT_EQ(r.problems[1].hint, "did you mean 'precision'?");
+  EXPECT_EQ(r.problems[2].hint, "did you mean 'tp'?");
+}
+
 // A network must not make the program write files.
 TEST(Request, FilesAreForProgramsOfThisMachine) {
   const std::string json = R"({"model": "a", "system": "b", "trace": "/etc/passwd"})";

@@ -15,8 +15,17 @@ namespace sextant {
 inline std::vector<Setting> settings_of(const Common& common,
                                         const std::vector<std::string>& roots) {
   std::vector<Setting> settings;
-  for (const std::string& s : common.set) settings.push_back(parse_setting(s));
-  check_roots(settings, roots);
+  std::vector<Diagnostic> problems;
+  const auto attempt = [&](const auto& read) {
+    try {
+      read();
+    } catch (const InputError& e) {
+      problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+    }
+  };
+  for (const std::string& s : common.set) attempt([&] { settings.push_back(parse_setting(s)); });
+  attempt([&] { check_roots(settings, roots); });
+  throw_if_any(std::move(problems));
   return settings;
 }
 

@@ -46,22 +46,12 @@ class TrafficReader {
   }
 
  private:
-  /// vLLM, but on systems that have something else to serve with.
-  std::string usual_engine() const {
-    try {
-      const std::string own = load_system(o_.system, {}, common_.lookup).served_with;
-      if (own != System().served_with) return own;
-    } catch (const InputError&) {
-      // The scenario says what is wrong with it, and all else.
-    }
-    return "vllm";
-  }
-
   Scenario engine(const Degrees& d) const {
     Question q{.task = Task::infer,
                .model = o_.model,
                .system = o_.system,
-               .runtime = o_.runtime.empty() ? PresetRef{usual_engine()} : o_.runtime,
+               .runtime = o_.runtime,
+               .engine = "vllm",
                .settings = settings_of(common_, setting_roots()),
                .notes = o_.notes,
                .lookup = common_.lookup};
@@ -229,7 +219,6 @@ void TrafficReader::read_cluster() {
 
 void TrafficReader::say_requests() {
   const Traffic& t = x_.traffic;
-  if (o_.runtime.empty()) assume("runtime " + x_.scenario.problem.runtime.name);
   if (t.trace == nullptr) {
     if (!o_.input) assume(fmt::format("input {}", t.input));
     if (!o_.output) assume(fmt::format("output {}", t.output));

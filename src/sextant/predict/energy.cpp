@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/predict/energy.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "sextant/cost/power.hpp"
 
 namespace sextant {
@@ -40,23 +43,45 @@ Energy operator*(double times, const Energy& e) {
   return {times * e.compute, times * e.memory, times * e.links, times * e.idle, times * e.host};
 }
 
-Energy pass_energy(const Problem& p, const Strategy& s, PassShape shape) {
+namespace {
+
+/// `times` such passes on one device, and how often that long it takes: stages share the operators
+/// of a pass, and draw while they wait.
+Energy of_passes(const Problem& p, const Strategy& s, PassShape shape, double times, double lasts) {
   const ExplainedPass x = explain_pass(p, s, shape);
-  Energy e = of_operators(p, x.operators, s.precision);
-  e.idle = p.chip.idle * x.cost.time;
-  e.host = p.host_power * x.cost.time;
+  Energy e = times / s.pp * of_operators(p, x.operators, s.precision);
+  e.idle = lasts * (p.chip.idle * x.cost.time);
+  e.host = lasts * (p.host_power * x.cost.time);
   return e;
+}
+
+}  // namespace
+
+Energy pass_energy(const Problem& p, const Strategy& s, PassShape shape) {
+  return of_passes(p, s, shape, 1, 1);
 }
 
 Energy request_energy(const Problem& p, const Strategy& s) {
   const Serving& w = p.serving;
-  const double input = prompt_tokens(p);
-  const double batch = w.batch;
-  const Energy first = pass_energy(p, s, prompt_pass(p));
+  // Shares of the batch that stages work on at a time, as serve() has them.
+  const double waves = std::min(s.pp, w.batch);
+  const double each = std::ceil(w.batch / waves);
+  PassShape prompt = prompt_pass(p);
+  prompt.batch = each;
+  prompt.images = each * w.images;
+  const Energy first = of_passes(p, s, prompt, waves, (s.pp + waves - 1) / s.pp);
   if (w.output < 2) return first;
-  const Energy step =
-      pass_energy(p, s, {.batch = batch, .queries = 1, .context = input + 0.5 * (w.output + 1.0)});
-  return first + (w.output - 1.0) * step;
+  const double context = prompt_tokens(p) + 0.5 * (w.output + 1.0);
+  const auto step_of = [&](double queries) {
+    const PassShape step{.batch = each, .queries = queries, .context = context};
+    return of_passes(p, s, step, waves, 1);
+  };
+  const Energy plain = step_of(1);
+  const Speculation& x = w.speculation;
+  if (x.tokens == 0) return first + (w.output - 1.0) * plain;
+  // As its time: a step that checks all proposals, and the drafts that made them.
+  const Energy step = step_of(1.0 + x.tokens) + x.tokens * x.draft_cost * plain;
+  return first + (w.output - 1.0) / tokens_a_step(x) * step;
 }
 
 }  // namespace sextant

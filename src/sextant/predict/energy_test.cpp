@@ -98,6 +98,33 @@ TEST(Energy, ANodeDrawsBesideItsDevices) {
   EXPECT_NEAR((e.total() - e.device()) / e.host, 1, 1e-9);
 }
 
+// Fewer steps take less; nothing draws more than its limit because it is faster.
+TEST(Energy, OfSpeculationFollowsItsTime) {
+  Serving w{.batch = 1, .input = 500, .output = 100};
+  const Problem plain = problem_of("dgx-h100", "trtllm", "llama3.1-8b", w);
+  w.speculation = {.tokens = 4, .acceptance = 1};
+  const Problem drafted = problem_of("dgx-h100", "trtllm", "llama3.1-8b", w);
+  const Joules e = request_energy(drafted, {}).device();
+  EXPECT_LT(e, 0.6 * request_energy(plain, {}).device());
+  EXPECT_LT(e / serve(drafted, {}).latency, drafted.chip.power_limit);
+}
+
+// Stages share the work: no device of a pipeline draws more than its limit, and a lone request,
+// which leaves all stages but one waiting, takes what it takes on one device beside that waiting.
+TEST(Energy, OfAPipelineIsSharedByItsStages) {
+  for (const int batch : {1, 64}) {
+    const Serving w{.batch = batch, .input = 500, .output = 100};
+    const Problem p = problem_of("dgx-h100", "trtllm", "llama3.1-8b", w);
+    const Energy one = request_energy(p, {});
+    const Strategy four{.pp = 4};
+    const Energy each = request_energy(p, four);
+    EXPECT_LT(each.device() / serve(p, four).latency, p.chip.power_limit);
+    if (batch > 1) continue;  // every share of a batch reads the weights again
+    EXPECT_NEAR(4 * (each.compute + each.memory) / (one.compute + one.memory), 1, 0.02);
+    EXPECT_NEAR(each.idle / one.idle, 1, 0.02);
+  }
+}
+
 TEST(Energy, OfARequestGrowsWithItsTokens) {
   Joules last{0};
   for (const int output : {1, 2, 100, 200}) {

@@ -156,8 +156,10 @@ std::string flag_of_field(std::string_view name) {
   return flag;
 }
 
-const std::string& usual_runtime(Task task, const System& system) {
-  return task == Task::train ? system.trained_with : system.served_with;
+std::string usual_runtime(Task task, const System& system, const std::string& engine) {
+  if (task == Task::train) return system.trained_with;
+  const bool own = engine.empty() || system.served_with != System().served_with;
+  return own ? system.served_with : engine;
 }
 
 bool read_input(const std::string& text, Slot& slot, const Document& document,

@@ -68,8 +68,9 @@ std::string canonical_input(std::string_view name);
 /// "--kv-precision".
 std::string flag_of_field(std::string_view name);
 
-/// The runtime that a task takes when none is named.
-const std::string& usual_runtime(Task task, const System& system);
+/// The runtime that a task takes when none is named: the system's, or to serve where it has none of
+/// its own this engine.
+std::string usual_runtime(Task task, const System& system, const std::string& engine = "");
 
 /// Overlays a table of fields, texts as flags have them or values as JSON has them. Names of what
 /// was given are added, problems as well, each by its flag.

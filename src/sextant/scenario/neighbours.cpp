@@ -153,19 +153,31 @@ class Neighbours {
     return true;
   }
 
-  // The fewest that fit: more of either leave less on each device.
   void more(int Strategy::*degree, const char* name) {
+    const bool follows = x_.given.contains("gpus") && !x_.given.contains("dp");
+    if (!follows || !fewest(degree, name, x_.inputs.gpus)) fewest(degree, name, 0);
+  }
+
+  // The fewest that fit: more of either leave less on each device. Where devices were given and
+  // replicas follow from them, on those.
+  bool fewest(int Strategy::*degree, const char* name, int devices) {
     const int most = std::min(x_.problem.max_devices, most_ranks);
     std::vector<Strategy> legal;
     Strategy s = x_.strategy;
     for (++(s.*degree); s.*degree <= most; ++(s.*degree)) {
+      if (devices > 0) {
+        const auto others = static_cast<int>(devices_of(s) / s.dp);
+        if (others > devices) break;
+        if (devices % others != 0) continue;
+        s.dp = devices / others;
+      }
       if (legal_serving(x_.problem, s) == Verdict::fits) legal.push_back(s);
     }
     const auto first = std::partition_point(legal.begin(), legal.end(), [&](const Strategy& c) {
       return serve(x_.problem, c).verdict != Verdict::fits;
     });
-    if (first == legal.end()) return;
-    attempt(fmt::format("{} {}", name, (*first).*degree), *first, x_.problem.serving);
+    if (first == legal.end()) return false;
+    return attempt(fmt::format("{} {}", name, (*first).*degree), *first, x_.problem.serving);
   }
 
   void narrower_weights() {

@@ -107,7 +107,7 @@ void Reader::load() {
   named("--system", [&] { x_.system = load_system(q_.system, q_.settings, q_.lookup); });
   named("--model", [&] { model_ = load_model(q_.model, q_.settings, q_.lookup); });
   const PresetRef runtime =
-      q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system)} : q_.runtime;
+      q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system, q_.engine)} : q_.runtime;
   named("--runtime", [&] { runtime_ = load_runtime(runtime, q_.settings, q_.lookup); });
   if (q_.runtime.empty()) assume("runtime {}", runtime.name);
 }
@@ -247,7 +247,12 @@ void Reader::assume_work(bool with_strategy) {
     if (t.images > 0) assume_images();
     if (with_strategy)
       assume_unless("batch", fmt::format("batch {}: dp x microbatch x pp", t.batch));
-    return assume_unless("seq", fmt::format("seq {}", t.seq));
+    assume_unless("seq", fmt::format("seq {}", t.seq));
+    if (model_.max_context > 0 && t.seq > model_.max_context) {
+      assume("seq {} is longer than the {} that {} takes: gone on with", t.seq, model_.max_context,
+             model_.name);
+    }
+    return;
   }
   if (with_strategy) assume_unless("batch", "batch 1");
   assume_unless("input", fmt::format("input {}", w.input));
@@ -311,7 +316,7 @@ void Reader::say_device() {
     x_.assumptions.push_back(std::move(unseen));
   }
   if (device.provenance.cases == 0) {
-    assume("constants of {} are the defaults: it was not measured", device.name);
+    assume("constants of {} are the defaults: none was fitted to it", device.name);
   }
 }
 

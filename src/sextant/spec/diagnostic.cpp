@@ -127,6 +127,12 @@ std::string closest(std::string_view word, const std::vector<std::string>& candi
       best = c;
     }
   }
+  if (!best.empty()) return best;
+  // Something was put before it or after it: "nvfp4", "llama3.1-8b-instruct".
+  for (const std::string& c : candidates) {
+    const bool part = c.size() >= 3 && 2 * c.size() >= word.size() && c.size() > best.size();
+    if (part && (word.starts_with(c) || word.ends_with(c))) best = c;
+  }
   return best;
 }
 

@@ -46,7 +46,8 @@ std::vector<Diagnostic> arranged(std::vector<Diagnostic> problems);
 /// Throws InputError with the arranged problems, if there are any.
 void throw_if_any(std::vector<Diagnostic> problems);
 
-/// The candidate closest to `word` by edit distance, or empty when none is close enough to suggest.
+/// The candidate closest to `word` by edit distance, or that it begins or ends with; empty when
+/// none is close enough to suggest.
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "did you mean 'x'?" or empty.

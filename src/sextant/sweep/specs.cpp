@@ -150,7 +150,7 @@ Problem Specs::problem(Scene& scene, const std::vector<std::size_t>& digits) {
                                  kept(models_, draft, [](const auto& n, const auto& s, Lookup l) {
                                    return load_model(n, s, l);
                                  }));
-  const std::string& runtime =
+  const std::string runtime =
       scene.inputs.runtime.empty() ? usual_runtime(scene.task, scene.system) : scene.inputs.runtime;
   scene.runtime = kept(runtimes_, runtime, [](const auto& n, const auto& s, Lookup l) {
     return load_runtime(n, s, l);

@@ -89,6 +89,15 @@ std::string format_quantity(double value, Dimension dimension, int digits) {
   const double v = value / unit->scale;
   const bool energy_density = unit->dimension.energy == 1 && unit->dimension.time == 0;
   if (!prefixable(*unit) && !energy_density) return significant(v, digits) + " " + unit->symbol;
+  // Nobody counts kiloseconds.
+  constexpr double hour = 3600;
+  constexpr double day = 24 * hour;
+  if (dimension == Dimension{.time = 1} && std::abs(v) >= hour) {
+    const bool long_time = std::abs(v) >= 2 * day;
+    return significant(v / (long_time ? day : hour), digits) + (long_time ? " days" : " h");
+  }
+  if (dimension == Dimension{.time = 1} && std::abs(v) >= 999.5)
+    return significant(v, digits) + " s";
   const SiPrefix& fitting = prefix_for(std::abs(v));
   // No clock here counts less than a nanosecond: "0.216 ns" says how little it is.
   const bool tiny = dimension == Dimension{.time = 1} && fitting.exponent < -9;
@@ -137,7 +146,10 @@ std::string format_binary_bytes(double bytes, int digits) {
 }
 
 std::string format_percent(double share, int decimals) {
-  return fmt::format("{:.{}f} %", share * 100, decimals);
+  std::string text = fmt::format("{:.{}f} %", share * 100, decimals);
+  // Less than nothing, rounded to nothing, is nothing.
+  const bool none = text.find_first_of("123456789") == std::string::npos;
+  return none && text.starts_with('-') ? text.substr(1) : text;
 }
 
 }  // namespace sextant

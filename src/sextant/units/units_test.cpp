@@ -83,8 +83,13 @@ TEST(Format, ReadsWell) {
   EXPECT_EQ(format(Seconds(0)), "0 s");
   EXPECT_EQ(format(Seconds(2.16e-10)), "0.216 ns");
   EXPECT_EQ(format(Seconds(999.9e-6)), "1.00 ms");
+  EXPECT_EQ(format(Seconds(1234)), "1234 s");
+  EXPECT_EQ(format(Seconds(5400)), "1.50 h");
+  EXPECT_EQ(format(Seconds(86400 * 31.25)), "31.2 days");
   EXPECT_EQ(format_binary_bytes(80.0 * (1 << 30)), "80.0 GiB");
   EXPECT_EQ(format_percent(0.1234), "12.3 %");
+  EXPECT_EQ(format_percent(-0.1234), "-12.3 %");
+  EXPECT_EQ(format_percent(-0.0004, 0), "0 %");
   EXPECT_EQ(format(0.84_pJ_per_FLOP), "840 fJ/FLOP");
 }
 

@@ -17,9 +17,14 @@ TrainCase read_train(RowReader& row, std::string& unsupported) {
     unsupported = "optimizer '" + optimizer + "' is not modelled";
   }
   const std::string metric = row.text("metric");
-  if (!parse_enum(metric, c.metric)) unsupported = "metric '" + metric + "' is not modelled";
-  // Written in units of 2^30 by the loggers these columns come from.
-  c.allocated = Bytes(row.number_or("allocated_gb", 0, 0, 1e9) * 1024 * 1024 * 1024);
+  if (metric == "reserved_gb") {
+    unsupported =
+        "'reserved_gb' is not modelled: an allocator keeps what the order of its calls left; "
+        "'allocated_gb' is";
+  } else if (!parse_enum(metric, c.metric)) {
+    unsupported = "metric '" + metric + "' is not modelled";
+  }
+  c.allocated = row.number_or("allocated_gb", 0, 0, 1e9) * logged_gigabyte;
   return c;
 }
 

@@ -22,18 +22,22 @@ enum class TrainMetric : std::uint8_t {
   optimizer_seconds,
   activation_bytes_after_forward,
   peak_bytes_forward_backward,
-  fits,  ///< 1: it ran, 0: it was out of memory
+  allocated_gb,  ///< held between steps
+  fits,          ///< 1: it ran, 0: it was out of memory
 };
 constexpr auto names_of(TrainMetric) {
-  return std::array<std::string_view, 8>{"step_seconds",
+  return std::array<std::string_view, 9>{"step_seconds",
                                          "tokens_per_second_per_gpu",
                                          "model_tflops_per_gpu",
                                          "forward_backward_seconds",
                                          "optimizer_seconds",
                                          "activation_bytes_after_forward",
                                          "peak_bytes_forward_backward",
+                                         "allocated_gb",
                                          "fits"};
 }
+/// A gigabyte of the loggers that these numbers come from.
+inline constexpr Bytes logged_gigabyte{1024.0 * 1024 * 1024};
 
 struct TrainCase {
   std::string runtime;  ///< preset name

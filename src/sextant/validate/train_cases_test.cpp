@@ -147,6 +147,19 @@ TEST(TrainCases, FitsIsRightOrWrong) {
   EXPECT_EQ(r[2].measured, 3.5 * 1024 * 1024 * 1024);
 }
 
+TEST(TrainCases, AllocatedMemoryMayBeTheMetric) {
+  const std::string row = gpt + "," + dense + "1,1,1,,,,,,1,2048,,,,";
+  const auto beside = results_of(row + "step_seconds,1,20,me\n");
+  const auto alone = results_of(row + "allocated_gb,20,,me\n");
+  ASSERT_EQ(beside.size(), 2U);
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_EQ(alone[0].unsupported, "");
+  EXPECT_GT(alone[0].predicted, 1);
+  EXPECT_NEAR(alone[0].error, beside[1].error, 1e-12);
+  EXPECT_THAT(results_of(row + "reserved_gb,20,,me\n").at(0).unsupported,
+              HasSubstr("'allocated_gb' is"));
+}
+
 // Some sources write sp beside tp 1; it means nothing there.
 TEST(TrainCases, SequenceParallelismNeedsNoTensorParallelismToBeWritten) {
   const auto r = results_of(gpt + "," + dense + "1,1,1,,,,1,,1,2048,,,,step_seconds,1,,me\n");

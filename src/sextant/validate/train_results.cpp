@@ -11,7 +11,12 @@
 namespace sextant {
 namespace {
 
-double value_of(TrainMetric metric, const Estimate& e) {
+// Allocated memory as the logs of the first rank show it at the end of a step.
+Bytes allocated(const TrainScenario& x) {
+  return stage_memory(x.problem, x.strategy, 0).optimizer_step;
+}
+
+double value_of(TrainMetric metric, const TrainScenario& x, const Estimate& e) {
   switch (metric) {
     case TrainMetric::step_seconds:
       return e.step.value;
@@ -27,6 +32,8 @@ double value_of(TrainMetric metric, const Estimate& e) {
       return e.memory.after_forward.value;
     case TrainMetric::peak_bytes_forward_backward:
       return e.memory.peak_forward_backward.value;
+    case TrainMetric::allocated_gb:
+      return allocated(x) / logged_gigabyte;
     case TrainMetric::fits:
       return e.verdict == Verdict::fits ? 1 : 0;
   }
@@ -42,9 +49,9 @@ std::string_view longest_part(const Estimate& e) {
   return name_of(static_cast<Time>(best));
 }
 
-CaseResult result_of(const Case& c, const TrainCase& t, const Estimate& e) {
+CaseResult result_of(const Case& c, const TrainCase& t, const TrainScenario& x, const Estimate& e) {
   CaseResult r = unpredicted(c, "");
-  r.predicted = value_of(t.metric, e);
+  r.predicted = value_of(t.metric, x, e);
   r.bound = longest_part(e);
   // A yes or no is right or wrong; it has no ratio.
   r.error = t.metric == TrainMetric::fits ? std::abs(r.predicted - r.measured)
@@ -52,14 +59,12 @@ CaseResult result_of(const Case& c, const TrainCase& t, const Estimate& e) {
   return r;
 }
 
-// Allocated memory as the logs of the first rank show it at the end of a step.
-CaseResult allocated_result(const Case& c, const TrainCase& t, const Problem& problem,
-                            const Strategy& strategy) {
+CaseResult allocated_result(const Case& c, const TrainCase& t, const TrainScenario& x) {
   CaseResult r = unpredicted(c, "");
   r.id += "/allocated";
   r.group += " (allocated)";
   r.metric = "allocated_bytes";
-  r.predicted = stage_memory(problem, strategy, 0).optimizer_step.value;
+  r.predicted = allocated(x).value;
   r.measured = t.allocated.value;
   r.error = r.predicted / r.measured - 1;
   r.bound = "memory";
@@ -101,14 +106,14 @@ void predict_train(const Case& c, Catalogue& catalogue, std::vector<CaseResult>&
     out.push_back(unpredicted(c, "cannot run: " + joined(check(x->problem, x->strategy))));
     return;
   }
-  out.push_back(result_of(c, t, e));
+  out.push_back(result_of(c, t, *x, e));
   CaseResult& r = out.back();
   r.time = c.metric.ends_with("_seconds");
   // Bytes, and whether it runs at all, are no times.
   if (t.metric < TrainMetric::activation_bytes_after_forward) {
     r.likeness = likeness_of(Asked::train, x->device, x->problem, x->strategy);
   }
-  if (t.allocated.value > 0) out.push_back(allocated_result(c, t, x->problem, x->strategy));
+  if (t.allocated.value > 0) out.push_back(allocated_result(c, t, *x));
 }
 
 }  // namespace sextant

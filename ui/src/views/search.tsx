@@ -48,7 +48,7 @@ const columns: Record<'train' | 'infer', Column<Found>[]> = {
 const neverMeasured: Column<Found> = {
   label: 'never measured so',
   kind: 'text',
-  of: ({ unmeasured }) => unmeasured.map(({ axis }) => labelOf(axis)).join(', '),
+  of: ({ uncertainty }) => uncertainty.unmeasured.map(({ axis }) => labelOf(axis)).join(', '),
 };
 
 /** Of those that cannot be told apart, the one to take. */
@@ -67,7 +67,7 @@ function Best({ result, of, asked }: { result: SearchAnswer; of: Column<Found>[]
     { label: '#', of: (_, index) => index + 1 },
     { label: 'strategy', kind: 'name', of: nameOf },
     ...of,
-    ...(result.best.some(({ unmeasured }) => unmeasured.length > 0) ? [neverMeasured] : []),
+    ...(result.best.some(({ uncertainty }) => uncertainty.unmeasured.length > 0) ? [neverMeasured] : []),
     {
       label: 'open',
       silent: true,
@@ -90,7 +90,9 @@ function Best({ result, of, asked }: { result: SearchAnswer; of: Column<Found>[]
       {result.measured_instead && (
         <p class="note">Nearer to what was measured, and not surely slower: {result.measured_instead}.</p>
       )}
-      <OutsideMeasured of={result.best.flatMap(({ unmeasured }) => unmeasured.map(({ sentence }) => sentence))} />
+      <OutsideMeasured
+        of={result.best.flatMap(({ uncertainty }) => uncertainty.unmeasured.map(({ sentence }) => sentence))}
+      />
     </section>
   );
 }
