@@ -72,15 +72,17 @@ Energy request_energy(const Problem& p, const Strategy& s) {
   const Energy first = of_passes(p, s, prompt, waves, (s.pp + waves - 1) / s.pp);
   if (w.output < 2) return first;
   const double context = prompt_tokens(p) + 0.5 * (w.output + 1.0);
-  const auto step_of = [&](double queries) {
+  const auto step_of = [&](const Problem& q, const Strategy& cut, double queries) {
     const PassShape step{.batch = each, .queries = queries, .context = context};
-    return of_passes(p, s, step, waves, 1);
+    return of_passes(q, cut, step, waves, 1);
   };
-  const Energy plain = step_of(1);
+  const Energy plain = step_of(p, s, 1);
   const Speculation& x = w.speculation;
   if (x.tokens == 0) return first + (w.output - 1.0) * plain;
   // As its time: a step that checks all proposals, and the drafts that made them.
-  const Energy step = step_of(1.0 + x.tokens) + x.tokens * x.draft_cost * plain;
+  const Energy draft =
+      p.draft ? step_of(*p.draft, draft_strategy(*p.draft, s), 1) : x.draft_cost * plain;
+  const Energy step = step_of(p, s, 1.0 + x.tokens) + x.tokens * draft;
   return first + (w.output - 1.0) / tokens_a_step(x) * step;
 }
 

@@ -107,6 +107,11 @@ TEST(Energy, OfSpeculationFollowsItsTime) {
   const Joules e = request_energy(drafted, {}).device();
   EXPECT_LT(e, 0.6 * request_energy(plain, {}).device());
   EXPECT_LT(e / serve(drafted, {}).latency, drafted.chip.power_limit);
+  Problem small = drafted;
+  small.draft = draft_of(small, load_model("llama3.2-1b"));
+  Problem large = drafted;
+  large.draft = draft_of(large, load_model("llama3.2-3b"));
+  EXPECT_LT(request_energy(small, {}).device(), request_energy(large, {}).device());
 }
 
 // Stages share the work: no device of a pipeline draws more than its limit, and a lone request,
