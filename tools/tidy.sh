@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 pattern=${1:-.}
 build="build-tidy"
 
-[ -f "$build/build.ninja" ] || cmake --preset tidy --log-level=WARNING >/dev/null
+# Anew each time: a source that came since has flags too.
+cmake --preset tidy --log-level=WARNING >/dev/null
 passed=$build/tidy-passed
 batches=$build/tidy-batches
 mkdir -p "$passed"
