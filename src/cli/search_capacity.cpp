@@ -1,22 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/search_capacity.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "cli/figure.hpp"
 #include "cli/search_training.hpp"
 #include "sextant/answer/capacity.hpp"
 #include "sextant/options/search_capacity.hpp"
 
 namespace sextant::cli {
+namespace {
+
+/// Devices that are looked at where nobody says how many there are.
+constexpr int most_unasked = 4096;
+
+}  // namespace
 
 Answer capacity_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                        const Announce& announce) {
-  const CapacitySearch asked = read_capacity_search(options, common);
+  CapacitySearch asked = read_capacity_search(options, common);
   announce(static_cast<double>(count_layouts(asked.scenario.problem, asked.space)));
   const Stopwatch watch;
   const Deadline deadline(asked.time, progress);
-  CapacityAnswer a{
-      .asked = asked,
-      .result = plan_capacity(asked.scenario.problem, asked.space, asked.aim, progress)};
+  const auto plan = [&] {
+    return plan_capacity(asked.scenario.problem, asked.space, asked.aim, progress);
+  };
+  CapacityResult result = plan();
+  if (!options.gpus) {
+    const int most = std::min(asked.scenario.system.max_devices, most_unasked);
+    while (result.best.empty() && !result.stopped && asked.space.devices < most) {
+      asked.space.devices = std::min(2 * asked.space.devices, most);
+      result = plan();
+    }
+    asked.scenario.assumptions.push_back(
+        fmt::format("gpus {} at most: 8, doubled until the limits hold", asked.space.devices));
+  }
+  CapacityAnswer a{.asked = asked, .result = std::move(result)};
   a.seconds = watch.seconds();
   return with_figure(answer_of(a), options.plot);
 }

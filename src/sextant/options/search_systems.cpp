@@ -196,7 +196,7 @@ void check_asked(const SearchOptions& o, bool systems) {
   if (o.model.empty()) required("--model", "a preset, a file or a Hugging Face config.json");
   if (!systems) {
     if (o.system.empty()) required("--system", "a preset or a file, or several --systems");
-    if (!o.gpus) required("--gpus", "devices, or a --budget such as '2 MW'");
+    if (!o.gpus && o.traffic.empty()) required("--gpus", "devices, or a --budget such as '2 MW'");
     if (!o.tokens.empty()) flags.add("--tokens", "there is neither a --budget nor --systems");
   }
   throw_if_any(std::move(flags.problems));
