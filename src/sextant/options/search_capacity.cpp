@@ -19,8 +19,30 @@ TrafficOptions traffic_options(const SearchOptions& o, Flags& flags) {
   Inputs inputs;
   GivenFields given;
   read_inputs(Task::infer, o.given, inputs, given, flags.problems);
-  if (given.contains("input")) t.input = inputs.serving.input;
-  if (given.contains("output")) t.output = inputs.serving.output;
+  const Serving& w = inputs.serving;
+  for (const std::string& field : given) {
+    if (field == "input") {
+      t.input = w.input;
+    } else if (field == "output") {
+      t.output = w.output;
+    } else if (field == "speculate") {
+      t.speculate = w.speculation.tokens;
+    } else if (field == "acceptance") {
+      t.acceptance = w.speculation.acceptance;
+    } else if (field == "draft") {
+      t.draft = w.speculation.draft;
+    } else if (field == "draft_cost") {
+      t.draft_cost = w.speculation.draft_cost;
+    } else if (field == "placement") {
+      t.placement = name_of(w.placement);
+    } else if (field == "placed") {
+      t.placed = w.placed;
+    } else if (field == "allow_long") {
+      t.allow_long = inputs.allow_long;
+    } else {
+      flags.add(flag_of_field(field).c_str(), "is not of --traffic", "leave it out, or --traffic");
+    }
+  }
   t.max_ttft_p99 = o.max_ttft_p99;
   t.max_tpot_p99 = o.max_tpot_p99;
   return t;

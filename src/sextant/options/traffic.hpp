@@ -24,6 +24,7 @@ struct TrafficOptions {
   std::optional<double> placed;
   std::optional<int> speculate;
   std::optional<double> acceptance, draft_cost;
+  std::string draft;
   // Requests.
   std::string arrivals = "poisson";  ///< or a file
   std::optional<double> rate, burstiness;
@@ -101,6 +102,9 @@ void describe(V& v, TrafficOptions& o) {
   v("placed", o.placed, {.help = "share of what --placement names"});
   v("speculate", o.speculate, {.help = "tokens a draft model proposes a step"});
   v("acceptance", o.acceptance, {.help = "chance that one of them is right"});
+  v("draft", o.draft,
+    {.help =
+         "model that proposes them; without, the model's own prediction layers, if it has any"});
   v("draft_cost", o.draft_cost, {.help = "time of a draft step over one of the model"});
   v("arrivals", o.arrivals,
     {.help =

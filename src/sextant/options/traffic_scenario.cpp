@@ -65,6 +65,7 @@ class TrafficReader {
     if (o_.placed) q.given.set("placed", Node::of(*o_.placed));
     if (o_.speculate) q.given.set("speculate", Node::of(*o_.speculate));
     if (o_.acceptance) q.given.set("acceptance", Node::of(*o_.acceptance));
+    if (!o_.draft.empty()) q.given.set("draft", Node::of(o_.draft));
     if (o_.draft_cost) q.given.set("draft_cost", Node::of(*o_.draft_cost));
     // What the traffic says instead; here only so that nothing is assumed of it.
     for (const char* name : {"batch", "input", "output"}) q.given.set(name, Node::of(1));
