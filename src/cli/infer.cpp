@@ -14,6 +14,7 @@
 #include "sextant/options/scenario.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/scenario/choices.hpp"
+#include "sextant/scenario/prices.hpp"
 #include "sextant/validate/infer_cases.hpp"
 
 namespace sextant::cli {
@@ -69,13 +70,18 @@ Sensitivity sensitivity_of(const Scenario& x) {
 
 Answer run_infer(const InferOptions& options, const Common& common) {
   check_figure_path(options.plot);
-  const Scenario x = read_serving(options, common);
+  Scenario x = read_serving(options, common);
+  std::vector<Diagnostic> problems;
+  DevicePrice price = read_device_price(options.price, x.system, problems);
+  throw_if_any(std::move(problems));
+  if (!price.assumption.empty()) x.assumptions.push_back(std::move(price.assumption));
   InferResult a{.scenario = x,
                 .estimate = serve(x.problem, x.strategy),
                 .neighbours = {},
                 .curve = {},
                 .passes = {},
                 .sensitivity = {},
+                .price = price.dollars_per_hour,
                 .extras = {}};
   if (a.estimate.verdict == Verdict::out_of_memory) a.neighbours = fitting_serving(x);
   if (options.curve || !options.plot.empty()) a.curve = batch_curve(x);

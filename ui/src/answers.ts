@@ -398,6 +398,8 @@ export type InferAnswer = {
   strategy: Strategy;
   active_parameters: number;
   kv_cache_bytes_per_token: number;
+  dollars_per_million_tokens?: number;
+  dollars_per_million_tokens_in_and_out?: number;
   uncertainty: Uncertainty;
   energy: Energy;
   would_fit?: InferFit[];

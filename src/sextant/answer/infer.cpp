@@ -82,6 +82,17 @@ Record record_of(const PassCost& p, const Problem& problem) {
   return r;
 }
 
+/// Dollars that a million tokens cost, where so many of them come for each that is generated.
+std::optional<double> per_million(const InferResult& x, double tokens) {
+  const ServingEstimate& e = x.estimate;
+  if (!x.price || e.tokens_per_second <= 0 || e.verdict != Verdict::fits) return std::nullopt;
+  return *x.price * e.devices / 3600 / (e.tokens_per_second * tokens) * 1e6;
+}
+
+double tokens_for_each(const Serving& w) {
+  return (static_cast<double>(w.input) + w.output) / w.output;
+}
+
 void say_head(Answer& a, const InferResult& x) {
   const ServingEstimate& e = x.estimate;
   const Scenario& s = x.scenario;
@@ -98,6 +109,10 @@ void say_head(Answer& a, const InferResult& x) {
   // Of a batch of requests from their prompts to their last tokens.
   add(a, EnergyAnswer{request_energy(s.problem, s.strategy), e.devices,
                       static_cast<double>(w.batch) * w.output});
+  if (const std::optional<double> out = per_million(x, 1)) {
+    a.say(fmt::format("${:.3g} a million output tokens, ${:.3g} of all tokens", *out,
+                      *per_million(x, tokens_for_each(w))));
+  }
   const std::string images =
       w.images > 0 ? fmt::format(" and {} image{}", w.images, w.images > 1 ? "s" : "") : "";
   a.say(fmt::format("{}; {} {}, {} tokens{} in, {} out; {}\n", describe_serving(s.strategy),
@@ -264,6 +279,8 @@ Answer answer_of(InferResult x) {
   a.node("strategy", "Strategy", write(s.strategy, Quantities::si));
   a("active_parameters", active_parameters(s.problem.model));
   a("kv_cache_bytes_per_token", cache_bytes_per_token(s.problem));
+  a("dollars_per_million_tokens", per_million(x, 1));
+  a("dollars_per_million_tokens_in_and_out", per_million(x, tokens_for_each(s.problem.serving)));
   say_head(a, x);
   a.show(latency_breakdown(e, s.problem.serving));
   say_memory(a, x);

@@ -2,6 +2,7 @@
 // What `sextant infer` says of requests served.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sextant/answer/operators.hpp"
@@ -17,6 +18,7 @@ struct InferResult {
   std::vector<CurvePoint> curve;             ///< with --curve
   std::vector<OperatorList> passes;          ///< prefill and decode, with --explain
   Sensitivity sensitivity;                   ///< with --sensitivity
+  std::optional<double> price = {};          ///< dollars a device and hour; nothing: nobody says it
   Record extras;                             ///< what programs alone asked for
 };
 /// CSV is one line; with a curve one line a batch size, with passes one an operator. The figure of

@@ -18,7 +18,8 @@ struct InferOptions : ScenarioOptions {
   // In JSON, for programs.
   bool choices = false;
   bool nearest = false;
-  std::string plot;  ///< figure of the curve, or the roofline: .svg or .html
+  std::string price;  ///< of a device and hour, or a public tier
+  std::string plot;   ///< figure of the curve, or the roofline: .svg or .html
 };
 
 /// What is served, on what, and how. Here --output counts tokens; the file keeps its short name,
@@ -38,6 +39,7 @@ void describe(V& v, InferOptions& o) {
   v("explain", o.explain, {.help = "every operator of a prefill and a decode pass"});
   v("choices", o.choices, {.help = "in JSON, the legal values of each axis, the others held"});
   v("nearest", o.nearest, {.help = "in JSON, how far off the nearest measured cases are"});
+  v("price", o.price, {.help = price_help, .number = true});
   v("plot", o.plot,
     {.help = "write a figure of the curve: out.svg or out.html",
      .placeholder = "FILE",
