@@ -246,6 +246,7 @@ const integers = new Set([
   'chunk',
   'speculate',
   'images',
+  'predict_ahead',
 ]);
 const floats = new Set(['acceptance', 'draft_cost']);
 const flags = new Set(['sp', 'offload', 'allow_long']);
@@ -262,6 +263,7 @@ const texts = new Set([
   'batching',
   'kv_precision',
   'placement',
+  'draft',
 ]);
 const lists = new Set(['recompute_modules', 'set']);
 
@@ -293,6 +295,7 @@ const trainFields = new Set([
   'precision',
   'optimizer',
   'images',
+  'predict_ahead',
   'set',
 ]);
 const inferFields = new Set([
@@ -312,6 +315,7 @@ const inferFields = new Set([
   'kv_precision',
   'speculate',
   'acceptance',
+  'draft',
   'draft_cost',
   'allow_long',
   'images',

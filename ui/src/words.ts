@@ -159,6 +159,8 @@ const labels: Record<string, string> = {
   offload: 'Optimizer states in host memory',
   chunk: 'Prefill chunk',
   speculate: 'Speculate',
+  draft: 'Draft model',
+  predict_ahead: 'Prediction layers',
   allow_long: 'Beyond the model’s context',
   objective: 'Best by',
   max_ttft: 'TTFT at most',
