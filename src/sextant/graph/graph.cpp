@@ -484,27 +484,20 @@ Branch head(const Model& m, Ahead ahead) {
     b.norm("token norm");
     b.linear("look ahead", Cut::columns, whole(2.0 * m.hidden), cut(m.hidden), Bucket::head);
   }
-  for (int i = 0; i < ahead.heads; ++i) {
+  // The table is read once for every token that a position predicts, and held once.
+  for (int i = ahead.heads; i >= 0; --i) {
+    const bool own = i == 0;
     b.norm("final norm");
-    Operator& again =
-        b.linear("logits ahead", Cut::columns, whole(width), cut(m.vocab), Bucket::head);
-    again.after_norm = again.wide = again.kept.input = true;
-    again.weights = {};
+    if (m.embedding_width > 0) {
+      b.linear("project out", Cut::whole, whole(m.hidden), whole(width), Bucket::embedding);
+    }
+    Operator& logits = b.linear(own ? "logits" : "logits ahead", Cut::columns, whole(width),
+                                cut(m.vocab), Bucket::head, m.head_bias);
+    logits.after_norm = logits.wide = logits.kept.input = true;
+    const double table = own && !m.tied ? m.vocab * width : 0;
+    logits.weights = cut(table + (own && m.head_bias ? m.vocab : 0));
     b.add({.kind = Kind::loss, .name = "cross-entropy", .cut = Cut::columns, .out = cut(m.vocab)});
   }
-  b.norm("final norm");
-  if (m.embedding_width > 0) {
-    b.linear("project out", Cut::whole, whole(m.hidden), whole(width), Bucket::embedding);
-  }
-  Operator& logits =
-      b.linear("logits", Cut::columns, whole(width), cut(m.vocab), Bucket::head, m.head_bias);
-  logits.after_norm = true;
-  logits.wide = true;
-  logits.kept.input = true;
-  logits.weights = cut((m.tied ? 0 : m.vocab * width) + (m.head_bias ? m.vocab : 0));
-  Operator loss{
-      .kind = Kind::loss, .name = "cross-entropy", .cut = Cut::columns, .out = cut(m.vocab)};
-  b.add(loss);
   Branch made = b.take();
   made.layers = 1;
   return made;

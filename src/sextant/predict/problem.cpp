@@ -14,6 +14,25 @@ namespace {
 // reach their limit.
 constexpr double hot_node = 1.6;
 
+/// What follows from the problem's model.
+void build(Problem& p, graph::Ahead ahead) {
+  p.layers = count_layers(p.model);
+  p.graph = graph::build(p.model, ahead);
+  p.parameters = count_parameters(p.graph);
+}
+
+std::shared_ptr<const Problem> drafting(const Problem& p, const Model& small, graph::Ahead ahead) {
+  auto draft = std::make_shared<Problem>(p);
+  draft->draft = nullptr;
+  draft->serving.speculation = {};
+  Runtime& r = draft->runtime;
+  r.host_per_step = r.host_per_sequence = r.host_per_layer = Seconds(0);
+  draft->model = small;
+  complete(draft->model);
+  build(*draft, ahead);
+  return draft;
+}
+
 }  // namespace
 
 Problem prepare(const System& system, const Runtime& runtime, const Libraries& libraries,
@@ -35,9 +54,7 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
   }
   p.model = model;
   complete(p.model);
-  p.layers = count_layers(p.model);
-  p.graph = graph::build(p.model);
-  p.parameters = count_parameters(p.graph);
+  build(p, {});
   p.work = work;
   look_ahead(p);
   for (std::size_t i = 0; i < p.peak.size; ++i) {
@@ -60,16 +77,6 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
   return p;
 }
 
-namespace {
-
-void rebuild(Problem& p, graph::Ahead ahead) {
-  p.layers = count_layers(p.model);
-  p.graph = graph::build(p.model, ahead);
-  p.parameters = count_parameters(p.graph);
-}
-
-}  // namespace
-
 void look_ahead(Problem& p) {
   const Training& t = p.work;
   // Whoever trains adapters keeps the layers of the checkpoint aside.
@@ -81,19 +88,11 @@ void look_ahead(Problem& p) {
     *n += wanted - p.ahead;
   }
   p.ahead = wanted;
-  rebuild(p, {wanted, wanted});
+  build(p, {wanted, wanted});
 }
 
 std::shared_ptr<const Problem> draft_of(const Problem& p, const Model& small) {
-  auto draft = std::make_shared<Problem>(p);
-  draft->draft = nullptr;
-  draft->serving.speculation = {};
-  Runtime& r = draft->runtime;
-  r.host_per_step = r.host_per_sequence = r.host_per_layer = Seconds(0);
-  draft->model = small;
-  complete(draft->model);
-  rebuild(*draft, {});
-  return draft;
+  return drafting(p, small, {});
 }
 
 std::shared_ptr<const Problem> own_draft_of(const Problem& p) {
@@ -104,9 +103,7 @@ std::shared_ptr<const Problem> own_draft_of(const Problem& p) {
   small.attention.kv_shared_layers = 0;
   small.hybrid = {};
   small.vision = {};
-  auto draft = std::make_shared<Problem>(*draft_of(p, small));
-  rebuild(*draft, {.inputs = 1});
-  return draft;
+  return drafting(p, small, {.inputs = 1});
 }
 
 Strategy draft_strategy(const Problem& draft, const Strategy& strategy) {
