@@ -89,7 +89,8 @@ class Passer {
   }
 
   /// Exchange between experts beside the compute of another microbatch: what sticks out shows, and
-  /// the cores it takes.
+  /// the cores it takes. DualPipe dedicates cores to it while chunks of both directions run
+  /// (DeepSeek-V3, arXiv 2412.19437, 3.2.1): multiplies are launched on the others all the time.
   void hide_experts(Part& part) const {
     const bool beside = p_.runtime.overlap.experts || s_.schedule == Schedule::dual_pipe;
     if (!beside || microbatches_ <= 1) return;
@@ -102,7 +103,9 @@ class Passer {
       window += phase->compute;
     }
     if (exposed.value <= 0) return;
-    const Seconds left = max(p_.runtime.communication.cores * busy, busy - window);
+    const bool dedicated = s_.schedule == Schedule::dual_pipe;
+    const Seconds taken = dedicated ? max(busy, window) : busy;
+    const Seconds left = max(p_.runtime.communication.cores * taken, busy - window);
     const double share = min(left, exposed) / exposed;
     for (Phase* phase : {&part.forward, &part.recompute, &part.backward}) {
       phase->exchange[Exchange::expert].exposed *= share;

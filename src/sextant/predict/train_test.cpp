@@ -277,6 +277,10 @@ TEST(Step, ExpertExchangeHidesBesideAnotherMicrobatch) {
   const Estimate dual = evaluate(p, s);
   EXPECT_LT(dual.time[Time::bubble].exposed, 0.7 * beside.time[Time::bubble].exposed);
   EXPECT_GT(dual.memory.parts[Space::weights], 1.9 * beside.memory.parts[Space::weights]);
+  // Its cores are dedicated, whether tokens travel or not.
+  EXPECT_GT(dual.time[Time::expert].exposed, 2 * beside.time[Time::expert].exposed);
+  EXPECT_GT(dual.time[Time::expert].exposed,
+            0.8 * p.runtime.communication.cores * dual.time[Time::backward].exposed);
   s.schedule = Schedule::zero_bubble_v;
   EXPECT_LT(evaluate(p, s).time[Time::bubble].exposed, beside.time[Time::bubble].exposed);
 }
