@@ -28,6 +28,7 @@ declare -A may_include=(
   [design]="units spec graph cost predict scenario tech io report validate study search"
   [answer]="units spec graph cost predict serving run profile tech io report validate search sweep study design scenario import"
   [options]="units spec graph cost predict serving run profile tech io report validate search sweep study design scenario import answer"
+  [ask]="units spec graph cost predict serving run profile tech io report validate search sweep study design scenario import answer options"
 )
 # No files, sockets, clocks or printing here: these serve a program, a server and a page alike.
 core="units spec graph cost predict serving profile run tech search report sweep answer"

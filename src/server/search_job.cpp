@@ -4,9 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "cli/search.hpp"
 #include "server/search_request.hpp"
 #include "sextant/answer/search.hpp"
+#include "sextant/ask/search.hpp"
 
 namespace sextant::server {
 namespace {
@@ -37,8 +37,7 @@ std::string run(const Node& request, Progress& progress) {
     }
     report(progress, search, points);
   });
-  return cli::search_answer(asked.options, asked.common, search,
-                            [&](double total) { points = total; })
+  return search_answer(asked.options, asked.common, search, [&](double total) { points = total; })
       .json();
 }
 

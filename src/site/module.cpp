@@ -5,9 +5,9 @@
 #include <string>
 
 #include "cli/command_table.hpp"
-#include "cli/search.hpp"
 #include "server/routes.hpp"
 #include "server/search_request.hpp"
+#include "sextant/ask/search.hpp"
 #include "sextant/io/bytes.hpp"
 #include "sextant/validate/calibrate.hpp"
 
@@ -42,7 +42,7 @@ Response search(const Request& request) {
   check_search(document);
   const SearchAsked asked = read_search(document, document.root);
   SearchProgress progress;
-  return json(cli::search_answer(asked.options, asked.common, progress, [](double) {}).json());
+  return json(search_answer(asked.options, asked.common, progress, [](double) {}).json());
 }
 
 /// "/api/v1/presets/KIND/NAME".

@@ -9,7 +9,7 @@
 #include "sextant/options/search.hpp"
 #include "sextant/search/search.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 /// The points of a search, before it starts: 0 where that is not known.
 using Announce = std::function<void(double points)>;
@@ -19,4 +19,4 @@ using Announce = std::function<void(double points)>;
 Answer search_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                      const Announce& announce);
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/search_plan.hpp"
+#include "sextant/ask/jobs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "cli/search_systems.hpp"
-#include "cli/search_training.hpp"
 #include "sextant/answer/search_plan.hpp"
+#include "sextant/ask/systems.hpp"
+#include "sextant/ask/training.hpp"
 #include "sextant/options/search_plan.hpp"
 #include "sextant/units/format.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 /// Every job is a search over its systems, as it would be asked alone; what a job is to take of a
@@ -137,4 +137,4 @@ Answer plan_answer(const SearchOptions& options, const Common& common, SearchPro
   return answer_of(Arranger(std::move(plan), progress).run());
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

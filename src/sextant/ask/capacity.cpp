@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/search_capacity.hpp"
+#include "sextant/ask/capacity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/figure.hpp"
-#include "cli/search_training.hpp"
 #include "sextant/answer/capacity.hpp"
+#include "sextant/ask/training.hpp"
 #include "sextant/options/search_capacity.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 /// Devices that are looked at where nobody says how many there are.
@@ -39,7 +38,7 @@ Answer capacity_answer(const SearchOptions& options, const Common& common, Searc
   }
   CapacityAnswer a{.asked = asked, .result = std::move(result)};
   a.seconds = watch.seconds();
-  return with_figure(answer_of(a), options.plot);
+  return answer_of(a);
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/search_training.hpp"
+#include "sextant/ask/training.hpp"
 
 #include <fmt/format.h>
 
 #include "sextant/spec/diagnostic.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -53,4 +53,4 @@ SearchResult search_all(const TrainingSearch& asked, const SearchPlan& plan,
   return all;
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

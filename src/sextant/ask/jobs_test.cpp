@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/search_plan.hpp"
+#include "sextant/ask/jobs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "sextant/options/request.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 using testing::HasSubstr;
@@ -223,4 +223,4 @@ TEST(SearchPlan, NoNetworkNamesAFile) {
 }
 
 }  // namespace
-}  // namespace sextant::cli
+}  // namespace sextant

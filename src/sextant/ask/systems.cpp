@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/search_systems.hpp"
+#include "sextant/ask/systems.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
-#include "cli/search_training.hpp"
 #include "sextant/answer/search_systems.hpp"
+#include "sextant/ask/training.hpp"
 #include "sextant/options/search_systems.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 using TrainingAsked = SystemAsked<TrainingSearch>;
@@ -199,4 +199,4 @@ SystemsFound systems_found(const SearchOptions& options, const Common& common,
   return TrainingSystems(read_training_systems(options, common), progress).run(announce);
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -3,11 +3,11 @@
 // system.
 #pragma once
 
-#include "cli/search.hpp"
+#include "sextant/ask/search.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 Answer plan_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                    const Announce& announce);
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -7,7 +7,7 @@
 
 #include "sextant/search/question.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 class Stopwatch {
  public:
@@ -35,4 +35,4 @@ class Deadline {
 SearchResult search_all(const TrainingSearch& asked, const SearchPlan& plan,
                         SearchProgress& progress);
 
-}  // namespace sextant::cli
+}  // namespace sextant

@@ -2,12 +2,12 @@
 // `sextant search --systems --budget`: the best system and strategy for what may be spent.
 #pragma once
 
-#include "cli/search.hpp"
 #include "sextant/answer/search_systems.hpp"
+#include "sextant/ask/search.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 SystemsFound systems_found(const SearchOptions& options, const Common& common,
                            SearchProgress& progress, const Announce& announce);
 
-}  // namespace sextant::cli
+}  // namespace sextant

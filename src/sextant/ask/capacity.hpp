@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "cli/search.hpp"
 #include "sextant/answer/answer.hpp"
+#include "sextant/ask/search.hpp"
 
-namespace sextant::cli {
+namespace sextant {
 
 Answer capacity_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                        const Announce& announce);
 
-}  // namespace sextant::cli
+}  // namespace sextant
