@@ -11,10 +11,6 @@ SECONDS=0
 quiet=()
 [ -t 1 ] || quiet=(-- --quiet)
 
-# On a machine that has compiled nothing yet a compiler cache finds nothing: headers that are read once save more.
-fresh=()
-[ -d "$(ccache -k cache_dir)" ] || fresh=(-DCCACHE=OFF)
-
 finish() {
   local status=$?
   printf '\n'
@@ -31,8 +27,7 @@ begin() {
 
 # build_and_test PRESET FOLDER EXTRAS: benchmarks and Python are extras; the log of the tests is kept; what failed is printed.
 build_and_test() {
-  cmake --preset "$1" -DSEXTANT_TESTS=ON -DSEXTANT_BENCH="$3" -DSEXTANT_PYTHON="$3" "${fresh[@]}" \
-    --log-level=WARNING >/dev/null
+  cmake --preset "$1" -DSEXTANT_TESTS=ON -DSEXTANT_BENCH="$3" -DSEXTANT_PYTHON="$3" --log-level=WARNING >/dev/null
   cmake --build "$2" "${quiet[@]}"
   local log=$2/ctest.log status=0 summary bad total
   ctest --test-dir "$2" -j "$(nproc)" --output-on-failure --no-tests=error >"$log" 2>&1 || status=$?
