@@ -1277,6 +1277,7 @@ export type TrainAnswer = {
   power_watts: number;
   model_flops: number;
   hardware_flops: number;
+  predict_ahead: number;
   uncertainty: Uncertainty;
   energy: Energy;
   would_fit?: TrainFit[];
