@@ -108,7 +108,7 @@ void say_head(Answer& a, const InferResult& x) {
                     format(e.decode.clock)));
   add(a, likeness_of(Asked::infer, s.system.device.name, s.problem, s.strategy), {e.latency.value});
   // Of a batch of requests from their prompts to their last tokens.
-  add(a, EnergyAnswer{request_energy(s.problem, s.strategy), e.devices,
+  add(a, EnergyAnswer{request_energy(s.problem, s.strategy, e), e.devices,
                       static_cast<double>(w.batch) * w.output});
   if (const std::optional<double> out = per_million(x, 1)) {
     a.say(fmt::format("${:.3g} a million output tokens, ${:.3g} of all tokens", *out,
