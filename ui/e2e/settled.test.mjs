@@ -301,6 +301,20 @@ describe('what belongs together', together, () => {
     }),
   );
 
+  check('fits: an empty cell says why; a model that nobody knows is asked about once; Reset is a click', async () => {
+    await visitReady('#/fits?kind=infer&model=llama3.1-405b&system=jetson-orin-node&precision=bf16', async (page) => {
+      const empty = page.locator('td.none').first();
+      assert.match((await empty.getAttribute('title')) ?? '', /llama3\.1-405b on jetson-orin-node: does not fit in/);
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await page.waitForURL(/dgx-h100/);
+    });
+    await visit('#/fits?kind=infer&model=nosuch&system=dgx-h100', async (page, errors) => {
+      await page.locator('.problem', { hasText: 'no model is called' }).waitFor();
+      assert.ok(errors.length < 10, `${errors.length} refusals`);
+      errors.length = 0;
+    });
+  });
+
   check('fits: heads that no eight divide are cut otherwise', () =>
     visit('#/fits?kind=train&model=gpt2-xl&system=dgx-h100', async (page, errors) => {
       await page.locator('[data-heat=true] td', { hasText: 'ms' }).first().waitFor();
