@@ -99,7 +99,7 @@ void describe_fit(Record& r, PresetKind kind, const std::string& name, const Pro
   r("fitted_cases", own ? p.cases : 0);
   r("",
     own                          ? fmt::format("to {} cases", p.cases)
-    : p.cases > 0 && of != ""    ? "no: as " + of
+    : p.cases > 0 && !of.empty() ? "no: as " + of
     : kind == PresetKind::device ? "no: datasheet and defaults"
                                  : "no",
     "fitted");
