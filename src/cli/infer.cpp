@@ -118,7 +118,9 @@ Answer run_ops_infer(const OpsInferOptions& options, const Common& common) {
   if (!options.context && !prefill) {
     x.assumptions.push_back(fmt::format("context {}: halfway through the output", context));
   }
-  return with_figure(answer_of(pass_operators(x, phase, context), x.assumptions), options.plot);
+  const Likeness likeness = likeness_of(Asked::infer, x.system.device.name, x.problem, x.strategy);
+  return with_figure(answer_of(pass_operators(x, phase, context), likeness, x.assumptions),
+                     options.plot);
 }
 
 Answer run_ops_train(const OpsTrainOptions& options, const Common& common) {
@@ -131,7 +133,8 @@ Answer run_ops_train(const OpsTrainOptions& options, const Common& common) {
   list.title =
       fmt::format("{} x {}: {} a step, operators of stage {}, the slowest", list.heading,
                   e.estimate.devices, format(e.estimate.step, 4), e.estimate.slowest_stage);
-  return with_figure(answer_of(list, x.assumptions), options.plot);
+  const Likeness likeness = likeness_of(Asked::train, x.system.device.name, x.problem, x.strategy);
+  return with_figure(answer_of(list, likeness, x.assumptions), options.plot);
 }
 
 }  // namespace sextant::cli

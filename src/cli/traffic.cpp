@@ -20,21 +20,32 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// From a tenth of what the cluster can serve to a little more than all.
-std::vector<RatePoint> curve_of(const TrafficScenario& x, double capacity) {
-  std::vector<RatePoint> points;
+/// From a tenth of what the cluster can serve to a little more than all, and closer around the
+/// knee: between two of those users may still be served.
+void add_curve(TrafficAnswer& a) {
+  const TrafficScenario& x = a.asked;
   Traffic t = x.traffic;
   if (t.arrivals == Arrivals::closed || t.arrivals == Arrivals::burst) {
     t.arrivals = Arrivals::poisson;
   }
   t.requests = std::min(t.requests, 10000.0);
   PricedCluster cluster(x.cluster, means_of(t));
+  const auto at = [&](double rate) {
+    t.rate = rate;
+    return RatePoint{rate, simulate(cluster, t, x.limits)};
+  };
   for (const double share :
        {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1}) {
-    t.rate = share * capacity;
-    points.push_back({t.rate, simulate(cluster, t, x.limits)});
+    a.curve.push_back(at(share * a.result.capacity));
   }
-  return points;
+  constexpr int halvings = 3;
+  for (int i = 0; i < halvings; ++i) {
+    const RatePoint* knee = knee_of(a);
+    if (knee == nullptr || knee == &a.curve.back()) return;
+    const auto after = knee - a.curve.data() + 1;
+    RatePoint middle = at((knee[0].rate + knee[1].rate) / 2);
+    a.curve.insert(a.curve.begin() + after, std::move(middle));
+  }
 }
 
 std::vector<SplitPoint> splits_of(const TrafficScenario& x) {
@@ -75,7 +86,7 @@ Answer run_traffic(const TrafficOptions& options, const Common& common) {
       .curve = {},
       .splits = {}};
   a.wall_seconds = seconds_since(start);
-  if (options.curve || !options.plot.empty()) a.curve = curve_of(x, a.result.capacity);
+  if (options.curve || !options.plot.empty()) add_curve(a);
   if (options.sweep_ratio) {
     if (!x.cluster.decode) {
       throw InputError("--sweep-ratio: there is nothing to split",

@@ -115,6 +115,14 @@ describe('form', together, () => {
         assert.equal(await page.locator('.field.wrong').count(), 0, `${text} is legal, and not red`);
         assert.match(await focused(page), /Batch/);
       }
+      // A click selects what stands there: what is typed takes its place.
+      await typed.fill('1k');
+      await page.locator('h1').click();
+      await page.waitForURL(/batch=1024(&|$)/);
+      await typed.click();
+      await page.keyboard.type('64');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/batch=64(&|$)/);
       await typed.fill('many');
       await typed.press('Enter');
       assert.match(await field(page, 'batch').locator('.problem').innerText(), /“many” is no whole number/);

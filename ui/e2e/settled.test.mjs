@@ -59,6 +59,58 @@ describe('images', together, () => {
   );
 });
 
+describe('drafts', together, () => {
+  const more = (page) => page.locator('summary', { hasText: /^More$/ }).click();
+
+  check('are proposed by a model that is chosen, and leave with all that goes with them', () =>
+    visitReady(`#/predict?${serving}`, async (page) => {
+      await more(page);
+      assert.equal(await field(page, 'draft').count(), 0, 'nobody drafts');
+      await field(page, 'speculate').getByRole('button', { name: 'Speculate: more' }).click();
+      await page.locator('.subtitle', { hasText: '1 token drafted a step' }).waitFor();
+      await choose(page, 'Draft model', 'llama2-7b');
+      await page.locator('.subtitle', { hasText: '1 token drafted a step by llama2-7b' }).waitFor();
+      await typeInto(field(page, 'acceptance').locator('.typed'), '65 %');
+      await page.waitForURL(/acceptance=0\.65/);
+      await page.locator('[data-figure=breakdown] tr', { hasText: 'tokens proposed' }).waitFor();
+      await field(page, 'speculate').getByRole('button', { name: 'Speculate: less' }).click();
+      await page.waitForURL((url) => !/speculate|draft|acceptance/.test(url.hash));
+      await page.locator(ready).waitFor();
+    }),
+  );
+
+  check('without tokens to propose are refused beside the field, which is in sight', () =>
+    visit(`#/predict?${serving}&acceptance=0.5`, async (page, errors) => {
+      await field(page, 'acceptance').locator('.problem', { hasText: 'there is no speculation' }).waitFor();
+      await field(page, 'speculate').getByRole('button', { name: 'Speculate: more' }).click();
+      await page.locator(ready).waitFor();
+      errors.length = 0;
+    }),
+  );
+
+  check('are of the engines under load as well', () =>
+    visitReady('#/serving?kind=infer&model=llama2-7b&system=dgx-h100&tp=1&rate=1&input=64&output=16', async (page) => {
+      const token = () => page.locator('.headline .value').nth(2).innerText();
+      const before = await token();
+      await more(page);
+      await field(page, 'speculate').getByRole('button', { name: 'Speculate: more' }).click();
+      await until(async () => (await page.locator(ready).count()) > 0 && (await token()) !== before, 'drafts count');
+    }),
+  );
+
+  check('of training are the prediction layers of models that have some', () =>
+    visitReady('#/predict?kind=train&model=deepseek-v3&system=dgx-h100&gpus=256&tp=8&pp=4&ep=8', async (page) => {
+      await more(page);
+      await page.locator('.subtitle', { hasText: '1 predicted ahead' }).waitFor();
+      await field(page, 'predict_ahead').getByRole('button', { name: 'Prediction layers: less' }).click();
+      await page.waitForURL(/predict_ahead=0/);
+      await until(async () => !/ahead/.test(await subtitle(page)), 'none is trained');
+      await choose(page, 'Model', 'llama3.1-8b');
+      await page.locator('h1', { hasText: 'llama3.1-8b' }).waitFor();
+    }),
+  );
+});
+
 describe('how sure it is', together, () => {
   const bars = {
     predict: [`#/predict?${serving}`, 3],
@@ -84,6 +136,45 @@ describe('how sure it is', together, () => {
       assert.equal(await page.locator('[data-figure=compare-memory] .whisker').count(), 0);
       const said = await page.locator('[data-figure=factors-A-B]').innerText();
       assert.match(said, /Surely B is the faster\.|B is the faster with \d+.% certainty\./);
+    }),
+  );
+});
+
+describe('serving', together, () => {
+  const small = 'kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=4&input=512&output=64';
+
+  check('another model gets engines that hold it, and sliders that run', () =>
+    visitReady(`#/serving?${small}`, async (page) => {
+      assert.ok(await field(page, 'tp').locator('input').isEnabled());
+      await choose(page, 'Model', 'deepseek-v3');
+      await page.locator('h1', { hasText: 'deepseek-v3 served by' }).waitFor();
+      assert.equal(await page.locator('.refused').count(), 0);
+      assert.ok((await field(page, 'ep').count()) > 0, 'experts are spread or not');
+      await choose(page, 'Model', 'llama3.1-8b');
+      await page.locator('h1', { hasText: 'llama3.1-8b served by' }).waitFor();
+      await choose(page, 'System', 'm3-ultra-node');
+      await page.locator('h1', { hasText: 'llama3.1-8b served by 1 GPU of m3-ultra-node' }).waitFor();
+      assert.equal(await field(page, 'tp').locator('input[type=range]').getAttribute('max'), '0', 'one device');
+    }),
+  );
+
+  check('any rate and limit may be typed; Reset is a click', () =>
+    visitReady(`#/serving?${small}`, async (page) => {
+      await typeInto(field(page, 'rate').locator('.typed'), '2.5');
+      await page.waitForURL(/rate=2\.5/);
+      await typeInto(field(page, 'max_ttft_p99').locator('.typed'), '1.5 s');
+      await page.waitForURL(/max_ttft_p99=1500/);
+      await typeInto(field(page, 'max_ttft_p99').locator('.typed'), '0');
+      await page.waitForURL((url) => !/max_ttft/.test(url.hash));
+      assert.equal(await page.locator('.problem').count(), 0);
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await page.waitForURL(/llama3-70b/);
+    }),
+  );
+
+  check('users who wait have no rate to plan for', () =>
+    visitReady(`#/serving?${small}&arrivals=closed`, async (page) => {
+      assert.equal(await page.locator('.planner').count(), 0);
     }),
   );
 });
@@ -121,6 +212,64 @@ describe('what belongs together', together, () => {
     }),
   );
 
+  check('compare: the scenario’s own system stands first; counts are read as people write them', () =>
+    visitReady(`#/compare?${serving.replace('dgx-h100', 'mi300x-node')}`, async (page) => {
+      const first = page.getByRole('combobox', { name: 'System of scenario 1' });
+      assert.equal(await first.inputValue(), 'mi300x-node');
+      await page.getByLabel('input of scenario 2').fill('1,024');
+      await page.getByLabel('input of scenario 2').press('Enter');
+      await page.waitForURL(/input:1024/);
+      await page.locator('[data-figure=compare-TTFT] abbr').waitFor();
+      assert.doesNotMatch(await page.locator('[data-figure=factors-A-B]').innerText(), /latency seconds/);
+    }),
+  );
+
+  check('breakdown: every part has its meaning; what passes between devices has its colour', () =>
+    visitReady(
+      '#/predict?kind=train&model=qwen3-30b-a3b&system=dgx-h100&gpus=64&tp=2&cp=2&pp=2&ep=8&zero=1&batch=64&seq=4096',
+      async (page) => {
+        const rows = page.locator('[data-figure=breakdown] tbody tr');
+        const said = await rows.evaluateAll((all) => all.map((row) => row.lastElementChild.textContent));
+        assert.ok(said.length > 8 && said.every((text) => text !== ''), said.join('; '));
+        const expert = rows.filter({ has: page.getByText('expert', { exact: true }) });
+        assert.equal(await expert.locator('rect').getAttribute('fill'), 'var(--link)');
+      },
+    ),
+  );
+
+  check('run: what does not fit is struck out', () =>
+    visitReady(`#/run?${training.replace('tp=8&pp=8', 'tp=1&pp=1')}`, async (page) => {
+      await page.locator('.headlines.unfit').waitFor();
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await page.waitForURL(/gpus=512/);
+    }),
+  );
+
+  check('scaling: every size has its number on the axis', () =>
+    visitReady('#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&batch=256&gpus_to=64', async (page) => {
+      const ticks = page.locator('[data-figure=scaling] [data-mark="x-axis tick label"] text');
+      assert.deepEqual(
+        (await ticks.allTextContents()).filter((text) => text !== ''),
+        ['8', '16', '32', '64'],
+      );
+    }),
+  );
+
+  check('what is folded away opens where something is wrong with it', () =>
+    visit(`#/predict?${serving}&set=device.memory.bandwidth=fast`, async (page, errors) => {
+      await field(page, 'set').locator('.problem', { hasText: 'no number' }).waitFor();
+      errors.length = 0;
+    }),
+  );
+
+  check('a prompt beyond the model’s context may go on', () =>
+    visit(`#/predict?${serving.replace('input=512', 'input=5000')}`, async (page, errors) => {
+      await field(page, 'allow_long').locator('input').check();
+      await page.locator(ready).waitFor();
+      errors.length = 0;
+    }),
+  );
+
   check('run: a refused number of tokens is not the title of the last answer', () =>
     visitReady(`#/run?${training}&tokens=300B`, async (page, errors) => {
       await page.locator('h1', { hasText: /300.B tokens/ }).waitFor();
@@ -151,6 +300,20 @@ describe('what belongs together', together, () => {
       }
     }),
   );
+
+  check('fits: an empty cell says why; a model that nobody knows is asked about once; Reset is a click', async () => {
+    await visitReady('#/fits?kind=infer&model=llama3.1-405b&system=jetson-orin-node&precision=bf16', async (page) => {
+      const empty = page.locator('td.none').first();
+      assert.match((await empty.getAttribute('title')) ?? '', /^\S+ on jetson-orin-node: does not fit in 1 GPU$/);
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await page.waitForURL(/dgx-h100/);
+    });
+    await visit('#/fits?kind=infer&model=nosuch&system=dgx-h100', async (page, errors) => {
+      await page.locator('.problem', { hasText: 'no model is called' }).waitFor();
+      assert.ok(errors.length < 10, `${errors.length} refusals`);
+      errors.length = 0;
+    });
+  });
 
   check('fits: heads that no eight divide are cut otherwise', () =>
     visit('#/fits?kind=train&model=gpt2-xl&system=dgx-h100', async (page, errors) => {

@@ -47,6 +47,7 @@ test('numbers have three digits and a unit', async () => {
     [format.tokens(131072), '128 Ki'],
     [format.tokens(2048), '2 048'],
     [format.parameters(175e9), '175 B'],
+    [format.parameters(64), '64'],
     [format.digits(Number.NaN), '–'],
     [format.times(0.4), '0.400 ×'],
   ];
@@ -108,6 +109,37 @@ test('numbers are read as people type them', async () => {
     assert.equal(wholeNumber(text), value, text);
 });
 
+test('a rate, a limit and a share are read as people type them', async () => {
+  const { anyNumber, milliseconds, shareOf } = await load('format.ts');
+  for (const [typed, value] of [
+    ['2.5', 2.5],
+    ['1,024', 1024],
+    ['.5', 0.5],
+    ['0', null],
+    ['-1', null],
+    ['fast', null],
+  ])
+    assert.equal(anyNumber(typed), value, typed);
+  for (const [typed, value] of [
+    ['any', 0],
+    ['0', 0],
+    ['250', 250],
+    ['250 ms', 250],
+    ['1.5 s', 1500],
+    ['soon', null],
+  ])
+    assert.equal(milliseconds(typed), value, typed);
+  for (const [typed, value] of [
+    ['0.8', 0.8],
+    ['80', 0.8],
+    ['80 %', 0.8],
+    ['1', 1],
+    ['120', null],
+    ['0', null],
+  ])
+    assert.equal(shareOf(typed), value, typed);
+});
+
 test('an axis has one unit', async () => {
   const { timeUnit } = await load('format.ts');
   assert.deepEqual(timeUnit(2), { size: 1, unit: 's' });
@@ -118,7 +150,7 @@ test('an axis has one unit', async () => {
 test('the server’s sentences have the form’s words', async () => {
   const { inWords, labelOf, plainly, popularFirst, strategyLine } = await load('words.ts');
   assert.equal(inWords('max_tpot: expected a quantity'), '“TPOT at most”: expected a quantity');
-  assert.equal(inWords('--allow-long goes on all the same'), '“Beyond the model’s context” goes on all the same');
+  assert.equal(inWords('--allow-long goes on all the same'), '“Go beyond the model’s context” goes on all the same');
   assert.equal(inWords('some_other_field is wrong'), 'some_other_field is wrong');
   assert.equal(plainly("core hopper, as H100; --core own: of the node's time"), 'core hopper, as H100');
   assert.equal(plainly('no public price of b200: --price gives one'), 'no public price of b200: “Price” gives one');
@@ -215,6 +247,9 @@ test('a search asks for what a scenario leaves open, and what it found is a scen
   assert.deepEqual(searchRequest(values), { model: 'm', system: 's', gpus: 64, batch: 128, precision: ['bf16'] });
   const serving = searchRequest({ kind: 'infer', model: 'm', system: 's', max_tpot: '40', batch: '4' });
   assert.deepEqual(serving, { model: 'm', system: 's', gpus: 8, infer: true, max_tpot: '40 ms' });
+  const drafted = { kind: 'infer', model: 'm', system: 's', speculate: '3', draft: 'd', allow_long: 'true' };
+  const { speculate, draft, allow_long } = searchRequest(drafted);
+  assert.deepEqual([speculate, draft, allow_long], [3, 'd', true], 'what is no axis is the frame');
   const found = {
     strategy: {
       tp: 4,
@@ -280,6 +315,18 @@ test('a graph’s layers are in order, between the embedding and the head', asyn
   assert.deepEqual(
     layers[2].branches.map(({ name }) => name),
     ['attention', 'experts'],
+  );
+  const sees = [branch('patches', 1), branch('image mlp', 9), ...branches];
+  assert.deepEqual(
+    layersOf({ stretches, branches: sees }).map(({ name }) => name),
+    ['patches', 'image mlp', 'embedding', 'layer 0', 'layer 1', 'layer 2', 'head'],
+    'what makes tokens of images stands before the layers',
+  );
+  const alone = layersOf({ stretches: [{ first: 0, count: 1, mixer: '', mlp: 'mlp' }], branches: branches.slice(1) });
+  assert.deepEqual(
+    alone.map(({ tones }) => tones),
+    [['rest'], ['rest'], ['work-2'], ['rest']],
+    'a layer of one branch is no embedding',
   );
   const run = (node, message_bytes = 0) => ({ branch: 'attention', node, message_bytes, exposed_seconds: 1, runs: 3 });
   const shares = sharesOf([run('qkv'), run('qkv'), run('output', 9), { ...run('x'), branch: '' }], 10);

@@ -122,6 +122,7 @@ export type CollectiveAnswer = {
   protocol: string;
   bus_bytes_per_second: number;
   bound: string;
+  uncertainty: Uncertainty;
 };
 
 export type CompareAnswer = {
@@ -627,6 +628,7 @@ export type OpsAnswer = {
   dram_ridge: number;
   l2_ridge: number;
   operators: Operator[];
+  uncertainty: Uncertainty;
   assumptions: string[];
 };
 
@@ -1069,6 +1071,7 @@ export type SystemFound = {
   gap?: number;
   told_apart?: boolean;
   unmeasured: Unmeasured[];
+  uncertainty?: Uncertainty;
   why: string;
   ttft_seconds?: number;
   tpot_seconds?: number;
@@ -1277,6 +1280,7 @@ export type TrainAnswer = {
   power_watts: number;
   model_flops: number;
   hardware_flops: number;
+  predict_ahead: number;
   uncertainty: Uncertainty;
   energy: Energy;
   would_fit?: TrainFit[];

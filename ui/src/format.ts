@@ -118,21 +118,26 @@ export const count = (value: number): string => grouped(value);
 export const devices = (value: number): string => `${grouped(value)} ${value === 1 ? 'GPU' : 'GPUs'}`;
 export const times = (ratio: number): string => digits(ratio, 3) + thin + '×';
 
-/** 175e9 → 175 B, as model sizes are written. */
+/** 175e9 → 175 B, as model sizes and runs are written; few are counted. */
 export const parameters = (value: number): string =>
-  scaled(
-    value,
-    [
-      [1e12, 'T'],
-      [1e9, 'B'],
-      [1e6, 'M'],
-      [1e3, 'K'],
-    ],
-    3,
-  );
+  value < 1000
+    ? grouped(value)
+    : scaled(
+        value,
+        [
+          [1e12, 'T'],
+          [1e9, 'B'],
+          [1e6, 'M'],
+          [1e3, 'K'],
+        ],
+        3,
+      );
 
 /** 235776 → 236 k, where the digits behind say nothing. */
 export const thousands = (value: number): string => (value < 1e4 ? grouped(value) : scaled(value, decimal(''), 3));
+
+/** Tokens a second and the like: 12 345, or 3.21 where there are few. */
+export const rates = (value: number): string => (value < 10 ? digits(value) : grouped(value));
 
 /** Tokens: 2048 stays 2048, 131072 is 128 Ki. */
 export const tokens = (value: number): string =>
@@ -147,6 +152,29 @@ export function wholeNumber(text: string): number | null {
   const size = unit === '' ? 1 : unit?.toLowerCase() === 'k' ? 1024 : 1024 ** 2;
   const value = Number(digitsTyped.replace(/,/g, '')) * size;
   return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : null;
+}
+
+/** What people type for a number of any size above zero: 2, 0.5, 1,024. */
+export function anyNumber(text: string): number | null {
+  const plain = text.trim().replace(/[\s\u202f_]|,(?=\d{3}\b)/g, '');
+  const value = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : Number.NaN;
+  return value > 0 && Number.isFinite(value) ? value : null;
+}
+
+/** A share as people type it: 0.8, 80, 80 %. */
+export function shareOf(text: string): number | null {
+  const value = anyNumber(text.replace('%', ''));
+  const share = value !== null && (value > 1 || text.includes('%')) ? value / 100 : value;
+  return share !== null && share <= 1 ? share : null;
+}
+
+/** A limit in milliseconds: 250, 250 ms, 1.5 s; `any` or 0 for none. */
+export function milliseconds(text: string): number | null {
+  const plain = text.trim().toLowerCase();
+  if (plain === 'any' || plain === '0') return 0;
+  const [, size = '', unit] = /^(.*?)\s*(ms|s)?$/.exec(plain) ?? [];
+  const value = anyNumber(size);
+  return value === null ? null : unit === 's' ? value * 1e3 : value;
 }
 
 /** The unit that suits times around this one, for an axis. */

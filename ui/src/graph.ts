@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model's graph for the page: its layers in order, and the time of each operator in a scenario.
 import type { ModelAnswer, ModelBranch, ModelOperator, Operator } from './types';
+import type { Tone } from './words';
 
 /** A column of the drawing: a layer, or what stands before and after them. */
 export interface Layer {
   name: string;
   branches: ModelBranch[];
+  /** How each branch is drawn: what mixes tokens, what follows it, what is no layer. */
+  tones: Tone[];
 }
 
 export function layersOf({ stretches, branches }: Pick<ModelAnswer, 'stretches' | 'branches'>): Layer[] {
   const named = new Map(branches.map((branch) => [branch.name, branch]));
-  const found = (names: string[]): ModelBranch[] => names.flatMap((name) => named.get(name) ?? []);
-  const layers = stretches.flatMap(({ first, count, mixer, mlp }) =>
-    Array.from({ length: count }, (_, at) => ({ name: `layer ${first + at}`, branches: found([mixer, mlp]) })),
-  );
+  const layers = stretches.flatMap(({ first, count, mixer, mlp }) => {
+    // Of some models a layer has one of the two.
+    const own = [mixer, mlp].flatMap((name) => named.get(name) ?? []);
+    const tones = own.map(({ name }): Tone => (name === mixer ? 'work' : 'work-2'));
+    return Array.from({ length: count }, (_, at) => ({ name: `layer ${first + at}`, branches: own, tones }));
+  });
   const inLayers = new Set(stretches.flatMap(({ mixer, mlp }) => [mixer, mlp]));
   const ends = branches.filter((branch) => !inLayers.has(branch.name));
-  const [start, ...after] = ends.map((branch) => ({ name: branch.name, branches: [branch] }));
-  return [...(start ? [start] : []), ...layers, ...after];
+  const columns = ends.map((branch): Layer => ({ name: branch.name, branches: [branch], tones: ['rest'] }));
+  // The head follows the layers; what makes tokens of images, and the embedding, stand before them.
+  return [...columns.slice(0, -1), ...layers, ...columns.slice(-1)];
 }
 
 /** Shares of the time, by branch and operator of the model; what passes between devices under its own name. */

@@ -26,7 +26,7 @@ const trainAxes = [
   'order',
   'offload',
 ];
-const inferAxes = ['tp', 'pp', 'dp', 'ep', 'batch', 'chunk', 'speculate', 'acceptance', 'draft', 'draft_cost', 'allow_long'];
+const inferAxes = ['tp', 'pp', 'dp', 'ep', 'batch'];
 /** The search's own settings. */
 const own = ['objective', 'max_ttft', 'max_tpot', 'run'];
 

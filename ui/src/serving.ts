@@ -55,13 +55,38 @@ function tracedWorkload(): Fields | null {
 export const keyOf = (body: Fields): string =>
   JSON.stringify(traced() ? { ...body, arrivals: trace.value?.number ?? 0 } : body);
 
+/** One of two pools: of its engines the number and the degrees, which are those of one pool where none are given. */
+function pool(name: 'prefill' | 'decode'): Fields {
+  const fields: Fields = {
+    [`${name}_workers`]: number(`${name}_workers`, 1),
+    [`${name}_tp`]: number(`${name}_tp`, number('tp', 4)),
+  };
+  for (const degree of ['pp', 'dp', 'ep']) if (number(degree, 1) > 1) fields[`${name}_${degree}`] = number(degree, 1);
+  return fields;
+}
+
 export const split2 = (): boolean => params.value['pools'] === '2';
+
+/** What an engine has of a scenario of Predict, whatever its requests. */
+export const engineFields = [
+  'model',
+  'system',
+  'set',
+  'precision',
+  'kv_precision',
+  'placement',
+  'speculate',
+  'draft',
+  'acceptance',
+  'draft_cost',
+  'allow_long',
+];
 
 /** The request for `traffic`; what is not set is the engine's default. */
 export function request(): Fields | null {
   const known = requestOf(params.value, false);
   if (!known) return null;
-  const { model, system, precision, kv_precision, set } = known;
+  const carried = [...engineFields, ...(split2() ? [] : ['dp', 'ep'])].filter((name) => known[name] !== undefined);
   const arrivals = params.value['arrivals'] ?? 'poisson';
   const arriving: Fields | null = traced()
     ? tracedWorkload()
@@ -76,18 +101,12 @@ export function request(): Fields | null {
   if (!arriving) return null;
   const engine: Fields = split2()
     ? {
-        prefill_workers: number('prefill_workers', 1),
-        prefill_tp: number('prefill_tp', number('tp', 4)),
-        decode_workers: number('decode_workers', 1),
-        decode_tp: number('decode_tp', number('tp', 4)),
+        ...pool('prefill'),
+        ...pool('decode'),
       }
     : { tp: number('tp', 4), pp: number('pp', 1), replicas: number('replicas', 1) };
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(system === undefined ? {} : { system }),
-    ...(set === undefined ? {} : { set }),
-    ...(precision === undefined ? {} : { precision }),
-    ...(kv_precision === undefined ? {} : { kv_precision }),
+    ...(Object.fromEntries(carried.map((name) => [name, known[name]])) as Fields),
     ...(params.value['engine'] ? { runtime: params.value['engine'] } : {}),
     ...engine,
     ...arriving,

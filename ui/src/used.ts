@@ -22,7 +22,9 @@ export function usedBy(answer: Answer | null | undefined): Values {
     gpus: String(gpus),
     ...flat(strategy),
     recompute_modules: modules.join(),
-    ...(isTraining(answer) ? { batch: String(answer.batch), seq: String(answer.seq) } : flat(answer.serving)),
+    ...(isTraining(answer)
+      ? flat({ batch: answer.batch, seq: answer.seq, predict_ahead: answer.predict_ahead })
+      : flat(answer.serving)),
   };
 }
 

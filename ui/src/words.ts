@@ -16,7 +16,7 @@ const tones: Record<string, Tone> = {
   gradients: 'link',
   parameters: 'link',
   context: 'link',
-  experts_exchange: 'link',
+  expert: 'link',
   waiting: 'wait',
   bubble: 'wait',
   host: 'wait',
@@ -26,6 +26,7 @@ const tones: Record<string, Tone> = {
   vision: 'rest',
   prefill: 'work-2',
   decode: 'work',
+  draft: 'work-2',
   multiply: 'work',
   attention: 'work-2',
   experts: 'work',
@@ -35,6 +36,17 @@ const tones: Record<string, Tone> = {
 };
 
 export const toneOf = (label: string, fallback: Tone = 'rest'): Tone => tones[label] ?? fallback;
+
+/** Words that people ask about wherever they stand. */
+const terms: Record<string, string> = {
+  'step time': 'one step of the optimizer: forward, backward, communication, update',
+  'tokens/s': 'tokens trained on a second, by all GPUs together',
+  'output tokens/s': 'tokens generated a second, for all requests together',
+  MFU: 'model FLOP utilization: the arithmetic the model needs, over what the devices could do in that time',
+  request: 'from its prompt to the last token of its answer',
+  TTFT: 'time to first token: from a request to the first token of its answer',
+  TPOT: 'time per output token: between one token of an answer and the next, on average',
+};
 
 const meanings: Record<string, string> = {
   compute: 'kernels on the device',
@@ -47,6 +59,7 @@ const meanings: Record<string, string> = {
   gradients: 'gradients summed over replicas',
   parameters: 'parameters gathered over replicas',
   context: 'keys and values passed between context ranks',
+  expert: 'tokens sent to their experts and back',
   waiting: 'the device stands still',
   bubble: 'waiting for the first and last microbatch',
   host: 'the device waits for its host',
@@ -55,22 +68,18 @@ const meanings: Record<string, string> = {
   offload: 'states moved to and from the host',
   vision: 'the tower that makes tokens of images',
   prefill: 'the prompt, until the first token',
-  decode: 'the tokens after it, one step each',
+  decode: 'the tokens after it, step by step',
+  draft: 'tokens proposed, for the model to check',
   multiply: 'matrix multiplies with the weights',
   attention: 'attention over the cache or the prompt',
   experts: 'the mixture of experts',
   stream: 'norms, activations, position encoding',
   head: 'output head and sampling',
   exchange: 'tokens sent to their experts and back',
-  'step time': 'one step of the optimizer: forward, backward, communication, update',
-  'tokens/s': 'tokens trained on a second, by all GPUs together',
-  'output tokens/s': 'tokens generated a second, for all requests together',
-  MFU: 'model FLOP utilization: the arithmetic the model needs, over what the devices could do in that time',
-  TTFT: 'time to first token: from a request to the first token of its answer',
-  TPOT: 'time per output token: between one token of an answer and the next, on average',
 };
 
 export const meaningOf = (label: string): string => meanings[label] ?? '';
+export const termOf = (word: string): string => terms[word] ?? '';
 
 const resources: Record<string, string> = {
   compute: 'matrix rate',
@@ -160,8 +169,10 @@ const labels: Record<string, string> = {
   chunk: 'Prefill chunk',
   speculate: 'Speculate',
   draft: 'Draft model',
+  acceptance: 'Acceptance',
+  draft_cost: 'Cost of a draft',
   predict_ahead: 'Prediction layers',
-  allow_long: 'Beyond the model’s context',
+  allow_long: 'Go beyond the model’s context',
   objective: 'Best by',
   max_ttft: 'TTFT at most',
   max_tpot: 'TPOT at most',

@@ -18,12 +18,12 @@ Breakdown node_of(std::string label, double seconds, std::string note) {
           .note = std::move(note)};
 }
 
-// The parts of a pass, `times` over, as parts of `whole`. What a request waits for beyond its own
-// passes is a part of its own; several tokens a pass shrink all of them alike.
+// The parts of a pass, `times` over, and of the drafts before it, as parts of `whole`. What a
+// request waits for beyond its own passes is a part of its own.
 Breakdown phase(std::string label, const PassCost& pass, double times, double whole,
-                const char* waiting) {
+                const char* waiting, double drafts = 0) {
   Breakdown b = node_of(std::move(label), whole, "");
-  const double own = pass.time.value * times;
+  const double own = pass.time.value * times + drafts;
   const double scale = own > whole * (1 + 1e-9) ? whole / own : 1;
   for (std::size_t i = 0; i < pass.parts.size; ++i) {
     const auto w = static_cast<Work>(i);
@@ -31,6 +31,7 @@ Breakdown phase(std::string label, const PassCost& pass, double times, double wh
     b.parts.push_back(node_of(std::string(name_of(w)), pass.parts[w].value * times * scale,
                               std::string(meaning_of(w))));
   }
+  if (drafts > 0) b.parts.push_back(node_of("draft", drafts * scale, "tokens are proposed"));
   const double rest = whole - own * scale;
   if (rest > 1e-9 * whole) b.parts.push_back(node_of("waiting", rest, waiting));
   return b;
@@ -107,7 +108,7 @@ void say_head(Answer& a, const InferResult& x) {
                     format(e.decode.clock)));
   add(a, likeness_of(Asked::infer, s.system.device.name, s.problem, s.strategy), {e.latency.value});
   // Of a batch of requests from their prompts to their last tokens.
-  add(a, EnergyAnswer{request_energy(s.problem, s.strategy), e.devices,
+  add(a, EnergyAnswer{request_energy(s.problem, s.strategy, e), e.devices,
                       static_cast<double>(w.batch) * w.output});
   if (const std::optional<double> out = per_million(x, 1)) {
     a.say(fmt::format("${:.3g} a million output tokens, ${:.3g} of all tokens", *out,
@@ -249,9 +250,11 @@ Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
       "prefill", e.prefill, 1, e.ttft.value,
       closed ? "for the step that runs" : "for prompts before it, the host, and stages to fill"));
   if (w.output > 1) {
-    const double steps = w.output - 1.0;
-    root.parts.push_back(phase("decode", e.decode, steps, steps * e.tpot.value,
-                               closed ? "for the prompts of others" : "for drafts and stages"));
+    const double tokens = w.output - 1.0;
+    root.parts.push_back(phase("decode", e.decode, tokens / tokens_a_step(w.speculation),
+                               tokens * e.tpot.value,
+                               closed ? "for the prompts of others" : "for stages to fill",
+                               w.speculation.tokens > 0 ? tokens * e.drafting.value : 0));
   }
   fill_shares(root);
   return root;

@@ -187,6 +187,11 @@ Answer answer_of(const CollectiveResult& x) {
   if (c.algorithm == CollectiveAlgorithm::none) {
     a.say("  one rank has nothing to do");
   } else {
+    add(a,
+        {.question = Asked::collective,
+         .device = x.system.device.name,
+         .many_nodes = x.what.group.ranks > x.what.group.per_node},
+        {c.time.value});
     a.facts(facts_of(x), 2);
   }
   a.figure(figure_of(x));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/answer/parts.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -112,10 +113,13 @@ void say(Answer& a, const OperatorList& list) {
   a.show(operator_records(list));
 }
 
-Answer answer_of(const OperatorList& list, const std::vector<std::string>& assumptions) {
+Answer answer_of(const OperatorList& list, const Likeness& likeness,
+                 const std::vector<std::string>& assumptions) {
   Answer a;
   a.take(record_of(list));
   say(a, list);
+  a.gap();
+  add(a, likeness, {list.whole.value});
   a.lines(operator_lines({list}));
   a.figure(roofline(list));
   a.assume(assumptions);

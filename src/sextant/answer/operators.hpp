@@ -8,6 +8,7 @@
 
 #include "sextant/answer/answer.hpp"
 #include "sextant/predict/train.hpp"
+#include "sextant/predict/uncertainty.hpp"
 
 namespace sextant {
 
@@ -37,8 +38,9 @@ Records operator_lines(const std::vector<OperatorList>& lists);
 /// Title, ridges and operators.
 Record record_of(const OperatorList& list);
 void say(Answer& answer, const OperatorList& list);
-/// Of a list alone, with its roofline.
-Answer answer_of(const OperatorList& list, const std::vector<std::string>& assumptions);
+/// Of a list alone, with its roofline and how sure the whole is.
+Answer answer_of(const OperatorList& list, const Likeness& likeness,
+                 const std::vector<std::string>& assumptions);
 /// Work rate over intensity, both logarithmic: the roofs of compute, DRAM and L2, and a dot a
 /// kernel.
 plot::Figure roofline(const OperatorList& list);

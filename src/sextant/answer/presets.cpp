@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "sextant/graph/graph.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
 namespace {
+
+template <class T, class... Us>
+constexpr bool one_of = (std::is_same_v<T, Us> || ...);
 
 void describe(Record& r, const Device& d) {
   r("architecture", d.architecture);
@@ -20,9 +24,6 @@ void describe(Record& r, const Device& d) {
   r("memory_bytes_per_second", d.memory.bandwidth, "bandwidth");
   r("l2_bytes", binary(d.l2.capacity), "L2");
   r("power_watts", d.power.limit, "power");
-  const int cases = d.provenance.cases;
-  r("fitted_cases", cases);
-  r("", cases > 0 ? fmt::format("to {} cases", cases) : "no: datasheet and defaults", "fitted");
 }
 
 void describe(Record& r, const System& s) {
@@ -68,16 +69,45 @@ void describe(Record& r, const Runtime& x) {
   r("notes", x.notes, "notes");
 }
 
-void describe(Record& r, const Provenance& p) {
-  const bool fitted = p.cases > 0;
-  const auto seen = [&](const Item& item) { return fitted ? item : said(item, ""); };
-  r("fitted_cases", said(p.cases, fitted ? fmt::format("{} cases", p.cases) : "not fitted"),
-    "fitted to");
+void describe(Record& /*r*/, const Kernels& /*k*/) {}
+void describe(Record& /*r*/, const CollectiveLibrary& /*l*/) {}
+
+/// The preset whose fit this one has: itself, or the last of those it extends; nothing without.
+/// What two of them extend lies under both, once.
+std::string fitted_preset(PresetKind kind, const std::string& name,
+                          std::vector<std::string>& done) {
+  if (std::find(done.begin(), done.end(), name) != done.end()) return "";
+  done.push_back(name);
+  const Document document = parse_toml(preset_text(kind, name), name);
+  std::string last;
+  if (const Node* base = document.root.find("extends")) {
+    const bool one = base->kind == Node::Kind::string;
+    for (const Node& each : one ? std::vector<Node>{*base} : base->items) {
+      std::string fit = fitted_preset(kind, each.string, done);
+      if (!fit.empty()) last = std::move(fit);
+    }
+  }
+  const Node* own = document.root.find("provenance");
+  return own != nullptr && own->find("cases") != nullptr ? name : last;
+}
+
+/// What it was fitted to, and of kernels and collectives how well; another's fit is not its own.
+void describe_fit(Record& r, PresetKind kind, const std::string& name, const Provenance& p) {
+  std::vector<std::string> done;
+  const std::string of = fitted_preset(kind, name, done);
+  const bool own = p.cases > 0 && of == name;
+  r("fitted_cases", own ? p.cases : 0);
+  r("",
+    own                          ? fmt::format("to {} cases", p.cases)
+    : p.cases > 0 && !of.empty() ? "no: as " + of
+    : kind == PresetKind::device ? "no: datasheet and defaults"
+                                 : "no",
+    "fitted");
+  if (kind == PresetKind::device) return;
+  const auto seen = [&](const Item& item) { return own ? item : said(item, ""); };
   r("error", seen(percent(p.fit_error)), "error");
   r("left_out_error", seen(percent(p.left_out_error)), "left out");
 }
-void describe(Record& r, const Kernels& k) { describe(r, k.provenance); }
-void describe(Record& r, const CollectiveLibrary& l) { describe(r, l.provenance); }
 
 void describe(Record& r, const Measurement& m) {
   std::string source;
@@ -161,7 +191,11 @@ Records preset_records(PresetKind kind) {
   return visit_loader(kind, [&](const auto& load) {
     return records_of(preset_names(kind), [&](Record& r, const std::string& name) {
       r("name", name, title_of(kind));
-      describe(r, load(name, std::vector<Setting>{}, Lookup::presets));
+      const auto preset = load(name, std::vector<Setting>{}, Lookup::presets);
+      describe(r, preset);
+      if constexpr (one_of<std::decay_t<decltype(preset)>, Device, Kernels, CollectiveLibrary>) {
+        describe_fit(r, kind, name, preset.provenance);
+      }
     });
   });
 }

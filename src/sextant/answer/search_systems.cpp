@@ -77,7 +77,9 @@ struct SystemRow : SystemTaken {
   double score = 0;  ///< the smaller the better
   std::optional<Contender> contender = {};
   std::vector<Unmeasured> unmeasured = {};
-  Seconds time;  ///< of a step, of a token; of 99 in 100 requests over time
+  Likeness likeness = {};
+  double headline = 0;  ///< what it is the error of: a step, a request, or p99 of a token
+  Seconds time;         ///< of a step, of a token; of 99 in 100 requests over time
   Seconds first_token;
   double requests_per_second = 0;  ///< over time, that it holds at most
   double headroom = 0;
@@ -176,6 +178,7 @@ Records objects_of(const std::vector<SystemRow>& rows, const View& v) {
     r("gap", x.gap);
     r("told_apart", only_if(x.chance.has_value(), !x.alike()));
     add(r, x.unmeasured);
+    if (x.any) add(r, x.likeness, {x.headline});
     r("why", x.any ? x.why : x.nothing);
   });
 }
@@ -372,6 +375,8 @@ SystemRow row_of(const TrainedSystem& t, const SystemsAsked<TrainingSearch>& all
   x.contender = contender_of(search, f);
   if (x.contender) x.contender->seconds = x.score;
   x.unmeasured = unmeasured_of(search, {f}).front();
+  x.likeness = likeness_of(search, f);
+  x.headline = e.step.value;
   x.time = e.step;
   x.tokens_per_second = e.tokens / e.step.value;
   x.tokens_per_joule = e.tokens / (e.energy.total().value * e.devices);
@@ -404,7 +409,7 @@ SystemRow row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) 
   x.tokens_per_second = f.tokens_per_second();
   const double tokens = static_cast<double>(f.serving.batch) * f.serving.output;
   x.tokens_per_joule =
-      tokens / (request_energy(x.scenario.problem, f.strategy).total().value * e.devices);
+      tokens / (request_energy(x.scenario.problem, f.strategy, e).total().value * e.devices);
   x.memory = e.memory.total();
   x.summary = name_of_found(f);
   x.strategy = write(f.strategy, Quantities::si);
@@ -422,6 +427,8 @@ SystemRow row_of(const ServedSystem& t, const SystemsAsked<ServingSearch>& all) 
   x.contender = contender_of(search, f);
   if (x.contender) x.contender->seconds = x.score;
   x.unmeasured = unmeasured_of(search, {f}).front();
+  x.likeness = likeness_of(search, f);
+  x.headline = e.latency.value;
   return x;
 }
 
@@ -451,6 +458,9 @@ SystemRow row_of(const PlannedSystem& t, const SystemsAsked<CapacitySearch>& all
   x.score = x.spent;  // what it takes is sure; that the limits hold is not
   x.first_token = Seconds(r.ttft.p99);
   x.time = Seconds(r.tpot.p99);
+  x.likeness = likeness_of(Asked::traffic, x.scenario.system.device.name, x.scenario.problem,
+                           x.scenario.strategy);
+  x.headline = r.tpot.p99;
   x.requests_per_second = f.most;
   x.headroom = f.most / rate - 1;
   x.tokens_per_second = r.completed > 0 ? rate * r.output_tokens / r.completed : 0;

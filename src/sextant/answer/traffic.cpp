@@ -144,21 +144,6 @@ std::string cluster_text(const TrafficScenario& x) {
   return what;
 }
 
-/// The largest rate of the curve whose users are served: within the limits, or where none are given
-/// within twice the first token's time of an idle engine for half of them.
-const RatePoint* knee_of(const TrafficAnswer& a) {
-  const RatePoint* knee = nullptr;
-  for (const RatePoint& p : a.curve) {
-    const TrafficResult& r = p.result;
-    const ServiceLimits& l = a.asked.limits;
-    const bool good = a.asked.limited ? r.ttft.p99 <= l.ttft.value && r.tpot.p99 <= l.tpot.value
-                                      : r.ttft.p50 <= 2 * a.curve.front().result.ttft.p50;
-    if (!good) break;
-    knee = &p;
-  }
-  return knee;
-}
-
 const SplitPoint* best_split(const TrafficAnswer& a) {
   const SplitPoint* best = nullptr;
   for (const SplitPoint& s : a.splits) {
@@ -376,6 +361,19 @@ void say_traffic(Answer& answer, const TrafficAnswer& a, const Sure& sure, const
 }
 
 }  // namespace
+
+const RatePoint* knee_of(const TrafficAnswer& a) {
+  const RatePoint* knee = nullptr;
+  for (const RatePoint& p : a.curve) {
+    const TrafficResult& r = p.result;
+    const ServiceLimits& l = a.asked.limits;
+    const bool good = a.asked.limited ? r.ttft.p99 <= l.ttft.value && r.tpot.p99 <= l.tpot.value
+                                      : r.ttft.p50 <= 2 * a.curve.front().result.ttft.p50;
+    if (!good) break;
+    knee = &p;
+  }
+  return knee;
+}
 
 Answer traffic_answer(const TrafficAnswer& a) {
   const TrafficScenario& x = a.asked;

@@ -48,6 +48,11 @@ struct TrafficAnswer {
   bool series = false;  ///< with --series
 };
 
+/// The largest rate of the curve whose users are served: within the limits, or where none are given
+/// within twice the first token's time of an idle engine for half of them. None: not even the
+/// first.
+const RatePoint* knee_of(const TrafficAnswer& answer);
+
 /// CSV has one line; with --curve one a rate, with --sweep-ratio one a split.
 Answer traffic_answer(const TrafficAnswer& answer);
 

@@ -235,6 +235,7 @@ Answer answer_of(TrainResult x) {
   a("power_watts", e.power);
   a("model_flops", e.model_flops);
   a("hardware_flops", e.hardware_flops);
+  a("predict_ahead", p.ahead);
   say_head(a, x);
   a.show(time);
   say_memory(a, x);

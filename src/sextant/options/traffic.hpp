@@ -121,8 +121,9 @@ void describe(V& v, TrafficOptions& o) {
   v("lengths", o.lengths,
     {.help = "fixed, uniform or lognormal around --input and --output, or trace",
      .choices = choices_of<Lengths>()});
-  v("length_ratio", o.length_ratio, {.help = "uniform: the shortest over the longest"});
-  v("spread", o.spread, {.help = "lognormal: standard deviation over the mean"});
+  v("length_ratio", o.length_ratio,
+    {.help = "uniform: the shortest over the longest; without, 0.5"});
+  v("spread", o.spread, {.help = "lognormal: standard deviation over the mean; without, 1"});
   v("seed", o.seed, {.help = "of everything random", .min = 0, .max = 1e9});
   v("allow_long", o.allow_long, {.help = "go on with a context beyond the model's"});
   describe_traffic_engine(v, o);

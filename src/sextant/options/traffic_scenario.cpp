@@ -20,6 +20,8 @@ namespace {
 /// Requests of a trace that comes in a request, as many as may be asked for otherwise.
 constexpr std::size_t most_sent = 1'000'000;
 
+constexpr double usual_length_ratio = 0.5;
+
 /// Degrees of one pool's engines.
 struct Degrees {
   std::optional<int> tp, pp, dp, ep;
@@ -163,7 +165,9 @@ void TrafficReader::read_requests() {
   } else if (o_.spread && !traced) {
     t.lengths = Lengths::lognormal;
   }
-  t.length_ratio = positive("--length-ratio", o_.length_ratio, 1);
+  // Uniform lengths that nobody bounds would all be the longest.
+  t.length_ratio = positive("--length-ratio", o_.length_ratio,
+                            t.lengths == Lengths::uniform ? usual_length_ratio : 1);
   if (t.length_ratio > 1) flags_.add("--length-ratio", "expected 1 at most");
   t.spread = positive("--spread", o_.spread, 1);
   t.seed = static_cast<std::uint64_t>(o_.seed);
@@ -229,6 +233,12 @@ void TrafficReader::say_requests() {
     assume("rate 1 a second");
   }
   if (!o_.requests && t.trace == nullptr) assume(fmt::format("{:.0f} requests", t.requests));
+  if (t.lengths == Lengths::uniform && !o_.length_ratio) {
+    assume(fmt::format("lengths from {} of input and output to all of them", t.length_ratio));
+  }
+  if (t.lengths == Lengths::lognormal && !o_.spread) {
+    assume(fmt::format("lengths spread by {} of their mean", t.spread));
+  }
 }
 
 void TrafficReader::check_longest() {
@@ -249,7 +259,8 @@ void TrafficReader::check_longest() {
   const std::string what = fmt::format("{} make a context of {:.0f}, {} takes {} at most", whose,
                                        longest, m.name, m.max_context);
   if (o_.allow_long) return assume(what + ": gone on with, as asked");
-  flags_.add("--arrivals", what, "--allow-long goes on all the same");
+  flags_.add(t.lengths == Lengths::trace ? "--arrivals" : "--input", what,
+             "--allow-long goes on all the same");
 }
 
 }  // namespace

@@ -45,36 +45,43 @@ Energy operator*(double times, const Energy& e) {
 
 namespace {
 
-/// `times` such passes on one device, and how often that long it takes: stages share the operators
-/// of a pass, and draw while they wait.
-Energy of_passes(const Problem& p, const Strategy& s, PassShape shape, double times, double lasts) {
-  const ExplainedPass x = explain_pass(p, s, shape);
-  Energy e = times / s.pp * of_operators(p, x.operators, s.precision);
-  e.idle = lasts * (p.chip.idle * x.cost.time);
-  e.host = lasts * (p.host_power * x.cost.time);
-  return e;
+/// What a pass draws on one device beside idling: stages share its operators.
+Energy work_of(const Problem& p, const Strategy& s, const ExplainedPass& x) {
+  return 1.0 / s.pp * of_operators(p, x.operators, s.precision);
+}
+Energy work_of(const Problem& p, const Strategy& s, PassShape shape) {
+  return work_of(p, s, explain_pass(p, s, shape));
+}
+
+/// What is drawn for as long as that, whatever is done.
+Energy of_time(const Problem& p, Seconds time) {
+  return {.idle = p.chip.idle * time, .host = p.host_power * time};
 }
 
 }  // namespace
 
 Energy pass_energy(const Problem& p, const Strategy& s, PassShape shape) {
-  return of_passes(p, s, shape, 1, 1);
+  const ExplainedPass x = explain_pass(p, s, shape);
+  return work_of(p, s, x) + of_time(p, x.cost.time);
 }
 
-Energy request_energy(const Problem& p, const Strategy& s) {
+namespace {
+
+/// Beside idling, of all passes that a batch of requests needs.
+Energy request_work(const Problem& p, const Strategy& s, double active) {
   const Serving& w = p.serving;
-  // Shares of the batch that stages work on at a time, as serve() has them.
-  const double waves = std::min(s.pp, w.batch);
-  const double each = std::ceil(w.batch / waves);
+  // As serve() has it: those in flight, in shares that stages work on at a time, and so often.
+  const double waves = std::min<double>(s.pp, active);
+  const double each = std::ceil(active / waves);
+  const double times = waves * w.batch / active;
   PassShape prompt = prompt_pass(p);
   prompt.batch = each;
   prompt.images = each * w.images;
-  const Energy first = of_passes(p, s, prompt, waves, (s.pp + waves - 1) / s.pp);
+  const Energy first = times * work_of(p, s, prompt);
   if (w.output < 2) return first;
   const double context = prompt_tokens(p) + 0.5 * (w.output + 1.0);
   const auto step_of = [&](const Problem& q, const Strategy& cut, double queries) {
-    const PassShape step{.batch = each, .queries = queries, .context = context};
-    return of_passes(q, cut, step, waves, 1);
+    return times * work_of(q, cut, {.batch = each, .queries = queries, .context = context});
   };
   const Energy plain = step_of(p, s, 1);
   const Speculation& x = w.speculation;
@@ -84,6 +91,20 @@ Energy request_energy(const Problem& p, const Strategy& s) {
       p.draft ? step_of(*p.draft, draft_strategy(*p.draft, s), 1) : x.draft_cost * plain;
   const Energy step = step_of(p, s, 1.0 + x.tokens) + x.tokens * draft;
   return first + (w.output - 1.0) / tokens_a_step(x) * step;
+}
+
+}  // namespace
+
+Energy request_energy(const Problem& p, const Strategy& s, const ServingEstimate& e) {
+  Energy work = request_work(p, s, e.active);
+  // A prompt that joins a step shares its weights: together they draw no more than the hungrier.
+  const Joules most = (max(e.prefill.power, e.decode.power) - p.chip.idle) * e.latency;
+  if (work.device() > most && most.value > 0) work = (most / work.device()) * work;
+  return work + of_time(p, e.latency);  // whoever waits draws as well
+}
+
+Energy request_energy(const Problem& p, const Strategy& s) {
+  return request_energy(p, s, serve(p, s));
 }
 
 }  // namespace sextant

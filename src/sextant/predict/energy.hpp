@@ -12,8 +12,10 @@ Energy operator*(double times, const Energy& e);
 /// One pass of serving, prefill or decode.
 Energy pass_energy(const Problem& problem, const Strategy& strategy, PassShape shape);
 
-/// A batch of requests on one device: one prefill, and the decode steps after it at their mean
-/// context.
+/// A batch of requests on one device: their prefill, the decode steps after it at their mean
+/// context, and what is drawn while they wait.
+Energy request_energy(const Problem& problem, const Strategy& strategy,
+                      const ServingEstimate& estimate);
 Energy request_energy(const Problem& problem, const Strategy& strategy);
 
 }  // namespace sextant

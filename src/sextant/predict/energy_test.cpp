@@ -130,6 +130,24 @@ TEST(Energy, OfAPipelineIsSharedByItsStages) {
   }
 }
 
+// A device idles while requests wait: for prompts of others, for room, for the host.
+TEST(Energy, OfWaitingIsCounted) {
+  for (const Batching batching : {Batching::fixed, Batching::closed_loop}) {
+    for (const int batch : {1, 64, 5000}) {  // more than memory holds at a time
+      const Serving w{.batch = batch, .input = 2000, .output = 100, .batching = batching};
+      const Problem p = problem_of("dgx-h100", "trtllm", "llama3.1-8b", w);
+      const ServingEstimate served = serve(p, {});
+      const Seconds latency = served.latency;
+      const Energy e = request_energy(p, {}, served);
+      EXPECT_NEAR(e.idle / (p.chip.idle * latency), 1, 1e-12) << batch;
+      EXPECT_NEAR(e.host / (p.host_power * latency), 1, 1e-12) << batch;
+      if (served.verdict == Verdict::fits) {
+        EXPECT_LT(e.device() / latency, p.chip.power_limit) << batch;
+      }
+    }
+  }
+}
+
 TEST(Energy, OfARequestGrowsWithItsTokens) {
   Joules last{0};
   for (const int output : {1, 2, 100, 200}) {

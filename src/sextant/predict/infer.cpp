@@ -837,12 +837,14 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
   Tokens decode = tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens}, home);
   e.decode = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
   // Each of the waves passes every stage once a step.
-  const Seconds step = speculated(p, s, decode, e.decode.time * std::max(1.0, waves / s.pp), steps);
+  const Seconds checking = e.decode.time * std::max(1.0, waves / s.pp);
+  const Seconds step = speculated(p, s, decode, checking, steps);
   const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each, home);
   e.prefill = prompts.cost;
   e.first_token = prompts.passes * prompts.cost.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) +
                   p.runtime.host_per_request + p.runtime.engine.request;
   e.step = step;
+  e.drafting = step - checking / tokens_a_step(w.speculation);
   e.tpot = step;
   e.ttft = e.first_token;
   if (closed) {

@@ -67,8 +67,9 @@ struct ServingEstimate {
   Seconds first_token;  ///< prompt in, first token out, without waiting
   Seconds ttft;         ///< as a request sees it
   Seconds tpot;         ///< mean over the output, after the first token
-  Seconds step;     ///< of that, a decode step that no prompt joins: what the median token waits
-  Seconds latency;  ///< ttft + (output − 1) tpot
+  Seconds step;      ///< of that, a decode step that no prompt joins: what the median token waits
+  Seconds drafting;  ///< of a step's share of a token, what proposing takes
+  Seconds latency;   ///< ttft + (output − 1) tpot
   double tokens_per_second = 0;
   PassCost prefill;  ///< one pass over the prompts of the batch
   PassCost decode;   ///< mean over the output

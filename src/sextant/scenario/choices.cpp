@@ -44,6 +44,9 @@ class Chooser {
     if (!serves) all.set("gpus", devices());
     all.set("batch", serves ? requests() : sequences());
     if (p_.model.vision.layers > 0) all.set("images", images());
+    if (!serves && (p_.model.prediction_layers > 0 || p_.ahead > 0)) {
+      all.set("predict_ahead", tried(in_.training.predict_ahead, {0, 1, 2, 3, 4}, 0));
+    }
     return all;
   }
 
@@ -52,6 +55,10 @@ class Chooser {
     const int before = value;
     const int least = static_cast<int>(axis.field.min);
     const int most = static_cast<int>(std::min<double>(axis.field.max, most_of(axis.name)));
+    if (axis.name == "dp" && in_.gpus == 0) {  // as many devices as it takes: any number divides
+      const std::vector<int> counts = round_numbers(most);
+      return tried(value, {counts.begin(), counts.end()});
+    }
     Node list = Node::array();
     const int whole = whole_of(axis.name);
     for (value = least; value <= most; ++value) {

@@ -59,7 +59,11 @@ PassCost StepPrice::pass(const Problem& problem, PassShape shape) {
   const double waves = std::clamp<double>(shape.batch, 1, strategy_.pp);
   shape.batch = std::ceil(shape.batch / waves) * ranks_;
   const bool drafts = &problem == graph_.draft.get();
-  return serving_pass(problem, drafts ? draft_strategy(problem, strategy_) : strategy_, shape);
+  PassCost c =
+      serving_pass(problem, drafts ? draft_strategy(problem, strategy_) : strategy_, shape);
+  // Stages that have nothing to do idle.
+  c.power = problem.chip.idle + waves / strategy_.pp * (c.power - problem.chip.idle);
+  return c;
 }
 
 /// A step, with the passes of a draft model before it.

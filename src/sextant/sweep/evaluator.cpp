@@ -101,7 +101,7 @@ double Evaluator::run(Answer& answer) {
   }
   const bool ran = verdict == Verdict::fits || verdict == Verdict::out_of_memory;
   if (plan_.energy && ran) {
-    answer.energy = trains ? answer.step.energy : request_energy(problem_, s);
+    answer.energy = trains ? answer.step.energy : request_energy(problem_, s, answer.service);
     answer.tokens = trains ? answer.step.tokens
                            : static_cast<double>(problem_.serving.batch) * problem_.serving.output;
   }

@@ -50,6 +50,8 @@ interface NumberFieldProps {
   name: string;
   /** Some values may be typed as well. */
   free?: boolean;
+  /** Of what is typed where that is no count: its value, or null. */
+  read?: (text: string) => number | null;
   onChange: (value: number) => void;
 }
 
@@ -63,6 +65,7 @@ export function NumberField({
   problems = [],
   name,
   free,
+  read,
   onChange,
 }: NumberFieldProps): JSX.Element {
   const id = useId();
@@ -102,7 +105,7 @@ export function NumberField({
           −
         </button>
         {free ? (
-          <TypedNumber label={label} value={value} show={show} onChange={onChange} />
+          <TypedNumber label={`${label}, typed`} value={value} show={show} read={read} onChange={onChange} />
         ) : (
           <output for={id}>{show(value)}</output>
         )}
@@ -115,15 +118,17 @@ export function NumberField({
   );
 }
 
-function TypedNumber({
+export function TypedNumber({
   label,
   value,
   show,
+  read = wholeNumber,
   onChange,
 }: {
   label: string;
   value: number;
   show: (value: number) => string;
+  read?: ((text: string) => number | null) | undefined;
   onChange: (value: number) => void;
 }): JSX.Element {
   const [text, setText] = useState<string | null>(null);
@@ -131,7 +136,7 @@ function TypedNumber({
   const id = useId();
   const commit = (): void => {
     if (text === null) return;
-    const next = wholeNumber(text);
+    const next = read(text);
     // What cannot be read stays to be mended.
     setUnread(next === null && text.trim() !== '');
     if (next === null && text.trim() !== '') return;
@@ -144,12 +149,16 @@ function TypedNumber({
         class="typed"
         type="text"
         inputMode="numeric"
-        aria-label={`${label}, typed`}
+        aria-label={label}
         aria-invalid={unread}
         aria-describedby={unread ? id : undefined}
         value={text ?? show(value)}
         onFocus={(event) => {
-          if (!unread) setText(String(value));
+          if (!unread) {
+            setText(String(value));
+            // Now, not when it is drawn: that would undo the selection, and what is typed would be added to the value.
+            event.currentTarget.value = String(value);
+          }
           event.currentTarget.select();
         }}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -164,7 +173,7 @@ function TypedNumber({
       />
       {unread && (
         <span class="problem unread" role="alert" id={id}>
-          “{text}” is no whole number; 1024, 1,024 and 1k are
+          “{text}” is no {read === wholeNumber ? 'whole number; 1024, 1,024 and 1k are' : 'number that fits here'}
         </span>
       )}
     </>

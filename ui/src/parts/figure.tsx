@@ -6,6 +6,7 @@ import { plot } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { save, toCsv, toSvg } from './download';
 import type { Row } from './download';
+import { termOf } from '../words';
 
 interface FigureProps {
   /** Also the file's name. */
@@ -19,6 +20,12 @@ interface FigureProps {
   class?: string;
 }
 
+/** A word that has a meaning, with its sentence for those who hover or ask. */
+export function Word({ of }: { of: string }): JSX.Element {
+  const means = termOf(of);
+  return means ? <abbr title={means}>{of}</abbr> : <>{of}</>;
+}
+
 export function Figure({ name, title, note, rows, children, extra, class: className }: FigureProps): JSX.Element {
   const body = useRef<HTMLDivElement>(null);
   const saveSvg = (): void => {
@@ -28,7 +35,9 @@ export function Figure({ name, title, note, rows, children, extra, class: classN
   return (
     <figure class={`figure ${className ?? ''}`} data-figure={name}>
       <figcaption>
-        <h3>{title}</h3>
+        <h3>
+          <Word of={title} />
+        </h3>
         <span class="saves">
           {extra}
           <button type="button" class="quiet" onClick={saveSvg} aria-label={`Save “${title}” as SVG`}>

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { inlined, post } from '../api';
 import { digits, grouped, seconds } from '../format';
 import { problemsIn } from '../live';
-import { limitOf, number, workload } from '../serving';
+import { engineFields, limitOf, number, workload } from '../serving';
 import { change, params } from '../state';
 import type { Fields, Problem } from '../types';
 import { Problems } from './fields';
@@ -35,15 +35,12 @@ interface Plan {
 }
 
 function planRequest(body: Fields): Fields {
-  const { model, system, precision, kv_precision, set, runtime, rate } = body;
-  const kept = Object.entries({ model, system, set, runtime }).filter(([, value]) => value !== undefined);
+  const kept = Object.entries(body).filter(([name]) => [...engineFields, 'runtime', 'rate'].includes(name));
+  const several = new Set(['precision', 'kv_precision']); // a search may try more than one
   return {
-    ...(Object.fromEntries(kept) as Fields),
+    ...(Object.fromEntries(kept.map(([name, value]) => [name, several.has(name) ? [value] : value])) as Fields),
     ...workload(),
-    ...(precision === undefined ? {} : { precision: [precision] }),
-    ...(kv_precision === undefined ? {} : { kv_precision: [kv_precision] }),
     traffic: 'poisson',
-    rate: rate ?? 2,
     gpus: number('gpus_most', 64),
     ...(params.value['price'] && Number(params.value['price']) ? { price: Number(params.value['price']) } : {}),
   };
@@ -52,11 +49,13 @@ function planRequest(body: Fields): Fields {
 const engines = ({ prediction: p }: Layout): string =>
   p.decode_replicas > 0 ? `${p.replicas} for prompts, ${p.decode_replicas} for tokens` : grouped(p.replicas);
 
+const degrees = ['tp', 'pp', 'dp', 'ep'] as const;
+
 function take({ strategy, prediction }: Layout): void {
   const two = prediction.decode_replicas > 0;
   change({
+    ...Object.fromEntries(degrees.map((name) => [name, strategy[name] > 1 ? strategy[name] : undefined])),
     tp: strategy.tp,
-    pp: two ? undefined : strategy.pp,
     replicas: two ? undefined : prediction.replicas,
     pools: two ? '2' : undefined,
     prefill_workers: two ? prediction.replicas : undefined,
@@ -67,9 +66,9 @@ function take({ strategy, prediction }: Layout): void {
 }
 
 const degreesOf = ({ strategy }: Layout): string =>
-  Object.entries(strategy)
-    .filter(([name, value]) => ['tp', 'pp', 'dp', 'ep'].includes(name) && Number(value) > 1)
-    .map(([name, value]) => `${name} ${value}`)
+  degrees
+    .filter((name) => strategy[name] > 1)
+    .map((name) => `${name} ${strategy[name]}`)
     .join(', ') || 'one GPU';
 
 const layoutColumns: Column<Layout>[] = [
@@ -126,8 +125,8 @@ export function Planner({ body }: { body: Fields | null }): JSX.Element | null {
         )}
       </header>
       <p class="note">
-        Every way to lay out engines on up to {grouped(number('gpus_most', 64))} GPUs, simulated with these requests;
-        the fewest that keep both limits first.
+        Every way to lay out engines on up to {grouped(number('gpus_most', 64))} GPUs, simulated with requests of these
+        lengths that come at random; the fewest that keep both limits first.
       </p>
       <p class="toolbar">
         <button type="button" class="primary" disabled={busy || !limited} onClick={() => void ask()}>

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { inlined } from '../api';
 import { chooseStrategy, choosing, chosen, lock, locked, pick } from '../choose';
 import { configTitle, packConfig, parseConfig, unpackConfig } from '../configs';
-import { grouped, parameters, tokens } from '../format';
+import { grouped, parameters, percent, shareOf, tokens } from '../format';
 import { address, bare, change, examples, kind, params, presets, replace, reset, unpackedConfigs } from '../state';
 import type { Params } from '../state';
 import type { Choices, ModelPreset, Problem } from '../types';
@@ -236,6 +236,20 @@ function TrainWorkload({ used, anySize }: { used: Used; anySize?: boolean | unde
   );
 }
 
+/** Where requests are too long for the model, or were. */
+export function AllowLong({ problems }: { problems: Problem[] }): JSX.Element | null {
+  const long = ['input', 'output', 'arrivals'].some((name) => problemsOf(problems, name).length > 0);
+  if (!long && params.value['allow_long'] === undefined) return null;
+  return (
+    <Toggle
+      label="Go beyond the model’s context"
+      name="allow_long"
+      checked={params.value['allow_long'] === 'true'}
+      onChange={(on) => change({ allow_long: on ? 'true' : undefined })}
+    />
+  );
+}
+
 function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | undefined }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
@@ -276,14 +290,7 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
         problems={of('output')}
         onChange={(output) => change({ output })}
       />
-      {(params.value['allow_long'] !== undefined || of('output').length > 0) && (
-        <Toggle
-          label="Go beyond the model’s context"
-          name="allow_long"
-          checked={params.value['allow_long'] === 'true'}
-          onChange={(on) => change({ allow_long: on ? 'true' : undefined })}
-        />
-      )}
+      <AllowLong problems={used.problems} />
       <Choice
         label="Batching"
         name="batching"
@@ -415,6 +422,23 @@ function ServeStrategy({ used }: { used: Used }): JSX.Element {
   );
 }
 
+/** Of models that have such layers; the others have nothing to choose. */
+function PredictAhead({ used }: { used: Used }): JSX.Element | null {
+  const values = legal('predict_ahead', used);
+  if (!values && params.value['predict_ahead'] === undefined) return null;
+  return (
+    <NumberField
+      label="Prediction layers"
+      hint="layers trained to predict tokens beyond the next"
+      name="predict_ahead"
+      value={number('predict_ahead', used, 0)}
+      values={values ?? [0]}
+      problems={problemsOf(used.problems, 'predict_ahead')}
+      onChange={(predict_ahead) => change({ predict_ahead })}
+    />
+  );
+}
+
 function MoreTraining({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   const chosen = text('recompute_modules', used, '')
@@ -428,7 +452,7 @@ function MoreTraining({ used }: { used: Used }): JSX.Element {
         label="Schedule"
         name="schedule"
         value={text('schedule', used, '1f1b')}
-        options={['1f1b', 'gpipe', 'zero-bubble']}
+        options={['1f1b', 'gpipe', 'zero-bubble', 'zero-bubble-v', 'dualpipe']}
         problems={of('schedule')}
         onChange={(schedule) => change({ schedule })}
       />
@@ -445,6 +469,7 @@ function MoreTraining({ used }: { used: Used }): JSX.Element {
         ))}
         <Problems of={of('recompute_modules')} />
       </fieldset>
+      <PredictAhead used={used} />
       <Toggle
         label="Optimizer states in host memory"
         name="offload"
@@ -458,6 +483,10 @@ function MoreTraining({ used }: { used: Used }): JSX.Element {
         options={[
           ['adamw', 'AdamW, fp32'],
           ['adamw-bf16-states', 'bf16 states'],
+          ['adamw-8bit', '8-bit states'],
+          ['adafactor', 'Adafactor'],
+          ['muon', 'Muon'],
+          ['sgd', 'SGD'],
         ]}
         problems={of('optimizer')}
         onChange={(optimizer) => change({ optimizer })}
@@ -479,15 +508,59 @@ function MoreServing({ used }: { used: Used }): JSX.Element {
         problems={of('chunk')}
         onChange={(chunk) => change({ chunk: chunk === 0 ? undefined : chunk })}
       />
-      <NumberField
-        label="Speculate"
-        hint="tokens a draft model proposes a step"
-        name="speculate"
-        value={number('speculate', used, 0)}
-        values={[0, 1, 2, 3, 4, 5, 6, 8]}
-        problems={of('speculate')}
-        onChange={(speculate) => change({ speculate: speculate === 0 ? undefined : speculate })}
+      <Speculating used={used} />
+    </>
+  );
+}
+
+/** What goes with drafts, and without them is refused. */
+const drafts = ['speculate', 'draft', 'acceptance', 'draft_cost'];
+const undrafted = Object.fromEntries(drafts.map((name) => [name, undefined]));
+
+const byDefault: Option = {
+  name: 'by default',
+  detail: 'the model’s own prediction layers, if it has any; else a tenth of a step',
+};
+
+/** How many tokens are proposed a step, by whom, and how often they are right. */
+export function Speculating({ used }: { used: Used }): JSX.Element {
+  const of = (name: string): Problem[] => problemsOf(used.problems, name);
+  const count = (
+    <NumberField
+      label="Speculate"
+      hint="tokens a draft model proposes a step"
+      name="speculate"
+      value={number('speculate', used, 0)}
+      values={[0, 1, 2, 3, 4, 5, 6, 8]}
+      problems={of('speculate')}
+      onChange={(speculate) => change(speculate === 0 ? undrafted : { speculate })}
+    />
+  );
+  if (!drafts.some((name) => params.value[name])) return count;
+  return (
+    <>
+      {count}
+      <Picker
+        label="Draft model"
+        name="draft"
+        value={text('draft', used, '') || byDefault.name}
+        options={[byDefault, ...modelOptions()]}
+        problems={of('draft')}
+        onChange={(draft) => change({ draft: draft === byDefault.name ? undefined : draft })}
       />
+      <NumberField
+        label="Acceptance"
+        hint="how many of the proposed tokens are right"
+        name="acceptance"
+        free
+        read={shareOf}
+        value={Number(text('acceptance', used, '0.8'))}
+        values={[0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]}
+        show={(share) => percent(share, 0)}
+        problems={of('acceptance')}
+        onChange={(acceptance) => change({ acceptance })}
+      />
+      <Problems of={of('draft_cost')} />
     </>
   );
 }
@@ -498,6 +571,15 @@ const remembered: Record<'train' | 'infer', Params> = { ...examples };
 export function switchKind(next: 'train' | 'infer'): void {
   remembered[kind.value] = params.value;
   replace(remembered[next]);
+}
+
+/** Back to what the page starts with. */
+export function Reset(): JSX.Element {
+  return (
+    <button type="button" class="quiet reset" disabled={bare.value} onClick={reset}>
+      Reset
+    </button>
+  );
 }
 
 /** The strategy is chosen for those who do not want to, and stays for those who do. */
@@ -518,6 +600,9 @@ function Chosen(): JSX.Element {
     </>
   );
 }
+
+/** Fields that are out of sight until something is wrong with them. */
+const folded = ['set', 'chunk', ...drafts, 'schedule', 'recompute_modules', 'optimizer', 'predict_ahead'];
 
 interface ScenarioProps {
   used: Used;
@@ -553,9 +638,7 @@ export function Scenario({ used, free, anySize, aims, trainingOnly, extra, unfol
               onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
             />
           )}
-          <button type="button" class="quiet reset" disabled={bare.value} onClick={reset}>
-            Reset
-          </button>
+          <Reset />
           {extra}
           <ModelField problems={used.problems} take={free ? change : pick} />
           <Picker
@@ -581,9 +664,9 @@ export function Scenario({ used, free, anySize, aims, trainingOnly, extra, unfol
           {aims}
           {!free && <Chosen />}
           {!free && (training ? <TrainStrategy used={used} /> : <ServeStrategy used={used} />)}
-          <details>
+          <details open={folded.some((name) => of(name).length > 0)}>
             <summary>More</summary>
-            {!free && (training ? <MoreTraining used={used} /> : <MoreServing used={used} />)}
+            {training ? !free && <MoreTraining used={used} /> : <MoreServing used={used} />}
             <TextField
               label="What if"
               name="set"

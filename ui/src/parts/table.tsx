@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table: columns said once, each with its head and what it says of a row. It scrolls sideways where it is too wide.
 import type { ComponentChildren, JSX } from 'preact';
+import { Word } from './figure';
 
 interface Attributes {
   class?: string;
@@ -66,7 +67,13 @@ export function Table<T>({ label, columns, rows, class: className, row }: TableP
                 class={classes((column.kind ?? 'number') === 'number' && 'n', column.wide && 'wide')}
                 aria-sort={column.sorted}
               >
-                {column.silent ? <span class="hidden">{column.label}</span> : column.label}
+                {column.silent ? (
+                  <span class="hidden">{column.label}</span>
+                ) : typeof column.label === 'string' ? (
+                  <Word of={column.label} />
+                ) : (
+                  column.label
+                )}
               </th>
             ))}
           </tr>

@@ -4,13 +4,13 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { post } from '../api';
 import { unpackConfig } from '../configs';
-import { bytes, digits, grouped, joules, percent, seconds, times } from '../format';
+import { bytes, grouped, joules, percent, rates, seconds, times } from '../format';
 import { useLive } from '../live';
 import { Hatch } from '../parts/breakdown';
 import { Bars } from '../parts/bars';
 import type { Bar } from '../parts/bars';
 import { OutsideMeasured } from '../parts/evidence';
-import { Choice, Picker, Problems } from '../parts/fields';
+import { Choice, Picker, Problems, TypedNumber } from '../parts/fields';
 import { Figure, useWidth } from '../parts/figure';
 import { modelTitle, runtimeOptions, switchKind, systemOptions } from '../parts/scenario';
 import { address, change, kind, params, presets, requestOf } from '../state';
@@ -24,7 +24,13 @@ import { Placeholder, inverseOf, rangeOf } from './predict';
 type Change = Readonly<Record<string, string>>;
 
 const atMost = 6;
-const generations = 'system:dgx-a100|system:dgx-h100|system:dgx-b200';
+const generations = ['dgx-a100', 'dgx-h100', 'dgx-b200'];
+
+/** Three generations, before them the scenario's own system where it is none of these. */
+function usual({ system = '', made }: Params): string {
+  const own = made || !generations.includes(system) ? [''] : [];
+  return [...own, ...generations.map((name) => `system:${name}`)].join('|');
+}
 
 /** 'system:dgx-a100~tp:4|system:dgx-h100': each scenario as what it changes of the base. */
 function changesIn(text: string): Change[] {
@@ -155,13 +161,11 @@ function Editor({
         ))}
       </select>
     ) : (
-      <input
-        type="number"
-        min={1}
-        placeholder="1"
-        aria-label={name}
-        value={value}
-        onChange={(event) => put(index, field, event.currentTarget.value)}
+      <TypedNumber
+        label={name}
+        value={Number(value || 1)}
+        show={grouped}
+        onChange={(next) => put(index, field, String(next))}
       />
     );
   };
@@ -260,20 +264,20 @@ const metrics: Metric[] = [
   {
     name: 'tokens/s a GPU',
     of: (a) => (isTraining(a) ? a.tokens_per_second_per_gpu : a.output_tokens_per_second_per_gpu),
-    show: (v) => (v < 10 ? digits(v) : grouped(v)),
+    show: rates,
     better: 'more',
     timed: true,
   },
   { name: 'MFU', of: (a) => (isTraining(a) ? a.mfu : undefined), show: percent, better: 'more', timed: true },
   {
-    name: 'time a token',
+    name: 'TPOT',
     of: (a) => (isTraining(a) ? undefined : a.tpot_seconds),
     show: seconds,
     better: 'less',
     timed: true,
   },
   {
-    name: 'first token',
+    name: 'TTFT',
     of: (a) => (isTraining(a) ? undefined : a.ttft_seconds),
     show: seconds,
     better: 'less',
@@ -426,7 +430,7 @@ function Factors({ difference, names }: { difference: Difference; names: string[
     <Figure
       name={`factors-${letter(difference.from)}-${letter(difference.to)}`}
       title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
-      note={`${names[difference.from]} → ${names[difference.to]}; ${(difference.metric ?? 'the time').replace(/_/g, ' ')}, and the factors that multiply to it. ${likely(letter(difference.to), difference.probability_faster)}`}
+      note={`${names[difference.from]} → ${names[difference.to]}; the time of a ${kind.value === 'train' ? 'step' : 'request'}, and the factors that multiply to it. ${likely(letter(difference.to), difference.probability_faster)}`}
       rows={() => factors.map((factor) => ({ ...factor }))}
     >
       <Bars
@@ -439,7 +443,7 @@ function Factors({ difference, names }: { difference: Difference; names: string[
 }
 
 export function Compare(): JSX.Element {
-  const changes = changesIn(params.value['with'] ?? (params.value['made'] ? `|${generations}` : generations));
+  const changes = changesIn(params.value['with'] ?? usual(params.value));
   const scenarios: Params[] = changes.map((entry) => scenarioOf(base(), entry));
   const edit = (next: Change[]): void => change({ with: textOf(next) });
   const names = namesOf(scenarios);

@@ -7,7 +7,7 @@ import { bytes, devices, grouped, percent, seconds, times, tokens } from '../for
 import { problemsIn } from '../live';
 import { Choice, NumberField, Picker, Problems } from '../parts/fields';
 import { SaveCsv } from '../parts/figure';
-import { ModelField, modelTitle, systemOptions } from '../parts/scenario';
+import { ModelField, Reset, modelTitle, systemOptions } from '../parts/scenario';
 import { Side } from '../parts/side';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
@@ -61,7 +61,11 @@ interface Cell {
   gpus: number | null;
   memory: number;
   scenario: Params | null;
+  /** Why none do. */
+  why: string;
 }
+
+const none = (why: string): Cell => ({ gpus: null, memory: 0, scenario: null, why });
 
 const cellName = (model: string, system: string): string => `${model}|${system}`;
 
@@ -106,15 +110,16 @@ function useGrid(models: string[], systems: string[], workload: Params): Grid {
                   gpus: best.prediction.gpus,
                   memory: best.prediction.memory.total_bytes / best.prediction.memory.capacity_bytes,
                   scenario: scenarioOf(best, values),
+                  why: '',
                 }
-              : { gpus: null, memory: 0, scenario: null },
+              : none(`does not fit in ${devices(Math.min(mostGpus, most))}`),
           );
           setGrid({ cells, problems: [], done: false });
         } catch (error) {
           if (signal.aborted) return;
           // A precision that a device does not have is no fault of the table.
           if (error instanceof Refusal) {
-            cells = new Map(cells).set(cellName(model, system), { gpus: null, memory: 0, scenario: null });
+            cells = new Map(cells).set(cellName(model, system), none(error.problems[0]?.message ?? ''));
             setGrid({ cells, problems: [], done: false });
           } else setGrid({ cells, problems: problemsIn(error), done: false });
         }
@@ -154,7 +159,9 @@ function Fewest({ grid, models, systems }: { grid: Grid; models: string[]; syste
       cell: (model) => {
         const cell = at(model);
         if (!cell) return {};
-        return cell.gpus === null ? { class: 'none' } : { style: { '--shade': shade(cell.gpus) } };
+        return cell.gpus === null
+          ? { class: 'none', title: `${model} on ${system}: ${cell.why}` }
+          : { style: { '--shade': shade(cell.gpus) } };
       },
       of: (model) => {
         const cell = at(model);
@@ -201,10 +208,14 @@ function useHeat(values: Params): { points: Point[]; problems: Problem[]; done: 
     setHeat({ points: [], problems: [], done: false });
     const points: Point[] = [];
     let problems: Problem[] = [];
+    // What is wrong with all of them is asked once.
+    const hopeless = (): boolean =>
+      problems.some(({ field }) => ['model', 'system', 'precision', 'tp'].includes(field));
     const output = 128;
     return queue(
       contexts.flatMap((context) => batches.map((batch) => ({ context, batch }))),
       async ({ context, batch }, signal) => {
+        if (hopeless()) return;
         try {
           const fields: Fields = { ...request, input: context - output, output, batch, allow_long: true };
           points.push({ context, batch, answer: await post<InferAnswer>('/infer', fields, signal) });
@@ -331,6 +342,7 @@ export function Fits(): JSX.Element {
       <Side title="Fits?" unfolded>
         <form class="scenario" onSubmit={(event) => event.preventDefault()}>
           <fieldset class="all" disabled={inlined !== null}>
+            <Reset />
             <ModelField problems={[]} take={change} />
             <Picker
               label="System"

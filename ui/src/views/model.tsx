@@ -33,6 +33,10 @@ const titles: Record<Measure, string> = {
   cache: 'What is cached',
 };
 
+/** A branch's name at the beginning of a title. */
+const titled = (name: string): string =>
+  name.replace(/\bmlp\b/, 'MLP').replace(/^[a-z]/, (first) => first.toUpperCase());
+
 const height = 150;
 const axis = 20;
 
@@ -70,8 +74,6 @@ function Strip({
     PageUp: 8,
     PageDown: -8,
   };
-  const tones = (branches: number, index: number): string =>
-    branches === 1 ? 'var(--rest)' : index === 0 ? 'var(--work)' : 'var(--work-2)';
   return (
     <div ref={holder} style={{ minHeight: `${height + axis}px` }}>
       {width > 0 && (
@@ -97,7 +99,7 @@ function Strip({
             select(Math.floor((event.clientX - event.currentTarget.getBoundingClientRect().left) / pitch))
           }
         >
-          {layers.map(({ name, branches }, index) => {
+          {layers.map(({ name, branches, tones }, index) => {
             let base = height;
             return (
               <g key={name}>
@@ -119,7 +121,7 @@ function Strip({
                       y={base}
                       width={Math.max(0.5, pitch - Math.min(2, pitch * 0.16))}
                       height={size}
-                      fill={tones(branches.length, i)}
+                      fill={`var(--${tones[i] ?? 'rest'})`}
                     />
                   );
                 })}
@@ -170,8 +172,7 @@ function BranchTable({ branch, shares, timed }: { branch: ModelBranch; shares: S
     <section>
       <header class="caption">
         <h3>
-          {branch.name[0]?.toUpperCase()}
-          {branch.name.slice(1)}
+          {titled(branch.name)}
           {branch.layers > 1 ? `, in ${grouped(branch.layers)} layers` : ''}
         </h3>
         <SaveCsv
@@ -201,8 +202,15 @@ function Result({ answer, ops, stale }: { answer: ModelAnswer; ops: OpsAnswer | 
   const wanted = measures.find((name) => name === params.value['measure']);
   const measure = wanted ?? (ops ? 'time' : 'parameters');
   const found = layers.findIndex(({ name }) => name === params.value['layer']);
-  const at = found >= 0 ? found : Math.min(1, layers.length - 1);
+  const at =
+    found >= 0
+      ? found
+      : Math.max(
+          0,
+          layers.findIndex(({ name }) => name.startsWith('layer ')),
+        );
   const layer = layers[at];
+  const sees = answer.image_patches > 0;
   const idle = answer.parameters - answer.active_parameters;
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
@@ -236,7 +244,7 @@ function Result({ answer, ops, stale }: { answer: ModelAnswer; ops: OpsAnswer | 
             answer.state_bytes > 0 ? `and ${bytes(answer.state_bytes)} a sequence` : `in ${answer.cache_precision}`
           }
         />
-        {answer.image_patches > 0 && (
+        {sees && (
           <Headline
             label="an image"
             {...split(flops(answer.image_flops))}
@@ -256,7 +264,7 @@ function Result({ answer, ops, stale }: { answer: ModelAnswer; ops: OpsAnswer | 
               <i class="key" style={{ background: 'var(--work-2)' }} /> MLP or experts
             </span>
             <span class="legend">
-              <i class="key" style={{ background: 'var(--rest)' }} /> embedding, head
+              <i class="key" style={{ background: 'var(--rest)' }} /> {sees ? 'images, ' : ''}embedding, head
             </span>{' '}
             Click a layer, or move with the arrows, to see its operators.
           </>

@@ -19,7 +19,7 @@ import { bare, change, kind, params, requestOf } from '../state';
 import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, TrainAnswer, TrainFit } from '../types';
 import { isTraining, spreadOf } from '../types';
 import { usedBy } from '../used';
-import { meaningOf, strategyLine } from '../words';
+import { termOf, strategyLine } from '../words';
 
 export function Headline({
   value,
@@ -95,21 +95,21 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
       <Headline
         main
         label="step time"
-        means={meaningOf('step time')}
+        means={termOf('step time')}
         {...split(seconds(answer.step_seconds, 4))}
         range={rangeOf(answer.step_seconds, answer, seconds)}
         detail={`${grouped(answer.batch * answer.seq)} tokens`}
       />
       <Headline
         label="tokens/s"
-        means={meaningOf('tokens/s')}
+        means={termOf('tokens/s')}
         value={grouped(answer.tokens_per_second)}
         range={inverseOf(answer.tokens_per_second, answer, thousands)}
         detail={`${grouped(answer.tokens_per_second_per_gpu)} a GPU`}
       />
       <Headline
         label="MFU"
-        means={meaningOf('MFU')}
+        means={termOf('MFU')}
         {...split(percent(answer.mfu))}
         range={inverseOf(answer.mfu, answer, (value) => percent(Math.min(1, value), 0))}
         detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}`}
@@ -135,27 +135,33 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
 const promptOf = ({ input, images }: InferAnswer['serving']): string =>
   `${grouped(input)} tokens${images > 0 ? ` and ${images} ${images === 1 ? 'image' : 'images'}` : ''} in`;
 
+/** Who proposes tokens, where somebody does. */
+const draftedBy = ({ speculate, draft }: InferAnswer['serving']): string =>
+  speculate > 0
+    ? `, ${speculate} ${speculate === 1 ? 'token' : 'tokens'} drafted a step${draft ? ` by ${draft}` : ''}`
+    : '';
+
 function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
   return (
     <dl class={`headlines ${answer.memory.fits ? '' : 'unfit'}`}>
       <Headline
         main
         label="TPOT"
-        means={meaningOf('TPOT')}
+        means={termOf('TPOT')}
         {...split(seconds(answer.tpot_seconds, 4))}
         range={rangeOf(answer.tpot_seconds, answer, seconds)}
         detail={`${seconds(answer.latency_seconds)} a request`}
       />
       <Headline
         label="TTFT"
-        means={meaningOf('TTFT')}
+        means={termOf('TTFT')}
         {...split(seconds(answer.ttft_seconds))}
         range={rangeOf(answer.ttft_seconds, answer, seconds)}
         detail={promptOf(answer.serving)}
       />
       <Headline
         label="tokens/s"
-        means={meaningOf('output tokens/s')}
+        means={termOf('output tokens/s')}
         value={grouped(answer.output_tokens_per_second)}
         range={inverseOf(answer.output_tokens_per_second, answer, thousands)}
         detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`}
@@ -364,8 +370,8 @@ function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
           {strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })};{' '}
           {answer.strategy.precision};{' '}
           {training
-            ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens`
-            : `batch ${grouped(answer.serving.batch)}, ${promptOf(answer.serving)}, ${grouped(answer.serving.output)} out`}
+            ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens${answer.predict_ahead > 0 ? `, ${grouped(answer.predict_ahead)} predicted ahead` : ''}`
+            : `batch ${grouped(answer.serving.batch)}, ${promptOf(answer.serving)}, ${grouped(answer.serving.output)} out${draftedBy(answer.serving)}`}
           ; {answer.runtime}
         </p>
       </header>

@@ -38,15 +38,12 @@ const days = (value: number): string => `${digits(value)}\u202fdays`;
 
 const about = (value: number): string => `$\u202f${thousands(value)}`;
 
-/** 15e12 → 15 T, as runs are written. */
-const long = (tokens: number): string => (tokens < 1000 ? grouped(tokens) : parameters(tokens));
-
-function Headlines({ run, gpus }: { run: WholeRun; gpus: number }): JSX.Element {
+function Headlines({ run, gpus, fits }: { run: WholeRun; gpus: number; fits: boolean }): JSX.Element {
   // By the day, as long as it takes.
   const daily = run.dollars / run.days;
   const paid = { low: daily * run.days_low, value: run.dollars, high: daily * run.days_high, show: about };
   return (
-    <dl class="headlines">
+    <dl class={`headlines ${fits ? '' : 'unfit'}`}>
       <Headline
         main
         label="the whole run"
@@ -112,13 +109,13 @@ function Result({ answer, run, stale }: { answer: TrainAnswer; run: WholeRun; st
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>on</span> {long(run.tokens)} <span>{run.tokens === 1 ? 'token' : 'tokens'}</span>
+          {answer.model} <span>on</span> {parameters(run.tokens)} <span>{run.tokens === 1 ? 'token' : 'tokens'}</span>
         </h1>
         <p class="subtitle">
           {devices(answer.gpus)} of {answer.system}; {strategyLine(answer.strategy)}; {answer.runtime}
         </p>
       </header>
-      <Headlines run={run} gpus={answer.gpus} />
+      <Headlines run={run} gpus={answer.gpus} fits={answer.memory.fits} />
       {!answer.memory.fits && (
         <section class="verdict bad" role="status">
           <p>

@@ -6,7 +6,7 @@ import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { inlined, post } from '../api';
 import { bestRequest } from '../choose';
-import { bytes, devices, digits, grouped, percent, seconds, thousands } from '../format';
+import { bytes, devices, digits, grouped, percent, rates, seconds, thousands } from '../format';
 import { problemsIn } from '../live';
 import { NumberField, Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
@@ -118,7 +118,7 @@ function drawing(points: Point[]): (width: number) => PlotOptions {
     marginRight: 60,
     marginBottom: 42,
     grid: true,
-    x: { type: 'log', domain: x, ticks: gpus, tickFormat: (value: number) => grouped(value), label: 'GPUs →' },
+    x: { type: 'log', base: 2, domain: x, ticks: gpus, tickFormat: (value: number) => grouped(value), label: 'GPUs →' },
     y: { type: 'log', domain: y, ticks: decades(...y), tickFormat: '~s', label: '↑ tokens a second' },
     marks: [
       line(ideal, { x: 'gpus', y: 'rate', stroke: 'var(--faint)', strokeDasharray: '3 4' }),
@@ -155,7 +155,7 @@ const columns = (training: boolean): Column<Point>[] => [
     label: training ? 'step' : 'TPOT',
     of: ({ found }) => seconds(found.prediction.step_seconds ?? found.prediction.tpot_seconds ?? 0),
   },
-  { label: 'tokens/s a GPU', of: ({ rate, gpus }) => digits(rate / gpus) },
+  { label: 'tokens/s a GPU', of: ({ rate, gpus }) => rates(rate / gpus) },
   { label: 'efficiency', of: ({ efficiency }) => percent(efficiency, 0) },
   { label: 'memory', wide: true, of: ({ found }) => bytes(found.prediction.memory.total_bytes) },
   {

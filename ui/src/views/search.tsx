@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { abandonJob, cancelJob, followJob, inlined, post, startSearch } from '../api';
 import { shortRequest } from '../choose';
-import { bytes, devices, grouped, percent, seconds, thousands, times } from '../format';
+import { bytes, devices, grouped, milliseconds, percent, seconds, thousands, times } from '../format';
 import { problemsIn } from '../live';
 import { Bars } from '../parts/bars';
 import { Assumptions, OutsideMeasured } from '../parts/evidence';
@@ -20,7 +20,7 @@ import type { Params } from '../state';
 import type { Alike, BestSoFar, Found, Job, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
 import { useSure } from '../whole';
-import { inWords, labelOf } from '../words';
+import { inWords, labelOf, termOf } from '../words';
 import { Headline, inverseOf, rangeOf, split } from './predict';
 
 const optional = (value: number | undefined, show: (value: number) => string): string =>
@@ -39,8 +39,8 @@ const columns: Record<'train' | 'infer', Column<Found>[]> = {
   ],
   infer: [
     { label: 'tokens/s a GPU', of: ({ prediction }) => optional(prediction.output_tokens_per_second_per_gpu, grouped) },
-    { label: 'a token', of: ({ prediction }) => optional(prediction.tpot_seconds, seconds) },
-    { label: 'first token', of: ({ prediction }) => optional(prediction.ttft_seconds, seconds), wide: true },
+    { label: 'TPOT', of: ({ prediction }) => optional(prediction.tpot_seconds, seconds) },
+    { label: 'TTFT', of: ({ prediction }) => optional(prediction.ttft_seconds, seconds), wide: true },
     { label: 'memory', of: ({ prediction }) => bytes(prediction.memory.total_bytes), wide: true },
   ],
 };
@@ -268,6 +268,8 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
       label={label}
       hint={hint}
       name={name}
+      free
+      read={milliseconds}
       value={Number(params.value[name] ?? 0)}
       values={latencies}
       show={limit}
@@ -299,8 +301,8 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
             problems={problemsOf(problems, 'gpus')}
             onChange={(gpus) => change({ gpus })}
           />
-          {bound('max_ttft', 'First token', 'time to the first token at most')}
-          {bound('max_tpot', 'Each token', 'time of a token at most')}
+          {bound('max_ttft', 'TTFT at most', termOf('TTFT'))}
+          {bound('max_tpot', 'TPOT at most', termOf('TPOT'))}
         </>
       )}
     </>

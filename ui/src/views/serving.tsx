@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { post } from '../api';
+import { choosing } from '../choose';
 import { bytes, devices, digits, grouped, joules, percent, seconds } from '../format';
 import { useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
@@ -15,7 +16,8 @@ import { ServingForm } from '../parts/serving-form';
 import { keyOf, limitOf, request, trace, traced } from '../serving';
 import { bare, examples, kind, params, replaceQuietly } from '../state';
 import type { Fields, Percentiles, TrafficAnswer, Uncertainty } from '../types';
-import { meaningOf } from '../words';
+import { useWhole } from '../whole';
+import { termOf } from '../words';
 import { Headline, Placeholder, Refused, split } from './predict';
 
 /** What was measured are medians; what follows from the same times is known no better. */
@@ -48,7 +50,7 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
       />
       <Headline
         label="TTFT p99"
-        means={meaningOf('TTFT')}
+        means={termOf('TTFT')}
         over={over(answer.ttft_seconds, 'max_ttft_p99')}
         {...split(seconds(answer.ttft_seconds.p99))}
         range={around(answer.ttft_seconds.p99, answer.ttft_seconds, answer.first_token_uncertainty, seconds)}
@@ -56,7 +58,7 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
       />
       <Headline
         label="TPOT p99"
-        means={meaningOf('TPOT')}
+        means={termOf('TPOT')}
         over={over(answer.tpot_seconds, 'max_tpot_p99')}
         {...split(seconds(answer.tpot_seconds.p99))}
         range={around(answer.tpot_seconds.p99, answer.tpot_seconds, answer.uncertainty, seconds)}
@@ -64,7 +66,7 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
       />
       <Headline
         label="tokens/s"
-        means={meaningOf('output tokens/s')}
+        means={termOf('output tokens/s')}
         value={grouped(answer.output_tokens_per_second)}
         detail={`${grouped(answer.output_tokens_per_second / answer.gpus)} a GPU`}
       />
@@ -102,7 +104,7 @@ function Result({ answer, stale, body }: { answer: TrafficAnswer; stale: boolean
         </section>
       )}
       <ServingFigures answer={answer} />
-      {!traced() && <Planner body={body} />}
+      {body?.['rate'] !== undefined && !traced() && <Planner body={body} />}
       <Assumptions of={answer.assumptions} />
     </div>
   );
@@ -121,10 +123,14 @@ function adopt(): void {
 
 export function Serving(): JSX.Element {
   useEffect(adopt, []);
-  const body = kind.value === 'infer' ? request() : null;
+  const asks = kind.value === 'infer' && !choosing.value;
+  const body = asks ? request() : null;
+  // Which degrees are legal does not depend on the requests.
+  const { input: _in, output: _out, batch: _batch, engine, ...engines } = params.value;
+  const whole = useWhole(asks ? { ...engines, ...(engine ? { runtime: engine } : {}) } : null);
   const live = useLive<TrafficAnswer>(body && keyOf(body), (signal) => post('/traffic', body ?? {}, signal));
   const { answer, problems } = live;
-  const used: Used = { values: {}, choices: undefined, problems };
+  const used: Used = { values: {}, choices: whole.problems.length > 0 ? undefined : whole.answer?.choices, problems };
   return (
     <div class="columns">
       <ServingForm used={used} runtime={params.value['engine'] ?? answer?.runtime ?? 'vllm'} />
