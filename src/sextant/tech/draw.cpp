@@ -23,9 +23,10 @@ constexpr double bytes_per_flop = 1.35e9 / 1.1e12;
 constexpr JoulesPerByte way_to_cores{71e-12};
 constexpr double wire_exponent = 0.25;
 const Meters way_on_h200{std::sqrt(814 * mm2)};
-// H200 idles with 125 W at full clock. Assumed: 65 W of the clock tree and leakage of its 80
-// billion transistors, rated 1.83 GHz, 36 W of memory, 7 W of links, 10 W of the board.
-constexpr double watts_per_transistor = 65 / 80e9;
+// H200 idles with 125 W at full clock. Assumed: 63 W of the clock tree and leakage of 74.6
+// billion transistors (its 80 less 12 of 144 cores), rated 1.83 GHz, 36 W of memory, 7 W of links,
+// 10 W of the board; 9 W are nobody's.
+constexpr double watts_per_transistor = 63 / 74.6e9;
 constexpr Hertz clock_of_h200{1.83e9};
 constexpr double links_awake = 0.2;
 constexpr Watts board{10};
@@ -57,7 +58,7 @@ BytesPerSecond stream_rate(const Chip& chip, Hertz clock) {
 }  // namespace
 
 Idle idle_of(const Plan& p, Hertz clock) {
-  double die = p.transistors * switching(p.t.node);
+  double die = p.awake * switching(p.t.node);
   // Dies without cores have their own, slower clocks and much empty space; assumed a quarter as
   // active.
   for (const Chiplet& c : p.t.chiplets) {

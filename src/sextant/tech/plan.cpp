@@ -183,7 +183,10 @@ Plan plan_of(const Technology& t, const Budget& b) {
   p.core = t.core.area * core_scale(t.node);
   p.crossbar = t.core.crossbar * core_scale(t.node);
   const double dense = transistors_per_m2_at_n7 * (t.core.area + t.core.crossbar).value;
-  p.transistors += cores_of(p) * (t.core.transistors > 0 ? t.core.transistors : dense);
+  const double one = t.core.transistors > 0 ? t.core.transistors : dense;
+  const int cores = cores_of(p);
+  p.awake = p.transistors + sold_cores(p, cores) * one;
+  p.transistors += cores * one;
   return p;
 }
 

@@ -37,6 +37,7 @@ struct Plan {
   SquareMeters core;                        ///< one
   SquareMeters crossbar;                    ///< one core's share
   double transistors = 0;                   ///< of the dies with cores
+  double awake = 0;                         ///< of those: cores given up are cut off from power
   double transistors_below = 0;             ///< of the others
   Meters way;  ///< from memory to a core: across the dies with PHYs and, above them, with cores
   Meters edge_used;
