@@ -190,24 +190,34 @@ double extra_reads(const Problem& p, TileShape t, bool tuned) {
   return rereads(p, wave_area, scaled_strip, wide);
 }
 
-// A bound may round up where the time itself does not.
-constexpr double surely = 1 - 1e-12;
+// What memory asks for of a tile.
+struct Traffic {
+  double area = 0;  // of the tile
+  double dram = 0;  // bytes
+  double memory = 0;
+  double toll = 0;
+};
+Traffic traffic_of(const Problem& p, TileShape t, bool tuned) {
+  Traffic x;
+  x.area = static_cast<double>(t.m) * t.n;
+  x.dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
+  x.memory = x.dram / p.bandwidth - p.epilogue + p.latency + p.hot;
+  x.toll = p.toll * x.dram;
+  return x;
+}
 
 // The best split of one tile shape, if it beats `best`.
-void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
+void try_tile(const Problem& p, TileShape t, bool tuned, const Traffic& x, Candidate& best) {
+  const auto [area, dram, memory, toll] = x;
+  if (p.start + memory + p.epilogue + toll >= best.score) return;
   const double tiles_m = std::ceil(p.m / t.m);
   const double tiles_n = std::ceil(p.n / t.n);
-  const double area = static_cast<double>(t.m) * t.n;
   // Cycles a step of the inner dimension: issue, operand reads from shared memory, feed from L2.
   const double issue = 2 * area / p.per_clock;
   const double shared = operand_bytes(p, t) / p.shared;
   const double feed = tile_bytes(p, t) / p.feed;
   const double inside = std::max({issue, shared, t.n / p.widen});
   const double overhead = p.drain_cycles * area / 32768 + p.tile_cycles;
-  const double dram = p.batch * (p.x_bytes + p.w_cold + p.y_bytes + extra_reads(p, t, tuned));
-  const double memory = dram / p.bandwidth - p.epilogue + p.latency + p.hot;
-  const double toll = p.toll * dram;
-  if (p.start + memory + p.epilogue + toll >= best.score) return;
   const double step = smooth_max(inside, feed);
   for (double s = 1; s <= deepest_split; s *= 2) {
     const double tiles = p.batch * tiles_m * tiles_n * s;
@@ -227,6 +237,9 @@ void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
       best = {time + toll, time, tiles, waves, inner, dram, t, static_cast<int>(s)};
     }
   }
+}
+void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
+  try_tile(p, t, tuned, traffic_of(p, t, tuned), best);
 }
 
 Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
@@ -293,6 +306,7 @@ template <std::size_t N>
 struct TileTable {
   std::array<double, N> m{}, n{}, by_m{}, by_n{}, area{};
   std::array<double, N> read_m{}, read_n{};  ///< of operand_bytes()
+  std::array<double, N> longest{};
   explicit constexpr TileTable(const std::array<TileShape, N>& tiles) {
     for (std::size_t i = 0; i < N; ++i) {
       const TileShape t = tiles[i];
@@ -303,19 +317,35 @@ struct TileTable {
       area[i] = static_cast<double>(t.m) * t.n;
       read_m[i] = rows_read(t);
       read_n[i] = columns_read(t);
+      longest[i] = std::max(t.m, t.n);
     }
   }
 };
 
+// A bound may round up where the time itself does not.
+constexpr double surely = 1 - 1e-12;
+
 double fourth(double x) { return x * x * (x * x); }
 
-/// What no tile's score goes below: however it is split, the cores take as long, and every operand
-/// is read once. The smooth maximum of both is kept as its fourth power.
+// Without branches or calls, for compilers to do several at a time.
+double larger(double a, double b) { return a > b ? a : b; }
+double one_if(bool holds) { return holds ? 1.0 : 0.0; }
+/// Rounded up but where it is less than a millionth above, at most 2 thousand million.
+double least_whole(double x) {
+  const double above = x + (1 - 1e-6);
+  return static_cast<double>(static_cast<int>(above < 2e9 ? above : 2e9));
+}
+
+/// What the cores take at least for each tile, however it is split, as its fourth power; and what
+/// no score goes below beside it, where every operand is read once.
 template <std::size_t N>
 struct LeastScores {
-  double fixed = 0;  ///< beside them
-  std::array<double, N> powers{};
+  double fixed = 0;
+  double memory = 0;  ///< as fourth power
+  std::array<double, N> cores{};
 };
+/// A smooth maximum of two is no less than this of their sum: 2^(1/4) / 2.
+constexpr double near_ridge = 0.5946;
 template <std::size_t N>
 LeastScores<N> least_scores(const Problem& p, const TileTable<N>& t) {
   const double by_per_clock = 2 / p.per_clock;
@@ -326,52 +356,77 @@ LeastScores<N> least_scores(const Problem& p, const TileTable<N>& t) {
   const double by_clock = 1 / p.cycles_per_s;
   const double padded = 64 * std::ceil(p.k / 64);
   const double bytes = p.batch * (p.x_bytes + p.w_cold + p.y_bytes);
-  const double memory = fourth(std::max(0.0, bytes / p.bandwidth - p.epilogue + p.latency + p.hot));
   LeastScores<N> least;
   least.fixed = p.start + p.epilogue + p.toll * bytes;
+  least.memory = fourth(std::max(0.0, bytes / p.bandwidth - p.epilogue + p.latency + p.hot));
   for (std::size_t i = 0; i < N; ++i) {
     const double read = t.read_m[i] * p.x_element + t.read_n[i] * p.w_element;
     const double taken = t.m[i] * p.x_element + t.n[i] * p.w_element;
-    double step = t.area[i] * by_per_clock;
-    step = read * by_shared > step ? read * by_shared : step;
-    step = taken * by_feed > step ? taken * by_feed : step;
-    step = t.n[i] * by_widen > step ? t.n[i] * by_widen : step;
+    const double inside =
+        larger(larger(t.area[i] * by_per_clock, read * by_shared), t.n[i] * by_widen);
+    const double feed = taken * by_feed;
+    const double step = larger(larger(inside, feed), near_ridge * (inside + feed));
     const double overhead = p.drain_cycles * t.area[i] * (1.0 / 32768) + p.tile_cycles;
     // Never more than ceil(length / side), whatever the product rounds to.
-    const double tiles =
-        p.batch * std::ceil(p.m * t.by_m[i] - 1e-6) * std::ceil(p.n * t.by_n[i] - 1e-6);
+    const double tiles = p.batch * least_whole(p.m * t.by_m[i]) * least_whole(p.n * t.by_n[i]);
     // Of more tiles than cores none is split, and the last wave takes as long as any.
     const double even = tiles * by_cores;
-    const double waves = even + p.tail * (std::ceil(even - 1e-6) - even);
-    const double split = even * (p.k * step + overhead);
-    const double whole = waves * (padded * step + overhead);
-    least.powers[i] = (fourth((tiles > p.cores ? whole : split) * by_clock) + memory) * surely;
+    const double last = larger(least_whole(even) - even, 0);
+    const double unsplit = one_if(tiles > p.cores);
+    const double waves = even + unsplit * p.tail * last;
+    const double inner = p.k + unsplit * (padded - p.k);
+    const double cores = waves * (inner * step + overhead) * by_clock;
+    least.cores[i] = fourth(cores) + 1e300 * one_if(t.longest[i] < p.rows);
   }
   return least;
 }
+
+/// Tries the tiles that may still beat the best, by what their cores take and then with what their
+/// rereading takes.
+class Contest {
+ public:
+  explicit Contest(const Problem& p) : p_(p) {}
+
+  /// Two fourth powers as of one smooth maximum.
+  static bool beaten(double cores, double memory, double left) {
+    return left <= 0 || (cores + memory) * surely >= fourth(left);
+  }
+  template <std::size_t N>
+  void attempt(TileShape t, const LeastScores<N>& least, std::size_t i, Candidate& best) {
+    if (beaten(least.cores[i], least.memory, best.score - least.fixed * surely)) return;
+    // Tiles of one area read as much.
+    if (const double area = static_cast<double>(t.m) * t.n; area != x_.area) {
+      x_ = traffic_of(p_, t, true);
+    }
+    const double fixed = (p_.start + p_.epilogue + x_.toll) * surely;
+    if (beaten(least.cores[i], fourth(std::max(0.0, x_.memory)), best.score - fixed)) return;
+    try_tile(p_, t, true, x_, best);
+  }
+
+ private:
+  const Problem& p_;
+  Traffic x_;
+};
 
 /// What a tuned library takes: the first of the best. The shape with the least bound is tried
 /// before the others, and leaves few of them.
 template <std::size_t N>
 Candidate best_tile(const Problem& p, const std::array<TileShape, N>& tiles,
                     const TileTable<N>& table) {
-  LeastScores<N> least = least_scores(p, table);
+  const LeastScores<N> least = least_scores(p, table);
   std::size_t likely = 0;
   for (std::size_t i = 0; i < N; ++i) {
-    if (std::max(tiles[i].m, tiles[i].n) < p.rows) least.powers[i] = 1e300;
-    if (least.powers[i] < least.powers[likely]) likely = i;
+    if (least.cores[i] < least.cores[likely]) likely = i;
   }
   Candidate first;
-  if (!(least.powers[likely] < 1e300)) return first;
+  if (!(least.cores[likely] < 1e300)) return first;
   try_tile(p, tiles[likely], true, first);
   // One before it may be as good, one after it has to be better.
   Candidate best{.score = std::nextafter(first.score, 1e301)};
-  double most = fourth(best.score - least.fixed * surely);
+  Contest contest(p);
   for (std::size_t i = 0; i < N; ++i) {
     if (i == likely && first.score < best.score) best = first;
-    if (i == likely || least.powers[i] >= most) continue;
-    try_tile(p, tiles[i], true, best);
-    most = fourth(best.score - least.fixed * surely);
+    if (i != likely) contest.attempt(tiles[i], least, i, best);
   }
   return best;
 }
@@ -385,13 +440,19 @@ constexpr double most_fitted_rows = 304;
 constexpr double most_fitted_tokens = 2048;  // beyond, round tiles waste little
 void try_fitted(const Problem& p, Candidate& best) {
   if (p.m <= 64 || p.m > most_fitted_tokens) return;
+  std::array<TileShape, 12> shapes{};
+  std::size_t count = 0;
   for (const int side : {64, 128, 192, 256}) {
     const double most = 8 * std::floor(std::min(most_fitted_results / side, most_fitted_rows) / 8);
     const double fewest = std::ceil(p.m / most);
     for (double tiles = fewest; tiles <= fewest + 2; ++tiles) {
-      const int rows = static_cast<int>(8 * std::ceil(p.m / (8 * tiles)));
-      if (rows >= 64 && std::max(rows, side) >= p.rows) try_tile(p, {rows, side}, true, best);
+      shapes.at(count++) = {static_cast<int>(8 * std::ceil(p.m / (8 * tiles))), side};
     }
+  }
+  const LeastScores<12> least = least_scores(p, TileTable<12>(shapes));
+  Contest contest(p);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (shapes.at(i).m >= 64) contest.attempt(shapes.at(i), least, i, best);
   }
 }
 

@@ -154,6 +154,7 @@ struct CoreTemplate {
   bool asynchronous = true;
   SquareMeters area;       ///< at N7
   SquareMeters crossbar;   ///< at N7, the core's share
+  double transistors = 0;  ///< of both; 0: as dense as A100's
   Bytes l2_per_clock;      ///< of the core
   double l2_kept = 1;      ///< share of the cache on the die that is sold
   double kept = 1;         ///< share of the cores on the die that is sold
@@ -181,6 +182,8 @@ void describe(V& v, CoreTemplate& c) {
   v("asynchronous", c.asynchronous, {.help = "matrix units run beside the threads"});
   v("area", c.area, {.help = "at N7", .required = true, .min = above_zero});
   v("crossbar", c.crossbar, {.help = "its share of the crossbar, at N7"});
+  v("transistors", c.transistors,
+    {.help = "of a core with its share of the crossbar; 0: as dense as A100's", .max = 1e12});
   v("l2_per_clock", c.l2_per_clock,
     {.help = "bytes a clock from the cache", .required = true, .min = 1, .max = 1e6});
   v("l2_kept", c.l2_kept, {.help = "share of the cache that is sold", .min = 0.1, .max = 1});

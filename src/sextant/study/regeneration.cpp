@@ -25,7 +25,8 @@ struct Regenerated {
   const char* system;  ///< around it, for the predictions
   TechnologyNames names;
   Budget budget;
-  bool closes = false;  ///< area of its core and headroom of its power were found on this device
+  /// Area and transistors of its core and headroom of its power were found on this device.
+  bool closes = false;
   const char* base = nullptr;  ///< node of base dies: four of 370 mm2
   double part = 0;             ///< GB/s of a part of memory, where its bin is given
 };
@@ -133,8 +134,7 @@ FlopsPerSecond peak_of_16_bits(const Device& d) {
 }
 
 /// Seconds of one step of a 2.7B GPT on eight devices and of 200 + 200 tokens of Llama 2 7B on one.
-/// Kernel constants and joules of a FLOP are those of the real device on both sides: software's,
-/// and the core's, which are given.
+/// Kernel constants are those of the real device on both sides: software's.
 struct Times {
   double training = 0;
   double decode = 0;
@@ -208,7 +208,7 @@ void describe_regenerated(Record& r, const RegeneratedRow& x) {
   column("power", "power", over(a.power.limit.value, b.power.limit.value),
          s.closes || s.budget.power.value > 0);
   column("area", "area", over(x.area.value, a.die.area.value), s.closes);
-  column("transistors", "transistors", over(a.die.transistors, b.die.transistors), false);
+  column("transistors", "transistors", over(a.die.transistors, b.die.transistors), s.closes);
   column("training", "training time", x.training, false);
   column("decode", "decode time", x.decode, false);
 }
@@ -231,13 +231,15 @@ std::vector<std::string> findings_of(const std::vector<RegeneratedRow>& rows) {
     note(x, "L2", over(a.l2.capacity.value, b.l2.capacity.value), 0.15, s.budget.l2.value > 0);
     note(x, "power", over(a.power.limit.value, b.power.limit.value), 0.15,
          s.closes || s.budget.power.value > 0);
+    note(x, "area", over(x.area.value, a.die.area.value), 0.15, s.closes);
+    note(x, "transistors", over(a.die.transistors, b.die.transistors), 0.15, s.closes);
     note(x, "training", x.training, 0.1, false);
     note(x, "decode", x.decode, 0.1, false);
   }
   return {
-      "Generated over real. In brackets: given, or found by closure on this very device (the "
-      "area of its core, and how far above its limit it is sold), so that it checks the other "
-      "blocks and nothing else. The clock and the energy of a core at its own node are given "
+      "Generated over real. In brackets: given, or found by closure on this very device (area and "
+      "transistors of its core, and how far above its limit it is sold), so that it checks the "
+      "other blocks and nothing else. The clock and the energy of a core at its own node are given "
       "everywhere.",
       outside.empty() ? std::string("All predictions lie within 15 %, times within 10 %.")
                       : "Outside 15 % (times 10 %): " + outside + ".",

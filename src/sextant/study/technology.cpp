@@ -5,13 +5,21 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <future>
 #include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sextant/io/presets.hpp"
+#include "sextant/predict/rules.hpp"
+#include "sextant/predict/step.hpp"
 #include "sextant/study/limits.hpp"
 #include "sextant/study/problems.hpp"
 #include "sextant/study/study.hpp"
@@ -41,6 +49,10 @@ constexpr std::array<PartsLine, 7> parts_lines = {
      {"hbm3", "ib-ndr", "HBM3, NDR, cores of the time", "own"}}};
 constexpr std::size_t memory_lines = 4;  // lines that differ in memory alone
 constexpr std::size_t own_cores = parts_lines.size() - 1;
+bool same_device(std::size_t a, std::size_t b) {
+  return std::string_view(parts_lines.at(a).dram) == parts_lines.at(b).dram &&
+         std::string_view(parts_lines.at(a).core) == parts_lines.at(b).core;
+}
 
 struct NodeRow {
   std::size_t node = 0;
@@ -68,14 +80,46 @@ Problem problem_on(const Technology& t, const Blueprint& d, const LinkPart& netw
                     {.batch = 512, .seq = 2048});
 }
 
+/// Seconds of a step on devices of one technology, by network: what a device computes is the same
+/// with all of them, so that it is priced once.
+class Steps {
+ public:
+  Steps(const Technology& t, std::vector<LinkPart> networks)
+      : t_(t), networks_(std::move(networks)) {}
+
+  double operator()(const Blueprint& d, std::size_t model, std::size_t network) {
+    const auto [found, is_new] =
+        known_.try_emplace({d.device.l2.capacity.value, d.stacks, d.links, d.device.cores, model});
+    if (is_new) found->second = steps_of(d, models().at(model));
+    return found->second.at(network);
+  }
+
+ private:
+  std::vector<double> steps_of(const Blueprint& d, const Model& model) const {
+    std::vector<double> steps(networks_.size(), std::numeric_limits<double>::infinity());
+    std::optional<Block> block;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Problem p = problem_on(t_, d, networks_[i], model);
+      const Strategy s = small_strategy();
+      if (legal(p, s) != Verdict::fits) continue;
+      if (!block) block = block_of(p, s);
+      const Estimate e = evaluate(p, s, *block, mapping_of(p, s));
+      if (e.verdict == Verdict::fits) steps[i] = e.step.value;
+    }
+    return steps;
+  }
+
+  const Technology& t_;
+  std::vector<LinkPart> networks_;
+  /// By cache, stacks, links, cores and model.
+  std::map<std::tuple<double, int, int, int, std::size_t>, std::vector<double>> known_;
+};
+
 /// Geometric mean of the step over the models and, each at its own places, over nearby core counts.
-Objective objective_on(const Technology& t, const LinkPart& network) {
+Objective objective_on(Steps& steps, std::size_t network) {
   std::vector<Objective> each;
   for (std::size_t i = 0; i < models().size(); ++i) {
-    const auto step = [&t, &network, i](const Blueprint& d) {
-      const Estimate e = evaluate(problem_on(t, d, network, models()[i]), small_strategy());
-      return e.verdict == Verdict::fits ? e.step.value : std::numeric_limits<double>::infinity();
-    };
+    const auto step = [&steps, network, i](const Blueprint& d) { return steps(d, i, network); };
     const double shift = (static_cast<double>(i) - 1) / 3;
     each.push_back(over_core_counts(step, 2, 0.06, shift));
   }
@@ -116,40 +160,46 @@ void find_best(const Problem& p, NodeRow& r) {
   }
 }
 
-NodeRow node_row(std::size_t node, std::size_t line) {
-  const PartsLine& l = parts_lines[line];
-  const Technology t = load_technology({nodes[node], l.dram, "nvlink4", l.core});
-  const LinkPart network = load_link(l.network);
+/// Fills the rows of the lines from `line` on that differ in their network alone.
+void fill_rows(std::vector<NodeRow>& rows, std::size_t node, std::size_t line) {
+  const Technology t =
+      load_technology({nodes[node], parts_lines[line].dram, "nvlink4", parts_lines[line].core});
+  std::vector<LinkPart> networks;
+  for (std::size_t i = line; i < parts_lines.size() && same_device(i, line); ++i) {
+    networks.push_back(load_link(parts_lines[i].network));
+  }
+  Steps steps(t, networks);
   Budget budget;  // the area of H100
   budget.power = Watts(700);
   budget.links = usual_parts(t.node).links;
-  NodeRow r{.node = node,
-            .line = line,
-            .allocation = allocate(t, budget, objective_on(t, network)),
-            .estimate = {},
-            .limits = {},
-            .multiplies = {},
-            .best = {},
-            .with_best = {}};
-  const Problem p = problem_on(t, r.allocation.blueprint, network, models().front());
-  r.estimate = evaluate(p, small_strategy());
-  r.limits = limits_of_training(p, small_strategy(), 8);
-  r.multiplies = limits_of_multiplies(p, small_strategy());
-  find_best(p, r);
-  return r;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    NodeRow& r = rows[(line + i) * nodes.size() + node];
+    r.node = node;
+    r.line = line + i;
+    // Waves of tiles leave about a per cent of noise in the mean over core counts; within it a node
+    // would ask for more stacks than the next.
+    r.allocation = allocate(t, budget, objective_on(steps, i), {.as_good = 0.01});
+    const Problem p = problem_on(t, r.allocation.blueprint, networks[i], models().front());
+    r.estimate = evaluate(p, small_strategy());
+    r.limits = limits_of_training(p, small_strategy(), 8);
+    r.multiplies = limits_of_multiplies(p, small_strategy());
+    find_best(p, r);
+  }
 }
 
 /// Line by line, node by node; each is a search of its own, so the cores share them.
 std::vector<NodeRow> compute_all() {
   std::vector<NodeRow> rows(parts_lines.size() * nodes.size());
-  const std::size_t stride = std::max(1U, std::thread::hardware_concurrency());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < rows.size(); i = next++) {
+      const std::size_t line = i / nodes.size();
+      if (line == 0 || !same_device(line, line - 1)) fill_rows(rows, i % nodes.size(), line);
+    }
+  };
   std::vector<std::future<void>> workers;
-  for (std::size_t first = 0; first < stride; ++first) {
-    workers.push_back(std::async(std::launch::async, [&rows, first, stride] {
-      for (std::size_t i = first; i < rows.size(); i += stride) {
-        rows[i] = node_row(i % nodes.size(), i / nodes.size());
-      }
-    }));
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+    workers.push_back(std::async(std::launch::async, work));
   }
   for (std::future<void>& w : workers) w.get();
   return rows;

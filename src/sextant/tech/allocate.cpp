@@ -83,7 +83,7 @@ class Search {
     if (!std::isfinite(best)) return best;
     int index = start * 100000;
     bool far = true;  // once: worse points a long way off, which may lie above a deeper pit
-    for (const double reach : {1.0, 0.5, 0.25, 0.12}) {
+    for (const double reach : {1.0, 0.4, 0.15}) {
       for (bool better = true; better;) {
         better = false;
         for (Choice c : best_around(at, index, reach, std::exchange(far, false))) {
@@ -104,7 +104,7 @@ class Search {
     for (bool better = true; better;) {
       better = false;
       const Choice from = at;
-      for (const double step : {1.0, 0.4, 0.15, 0.06, 0.03, 0.015}) {
+      for (const double step : {1.0, 0.4, 0.15, 0.05, 0.02}) {
         for (const Choice& c : neighbours(from, step)) {
           const double v = value(c);
           if (!(v < best * (1 - 1e-6))) continue;
@@ -122,7 +122,7 @@ class Search {
   int evaluations() const { return static_cast<int>(known_.size()); }
 
  private:
-  static constexpr int samples = 60;
+  static constexpr int samples = 36;
   static constexpr std::size_t middle = 2;
 
   /// The best of some points of the box of `reach` for every octave of cache; none that cannot run,
@@ -272,18 +272,18 @@ Allocation allocate(const Technology& technology, const Budget& limits, const Ob
       best = c;
     }
   }
+  for (const double v : values) {
+    out.spread = std::max(out.spread, v / out.value - 1);
+    if (v <= out.value * (1 + same_answer)) ++out.agreeing;
+  }
   if (std::isfinite(out.value)) {
-    best = search.modest(best, out.value * (1 + same_answer));
+    best = search.modest(best, out.value * (1 + space.as_good));
     out.value = search.value(best);
   }
   out.budget = search.budget_of(best);
   out.blueprint = generate(technology, out.budget);
   out.evaluations = search.evaluations();
   out.starts = static_cast<int>(values.size());
-  for (const double v : values) {
-    out.spread = std::max(out.spread, v / out.value - 1);
-    if (v <= out.value * (1 + same_answer)) ++out.agreeing;
-  }
   return out;
 }
 

@@ -31,6 +31,7 @@ struct AllocationSpace {
   bool links = true;
   bool clock = false;  ///< pays only where energy counts
   int least_links = 2;
+  double as_good = 0.005;  ///< how much worse a device with fewer stacks may be to be chosen
 };
 
 struct Allocation {

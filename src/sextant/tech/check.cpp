@@ -95,7 +95,6 @@ Watts coolable(const Plan& p) {
 void check_power(const Plan& p, std::vector<Diagnostic>& problems) {
   const Watts limit = p.b.power;
   if (limit.value <= 0) return;
-  const double headroom = p.t.core.headroom;
   const Load16 l = load_of(p, sold_cores(p, cores_of(p)));
   const Hertz slowest = least_clock * l.design;
   const Watts idle = idle_of(p, slowest).sum();
@@ -103,10 +102,13 @@ void check_power(const Plan& p, std::vector<Diagnostic>& problems) {
     add(problems, "power",
         "a limit of " + format(limit) + " is " + format(idle - limit) +
             " below what it draws idle, " + format(idle));
-  } else if (const Watts least = demand(p, l, slowest, slowest); least > headroom * limit) {
+    return;
+  }
+  const Watts borne = sold_draw(p, l, limit);
+  if (const Watts least = demand(p, l, slowest, slowest); least > borne) {
     add(problems, "power",
         "all cores at " + format(slowest) + ", the slowest that saves energy, ask for " +
-            format(least) + ": " + format(least - headroom * limit) + " more than a board of " +
+            format(least) + ": " + format(least - borne) + " more than a board of " +
             format(limit) + " can bear",
         "raise the limit, or make the die smaller");
   }

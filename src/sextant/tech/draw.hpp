@@ -37,6 +37,12 @@ Watts matrix_at(const Plan& plan, const Load16& load, Hertz rated);
 Watts traffic_at(const Plan& plan, const Load16& load, Hertz rated);
 Watts demand(const Plan& plan, const Load16& load, Hertz idle_clock, Hertz rated);
 
+/// The limit with which the design clock is sold: as far below what a full load asks for as that
+/// of the core's own GPU.
+Watts natural_limit(const Plan& plan, const Load16& load);
+/// What a full load at the rated clock may ask for on a board of this limit.
+Watts sold_draw(const Plan& plan, const Load16& load, Watts limit);
+
 /// The highest clock not above `most` at which demand is no more than `allowed`.
 Hertz clock_within(const Plan& plan, const Load16& load, Watts allowed, Hertz most,
                    bool idle_follows);

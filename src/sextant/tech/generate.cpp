@@ -54,15 +54,10 @@ void fill_device(const Plan& p, const Load16& l, Hertz rated, Blueprint& out) {
              .idle = idle_of(p, rated).sum(),
              .matrix_fp16 = energy_at(l, rated),
              .memory = l.memory_energy};
-  // Transistors as dense as A100's, by the area that each block would take at N7.
-  const double scale = core_scale(t.node);
-  const SquareMeters at_n7 = (out.area[AreaUse::cores] + out.area[AreaUse::crossbar]) / scale +
-                             t.node.sram * out.area[AreaUse::l2] + p.places * t.memory.phy +
-                             p.b.links * t.link.phy;
   d.die = {
       .process = t.node.process + (p.b.dies > 1 ? ", " + std::to_string(p.b.dies) + " dies" : ""),
       .area = p.whole,
-      .transistors = 65.6e6 * at_n7.value / mm2};
+      .transistors = p.transistors + p.transistors_below};
   d.mechanism.asynchronous = t.core.asynchronous;
   d.mechanism.memory_efficiency = t.memory.efficiency;
 }
@@ -85,7 +80,7 @@ void fill_power(const Plan& p, const Load16& l, Hertz rated, Blueprint& out) {
 
 /// The limit that was given, or what both a large multiply and a stream at full rate need.
 void set_limit(const Plan& p, const Load16& l, Blueprint& out) {
-  out.natural_power = demand(p, l, l.design, l.design) / p.t.core.headroom;
+  out.natural_power = natural_limit(p, l);
   Watts& limit = out.device.power.limit;
   limit = p.b.power.value > 0 ? p.b.power : out.natural_power;
   fill_device(p, l, l.design, out);
@@ -114,7 +109,7 @@ Blueprint build(const Plan& p) {
   out.design_clock = l.design;
   set_limit(p, l, out);
   const Hertz most = p.b.clock.value > 0 ? min(p.b.clock, l.design) : l.design;
-  const Watts sold = p.t.core.headroom * (1 + 1e-9) * out.device.power.limit;
+  const Watts sold = (1 + 1e-9) * sold_draw(p, l, out.device.power.limit);
   const Hertz rated = clock_within(p, l, sold, most, true);
   out.binds = rated < most ? Binding::power : most < l.design ? Binding::chosen : Binding::node;
   out.asked = demand(p, l, rated, rated);

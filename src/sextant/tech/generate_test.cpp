@@ -221,6 +221,49 @@ TEST(Generate, MoreAreaNeverFewerCoresMorePowerNeverSlower) {
   }
 }
 
+// Idle watts are of transistors, whatever area they stand on, but for cores that are given up;
+// those that nobody counted are as dense as A100's.
+TEST(Generate, TransistorsIdle) {
+  Technology t = technology({.memory = "hbm3e"});
+  const Blueprint d = generate(t, {.stacks = 6});
+  EXPECT_NEAR(d.device.power.idle.value, 125, 8);  // measured on H200
+  const double all = d.device.die.transistors;
+  EXPECT_NEAR(all, 80e9, 3e9);
+  const double standing = d.device.power.idle.value - d.power[PowerUse::die].value;
+  t.core.transistors /= 2;
+  const Blueprint half = generate(t, {.stacks = 6});
+  EXPECT_NEAR(all - half.device.die.transistors, d.cores_on_die * t.core.transistors, 1);
+  const double awake = all - 2 * t.core.transistors * (d.cores_on_die - d.device.cores);
+  EXPECT_NEAR(half.device.power.idle.value - standing,
+              d.power[PowerUse::die].value * (1 - d.device.cores * t.core.transistors / awake),
+              1e-9);
+  t = technology({"n7", "hbm2e", "nvlink3", "ampere"});
+  const double counted = generate(t, {}).device.die.transistors;
+  t.core.transistors = 0;
+  EXPECT_NEAR(generate(t, {}).device.die.transistors / counted, 1, 0.15);
+}
+
+// A byte's way to the cores is as long as the dies that it crosses.
+TEST(Generate, SmallerDiesHaveShorterWays) {
+  const Technology t = technology({});
+  const auto way = [&](double area) {
+    const Blueprint d = generate(t, {.area = SquareMeters(area), .stacks = 2, .links = 4});
+    return d.device.power.memory.value - t.memory.energy.value;
+  };
+  EXPECT_NEAR(way(814e-6), 71e-12, 1e-15);
+  EXPECT_NEAR(way(814e-6 / 4) / way(814e-6), 0.5, 1e-9);
+}
+
+// Half of a limit is half taken out of the clock: H100 PCIe has 1.62 GHz of 1.83.
+TEST(Generate, ALowerLimitIsExceededFurther) {
+  const Technology t = technology({});
+  const Blueprint free = generate(t, {});
+  const Blueprint limited = generate(t, {.power = 0.5 * free.natural_power});
+  EXPECT_NEAR(limited.device.clock / free.device.clock, 0.82, 0.03);
+  EXPECT_NEAR(limited.asked / limited.device.power.limit, t.core.headroom * std::sqrt(2), 0.001);
+  EXPECT_LT(limited.sustained_clock, limited.device.clock);
+}
+
 TEST(Generate, ALaterNodeHoldsMoreCoresAndTakesLessEnergy) {
   double cores = 0;
   double energy = 1;

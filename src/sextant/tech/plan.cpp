@@ -21,6 +21,8 @@ constexpr SquareMeters side_cache_per_mebibyte{1.5 * mm2};
 // A die of nothing but cache under or on others: 64 MiB in 41 mm2 of N7 (AMD 3D V-Cache, ISSCC
 // 2022).
 constexpr SquareMeters stacked_per_mebibyte{0.64 * mm2};
+// Six a bit, and one for tags, error correction and decoders; assumed.
+constexpr double transistors_per_byte = 8 * 7;
 // A100 and H100 spend 14.5 % of their die on the last-level cache.
 constexpr double usual_l2_share = 0.145;
 // PCIe and the like, which do not shrink; copy engines, decoders, control, which do. A100: 40 mm2.
@@ -31,7 +33,9 @@ constexpr double usable_outline = 0.75;
 // Dies that touch lose a part of the sides where memory stands: two have 8 stacks, not 12.
 constexpr double sides_left_by_bridges = 0.65;
 
-/// A share of a die's own area is control that every die needs.
+// Of a small die on others, for schedulers and test.
+constexpr double control = 0.1;
+
 bool carries_io(const Chiplet& c) { return c.role == DieRole::base || c.role == DieRole::io; }
 
 struct Carrier {
@@ -94,6 +98,22 @@ CachePlace cache_of(const Plan& p) {
   return {&t.node, l2_per_mebibyte / t.node.sram, usual_l2_share * p.compute, true, t.core.l2_kept};
 }
 
+/// Of all but the cores: bits of the cache, the others by the area that they would take at N7.
+void add_transistors(Plan& p, const CachePlace& cache, int io_dies) {
+  const Technology& t = p.t;
+  const auto at_n7 = [](const auto& part) { return part.phy + part.controller; };
+  const SquareMeters io = p.places * at_n7(t.memory) + p.b.tier_parts * at_n7(t.tier) +
+                          p.b.links * at_n7(t.link) + p.bridges * at_n7(t.bridge) +
+                          io_dies * (fixed_rest + scaled_rest);
+  const bool apart = p.below.value > 0;
+  (cache.on_compute ? p.transistors : p.transistors_below) +=
+      transistors_per_byte * p.l2.value / cache.kept;
+  (apart ? p.transistors_below : p.transistors) += transistors_per_m2_at_n7 * io.value;
+  const SquareMeters own = p.bonds * at_n7(t.bond) +
+                           (apart ? control / core_scale(t.node) * p.compute : SquareMeters(0));
+  p.transistors += transistors_per_m2_at_n7 * own.value;
+}
+
 void add_areas(Plan& p, const Carrier& io) {
   const Technology& t = p.t;
   const LogicNode& n = *io.node;
@@ -117,13 +137,13 @@ void add_areas(Plan& p, const Carrier& io) {
   const auto rest = [](const LogicNode& node) {
     return fixed_rest / node.analog + scaled_rest * core_scale(node);
   };
-  const double control = 0.1;  // of a small die, for schedulers and test
   const SquareMeters own = apart ? control * p.compute : p.b.dies * rest(t.node);
   p.area[AreaUse::rest] = own + (apart ? io.dies * rest(n) : SquareMeters(0));
   p.on_compute[AreaUse::rest] = own;
   p.on_compute[AreaUse::bridges] =
       apart ? p.bonds * joined(t.bond, t.node) : p.area[AreaUse::bridges];
   if (cache.on_compute) p.on_compute[AreaUse::l2] = p.area[AreaUse::l2];
+  add_transistors(p, cache, io.dies);
   if (apart) return;
   p.on_compute[AreaUse::memory] = p.area[AreaUse::memory];
   p.on_compute[AreaUse::links] = p.area[AreaUse::links];
@@ -158,9 +178,15 @@ Plan plan_of(const Technology& t, const Budget& b) {
   p.stacks = b.stacks > 0 ? b.stacks : usual_stacks(p, others);
   p.places = p.stacks + b.spare_stacks;
   p.edge_used = p.places * t.memory.edge + others;
+  p.way = Meters(std::sqrt(io.die.value) + (p.below.value > 0 ? std::sqrt(b.area.value) : 0));
   add_areas(p, io);
   p.core = t.core.area * core_scale(t.node);
   p.crossbar = t.core.crossbar * core_scale(t.node);
+  const double dense = transistors_per_m2_at_n7 * (t.core.area + t.core.crossbar).value;
+  const double one = t.core.transistors > 0 ? t.core.transistors : dense;
+  const int cores = cores_of(p);
+  p.awake = p.transistors + sold_cores(p, cores) * one;
+  p.transistors += cores * one;
   return p;
 }
 

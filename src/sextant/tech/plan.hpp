@@ -15,6 +15,8 @@ inline constexpr double mm2 = 1e-6;
 
 /// Area of a core, or of other logic with the usual SRAM in it, over that at N7.
 double core_scale(const LogicNode& node);
+/// Of blocks that are not cores: A100's 54.2 billion on 826 mm2.
+inline constexpr double transistors_per_m2_at_n7 = 65.6e6 / mm2;
 
 struct Plan {
   const Technology& t;
@@ -34,6 +36,10 @@ struct Plan {
   Table<SquareMeters, AreaUse> on_compute;  ///< of that, on the dies with cores
   SquareMeters core;                        ///< one
   SquareMeters crossbar;                    ///< one core's share
+  double transistors = 0;                   ///< of the dies with cores
+  double awake = 0;                         ///< of those: cores given up are cut off from power
+  double transistors_below = 0;             ///< of the others
+  Meters way;  ///< from memory to a core: across the dies with PHYs and, above them, with cores
   Meters edge_used;
   Meters edge_usable;
 };
