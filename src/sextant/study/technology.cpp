@@ -161,7 +161,8 @@ void find_best(const Problem& p, NodeRow& r) {
 }
 
 /// Fills the rows of the lines from `line` on that differ in their network alone.
-void fill_rows(std::vector<NodeRow>& rows, std::size_t node, std::size_t line) {
+void fill_rows(std::vector<NodeRow>& rows, std::size_t node, std::size_t line,
+               int least_stacks = 1) {
   const Technology t =
       load_technology({nodes[node], parts_lines[line].dram, "nvlink4", parts_lines[line].core});
   std::vector<LinkPart> networks;
@@ -178,12 +179,27 @@ void fill_rows(std::vector<NodeRow>& rows, std::size_t node, std::size_t line) {
     r.line = line + i;
     // Waves of tiles leave about a per cent of noise in the mean over core counts; within it a node
     // would ask for more stacks than the next.
-    r.allocation = allocate(t, budget, objective_on(steps, i), {.as_good = 0.01});
+    r.allocation = allocate(t, budget, objective_on(steps, i),
+                            {.as_good = 0.01, .least_stacks = least_stacks});
     const Problem p = problem_on(t, r.allocation.blueprint, networks[i], models().front());
     r.estimate = evaluate(p, small_strategy());
     r.limits = limits_of_training(p, small_strategy(), 8);
     r.multiplies = limits_of_multiplies(p, small_strategy());
     find_best(p, r);
+  }
+}
+
+/// A node keeps the memory of the one before it, where that is as good.
+void keep_memory(std::vector<NodeRow>& rows) {
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const NodeRow& before = rows[i - 1];
+    if (rows[i].node == 0 || (rows[i].line > 0 && same_device(rows[i].line, rows[i].line - 1))) {
+      continue;
+    }
+    const int stacks = before.allocation.blueprint.stacks;
+    if (rows[i].allocation.blueprint.stacks < stacks) {
+      fill_rows(rows, rows[i].node, rows[i].line, stacks);
+    }
   }
 }
 
@@ -202,6 +218,7 @@ std::vector<NodeRow> compute_all() {
     workers.push_back(std::async(std::launch::async, work));
   }
   for (std::future<void>& w : workers) w.get();
+  keep_memory(rows);
   return rows;
 }
 

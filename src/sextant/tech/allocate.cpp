@@ -67,8 +67,11 @@ class Search {
   /// good, and cheaper. By its pits alone the objective would ask for six on one node and for five
   /// on the next.
   Choice modest(Choice best, double most) const {
+    const auto rank = [&](const Choice& c) {
+      return std::tuple(std::max(0, space_.least_stacks - c.stacks), c.stacks, known_.at(c));
+    };
     for (const auto& [c, v] : known_) {
-      if (v <= most && std::tuple(c.stacks, v) < std::tuple(best.stacks, known_.at(best))) best = c;
+      if (v <= most && rank(c) < rank(best)) best = c;
     }
     return best;
   }

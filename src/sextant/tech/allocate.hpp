@@ -32,6 +32,7 @@ struct AllocationSpace {
   bool clock = false;  ///< pays only where energy counts
   int least_links = 2;
   double as_good = 0.005;  ///< how much worse a device with fewer stacks may be to be chosen
+  int least_stacks = 1;    ///< of such devices; fewer where none with as many is as good
 };
 
 struct Allocation {
