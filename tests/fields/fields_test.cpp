@@ -196,6 +196,10 @@ std::vector<Probe> probes() {
         {.dp = 16, .zero = 2, .offload = true});
   train(world_of("h200-single", "pytorch", "gpt2-large"), {.batch = 2, .seq = 512},
         {.recompute = Recompute::full});
+  World dropping = world_of("h200-single", "pytorch", "gpt2-large");
+  dropping.runtime.dropout = true;
+  train(dropping, {.batch = 2, .seq = 1024}, {});
+  all.back().roots.push_back("kernel");
   train(world_of("dgx-h200", "megatron-core", "qwen3-next-80b-a3b"), work, {.dp = 8, .ep = 8});
   train(world_of("dgx-h200", "megatron-core", "gemma4-2b"), work, {.tp = 2});
   train(world_of("dgx-h200", "megatron-core", "gpt-oss-20b"), work, {.dp = 8, .ep = 8});

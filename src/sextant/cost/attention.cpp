@@ -27,6 +27,7 @@ struct PromptWork {
   double whole_flops;  // with what a mask leaves out, as studies count it
   double bytes;
   bool causal;
+  double dropout;  // vector operations a score
   Precision type;  // the matrix units run in
 };
 
@@ -37,6 +38,8 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
   const double hz = clock.value;
   const double issue = w.flops_a_score / (chip.per_clock[w.type].value * k.efficiency);
   const double special = k.softmax / chip.special_per_clock;
+  // Random numbers are made between the products: nothing hides them (H200, both libraries).
+  const double random = 2 * w.dropout / chip.vector_per_clock.value;
   // Fewer blocks than cores: the longest decides. More: work spreads, but with a causal mask blocks
   // differ in length and the longest may start last (list scheduling: sum/cores + longest).
   double lane = w.longest;
@@ -47,13 +50,13 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
   const double memory = k.traffic * w.bytes / chip.bandwidth.value;
   KernelCost c;
   c.busy[Bound::compute] = Seconds(lane * issue / hz);
-  c.busy[Bound::special] = Seconds(lane * special / hz);
+  c.busy[Bound::special] = Seconds(lane * (special + random) / hz);
   c.busy[Bound::latency] = Seconds(rounds * k.tile_cycles / hz);
   c.busy[Bound::dram] = Seconds(memory);
   c.busy[Bound::launch] = k.start;
   // Warps take turns: while some exponentiate, others multiply.
   const double score = smooth_max(issue, special);
-  c.time = Seconds((lane * score + rounds * k.tile_cycles) / hz + memory) + k.start;
+  c.time = Seconds((lane * (score + random) + rounds * k.tile_cycles) / hz + memory) + k.start;
   c.flops = Flops(w.useful_flops);
   c.dram = Bytes(w.bytes);
   c.l2 = Bytes(w.bytes);
@@ -154,6 +157,7 @@ PromptWork prompt_work(const Chip& chip, const AttentionShape& s, bool backward)
               (s.heads > s.kv_heads ? q * 2 * products : 0);
   }
   w.causal = s.causal;
+  w.dropout = s.dropout;
   w.type = narrow(s.cache_type) ? Precision::fp8 : s.type;
   return w;
 }

@@ -22,6 +22,7 @@ struct AttentionShape {
   Precision type = Precision::bf16;  ///< of queries and results
   Precision cache_type = Precision::bf16;
   double cache_hit = 0;  ///< share of the cache that is in L2 when a decode starts
+  double dropout = 0;    ///< vector operations a score, where some are dropped
 };
 
 /// Many queries at a time. `backward` counts five products instead of two.

@@ -307,5 +307,40 @@ TEST(AttentionMixed, ATokenBesideAPromptCostsABlock) {
   EXPECT_GT(at(64), 3 * at(8));
 }
 
+// One H200, PyTorch 2.11, is_causal, dropout_p 0.1: how much longer than without.
+TEST(DroppedScores, TakeAsLongAsMeasured) {
+  struct Row {
+    const char* library;
+    double batch, heads, tokens, dim;
+    double ahead, back;
+  };
+  constexpr std::array<Row, 6> rows = {{{"pytorch", 4, 16, 4096, 128, 209e-6, 309e-6},
+                                        {"pytorch", 2, 16, 8192, 128, 412e-6, 521e-6},
+                                        {"pytorch", 8, 16, 2048, 128, 104e-6, 182e-6},
+                                        {"cudnn", 4, 16, 4096, 128, 527e-6, 325e-6},
+                                        {"cudnn", 2, 16, 8192, 128, 1055e-6, 704e-6},
+                                        {"cudnn", 4, 32, 4096, 64, 968e-6, 621e-6}}};
+  const Chip chip = lower(load_device("h200-sxm"));
+  for (const Row& r : rows) {
+    SCOPED_TRACE(r.library);
+    const Kernels kernels = load_kernels(r.library);
+    AttentionShape s{.batch = r.batch,
+                     .heads = r.heads,
+                     .kv_heads = r.heads,
+                     .head_dim = r.dim,
+                     .value_dim = r.dim,
+                     .queries = r.tokens,
+                     .context = r.tokens};
+    const auto more = [&](const PrefillKernel& k, bool backward, double dropout) {
+      s.dropout = dropout;
+      const Seconds with = attention_prefill(chip, k, s, backward, chip.clock).time;
+      s.dropout = 0;
+      return (with - attention_prefill(chip, k, s, backward, chip.clock).time).value;
+    };
+    EXPECT_NEAR(more(kernels.prefill, false, kernels.dropout.forward) / r.ahead, 1, 0.25);
+    EXPECT_NEAR(more(kernels.backward, true, kernels.dropout.backward) / r.back, 1, 0.25);
+  }
+}
+
 }  // namespace
 }  // namespace sextant

@@ -70,6 +70,8 @@ KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, c
   a.causal = x.sequence == 0 && x.image == 0;
   if (x.top > 0 && x.top < s.context) a.window = x.top;  // as many tokens, wherever they are
   a.type = s.type;
+  const DropoutKernel& drop = kernels.dropout;
+  if (s.dropout) a.dropout = s.pass == MixerPass::backward ? drop.backward : drop.forward;
   switch (s.pass) {
     case MixerPass::backward:
       return attention_prefill(chip, kernels.backward, a, true, clock);

@@ -25,6 +25,7 @@ struct MixerShape {
   Precision type = Precision::bf16;  ///< of queries and results
   double patches = 0;                ///< of a tower: all that pass it
   double images = 0;                 ///< that a sequence looks at
+  bool dropout = false;              ///< some of the scores are dropped
 };
 
 /// What attention runs in: 16 bits, unless everything is wider.

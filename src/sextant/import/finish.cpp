@@ -28,6 +28,7 @@ class Finisher {
       recompute();
       recompute_modules();
       sharding();
+      gradients();
       adapters();
     } else {
       engine_ranks();
@@ -139,6 +140,14 @@ class Finisher {
                                                  number(degree("pp")) + " stages");
     }
     if (stage / *each > 1) f_.otherwise("interleave", number(stage / *each));
+  }
+
+  /// One type for what is kept and what is summed.
+  void gradients() {
+    const std::string type = f_.text("_gradients");
+    if (type.empty()) return;
+    f_.otherwise("runtime.gradients", type);
+    f_.otherwise("runtime.reduction", type);
   }
 
   void recompute() {

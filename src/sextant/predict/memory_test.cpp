@@ -180,7 +180,8 @@ TEST(Memory, NanotronBytesAParameter) {
 
 // ZeRO (arXiv 1910.02054, Figure 1) with fp32 gradients.
 TEST(Memory, ZeroSharesStates) {
-  const Problem p = problem_of("megatron-core", "llama2-7b", {64, 2048});
+  Problem p = problem_of("megatron-core", "llama2-7b", {64, 2048});
+  p.runtime.gradients = Precision::fp32;
   const double n = p.parameters.total();
   const auto bytes = [&](int zero) {
     const auto parts = stage_memory(p, {.dp = 64, .zero = zero}, 0).parts;

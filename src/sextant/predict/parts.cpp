@@ -196,6 +196,7 @@ class Composer {
     shape.type = attention_type(s_.precision);
     shape.patches = rows(op);
     shape.images = p_.work.images;
+    shape.dropout = p_.runtime.dropout;
     KernelCost c = mixer(p_.chip, p_.kernels, op, shape, clock_);
     // A ring over cp ranks in zigzag order: each holds its share of every query's work. Images are
     // dealt out whole.

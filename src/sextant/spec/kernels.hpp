@@ -34,6 +34,17 @@ void describe(V& v, PrefillKernel& k) {
     {.help = "causal: share of the longest block that ends alone", .max = 4});
 }
 
+/// Vector operations of one score where attention drops some: a random number, and what it decides.
+struct DropoutKernel {
+  double forward = 12;
+  double backward = 16;
+};
+template <class V>
+void describe(V& v, DropoutKernel& k) {
+  v("forward", k.forward, {.help = "vector operations a score", .max = 1e4});
+  v("backward", k.backward, {.help = "the same of its gradient", .max = 1e4});
+}
+
 /// Attention of single tokens over a cache, split over the cache where that fills the device.
 struct DecodeKernel {
   Seconds start{5e-6};             ///< launches of the module
@@ -186,6 +197,7 @@ struct Kernels {
   DecodeKernel decode_single_8bit;
   int group_min = 1;     ///< smallest group of queries `decode` takes
   int group_max = 1024;  ///< and the largest
+  DropoutKernel dropout;
   PrefillKernel latent_prefill;
   PrefillKernel latent_prefill_8bit;
   DecodeKernel latent_decode;
@@ -216,6 +228,7 @@ void describe(V& v, Kernels& k) {
   v("decode_single_8bit", k.decode_single_8bit, {.help = "the same with an 8-bit cache"});
   v("group_min", k.group_min, {.help = "smallest group that decode takes", .min = 1, .max = 1e6});
   v("group_max", k.group_max, {.help = "largest group that decode takes", .min = 1, .max = 1e6});
+  v("dropout", k.dropout, {.help = "scores that attention drops, in training"});
   v("latent_prefill", k.latent_prefill, {.help = "latent attention over a prompt"});
   v("latent_prefill_8bit", k.latent_prefill_8bit, {.help = "the same with an 8-bit cache"});
   v("latent_decode", k.latent_decode, {.help = "latent attention of single tokens"});

@@ -157,14 +157,29 @@ void describe(V& v, HeldRequests& h) {
   v("held", h.held, {.help = "requests that a rank holds", .required = true, .min = 1, .max = 1e9});
 }
 
+/// A cell of a source's rows that its recipes contradict.
+struct Correction {
+  std::string column;
+  std::string said;
+  std::string meant;
+};
+template <class V>
+void describe(V& v, Correction& c) {
+  v("column", c.column, {.help = "of the case file", .required = true});
+  v("said", c.said, {.help = "by its rows", .required = true});
+  v("meant", c.meant, {.help = "by the recipes", .required = true});
+}
+
 /// The habits of one source.
 struct Measurement {
   std::string name;
   std::string notes;
-  std::vector<std::string> source;  ///< all of these stand in a case's `source`
-  std::string kind;                 ///< of cases; empty: any
-  std::string library;              ///< of kernels, where rows do not say it; empty: as usual
-  std::vector<std::string> unsaid;  ///< what rows leave out and its recipes say: "recompute=full"
+  std::vector<std::string> source;    ///< all of these stand in a case's `source`
+  std::string kind;                   ///< of cases; empty: any
+  std::string library;                ///< of kernels, where rows do not say it; empty: as usual
+  std::vector<std::string> unsaid;    ///< what rows leave out and its recipes say: "recompute=full"
+  std::vector<Correction> corrected;  ///< what rows say and its recipes do otherwise
+  std::vector<std::string> set;  ///< of runtimes that train, by its recipes: "runtime.dropout=true"
   Protocol protocol;
   std::vector<MeasuredSystem> systems;
   std::vector<Adapters> networks;       ///< of rows between nodes
@@ -181,6 +196,8 @@ void describe(V& v, Measurement& m) {
   v("library", m.library, {.help = "kernels of experts, where rows do not say; empty: trtllm"});
   v("unsaid", m.unsaid,
     {.help = "columns that rows leave out, as the recipes set them: recompute=full"});
+  v("corrected", m.corrected, {.help = "cells that the recipes contradict"});
+  v("set", m.set, {.help = "fields of runtimes that train, as --set writes them"});
   v("protocol", m.protocol, {.help = "how they were taken"});
   v("systems", m.systems, {.help = "what was measured under another's name"});
   v("networks", m.networks, {.help = "adapters that the preset of a system does not have"});

@@ -185,12 +185,15 @@ void read_collective(RowReader& row, Case& c) {
 
 void read_step(RowReader& row, Case& c) {
   c.system = row.text("system");
-  const TrainCase t = read_train(row, c.unsupported);
+  TrainCase t = read_train(row, c.unsupported);
+  for (const std::string& text : measurement_of(c.kind, row.text("source")).set) {
+    t.settings.push_back(parse_setting(text));
+  }
   c.family = join({c.system, t.runtime, t.model, row.text("layers"), row.text("hidden")});
   if (c.unsupported.empty() && t.metric != TrainMetric::fits && c.measured <= 0) {
     row.problem("measured", "expected a positive number");
   }
-  c.kernel = t;
+  c.kernel = std::move(t);
 }
 
 void read_serving(RowReader& row, Case& c) {
@@ -270,7 +273,8 @@ std::vector<Case> read_cases(const CsvTable& table) {
   cases.reserve(table.rows());
   for (std::size_t i = 0; i < table.rows(); ++i) {
     RowReader row(table, i, problems);
-    row.assume(measurement_of(row.text("kind"), row.text("source")).unsaid);
+    const Measurement& habits = measurement_of(row.text("kind"), row.text("source"));
+    row.assume(habits.unsaid, habits.corrected);
     cases.push_back(read_case(row, group, table.file()));
     if (cases.back().unsupported.empty()) cases.back().unsupported = row.unknown();
   }

@@ -44,6 +44,7 @@ std::optional<Parts> find_parts(const PartNames& names, Catalogue& catalogue, st
   const Runtime* runtime = catalogue.runtime(names.runtime, reason);
   if (runtime == nullptr) return std::nullopt;
   parts.runtime = *runtime;
+  apply(names.settings, parts.runtime, "runtime");
   if (!attend_by(names.backend, parts.runtime)) {
     reason = "attention by '" + std::string(names.backend) + "' is not modelled";
     return std::nullopt;

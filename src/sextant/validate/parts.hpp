@@ -17,8 +17,9 @@ struct PartNames {
   const std::string& runtime;
   const std::string& model;
   const ModelColumns& columns;
-  int context = 0;                ///< that a model without a preset must hold
-  std::string_view backend = {};  ///< of attention; empty: as the runtime does
+  int context = 0;                     ///< that a model without a preset must hold
+  std::string_view backend = {};       ///< of attention; empty: as the runtime does
+  std::vector<Setting> settings = {};  ///< of the runtime, over its preset
 };
 
 struct Parts {

@@ -16,6 +16,7 @@
 #include "sextant/io/csv.hpp"
 #include "sextant/spec/describe.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/spec/measurement.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -26,10 +27,16 @@ class RowReader {
   RowReader(const CsvTable& table, std::size_t row, std::vector<Diagnostic>& problems)
       : table_(table), row_(row), cells_(table.row(row).cells), problems_(problems) {}
 
-  /// A cell; where it is empty, or the file has no such column, what was assumed of it.
+  /// A cell, as its source is known to mean it; where it is empty, or the file has no such column,
+  /// what was assumed of it.
   std::string text(std::string_view column) const {
-    const std::optional<std::size_t> c = table_.column(column);
-    if (c && !cells_[*c].empty()) return std::string(cells_[*c]);
+    const std::optional<std::size_t> at = table_.column(column);
+    if (at && !cells_[*at].empty()) {
+      for (const Correction& c : corrected_) {
+        if (c.column == column && c.said == cells_[*at]) return c.meant;
+      }
+      return std::string(cells_[*at]);
+    }
     for (const std::string& a : assumed_) {
       if (a.starts_with(column) && a.substr(column.size()).starts_with('=')) {
         return a.substr(column.size() + 1);
@@ -37,8 +44,11 @@ class RowReader {
     }
     return {};
   }
-  /// What the row's source is known for: "column=value".
-  void assume(std::span<const std::string> columns) { assumed_ = columns; }
+  /// What the row's source is known for: of empty cells, "column=value", and of others.
+  void assume(std::span<const std::string> unsaid, std::span<const Correction> corrected) {
+    assumed_ = unsaid;
+    corrected_ = corrected;
+  }
 
   double number(std::string_view column, double low, double high) {
     return number_or(column, std::optional<double>{}, low, high);
@@ -131,6 +141,7 @@ class RowReader {
   std::size_t row_;
   std::span<const std::string_view> cells_;
   std::span<const std::string> assumed_;
+  std::span<const Correction> corrected_;
   std::vector<Diagnostic>& problems_;
   std::string unknown_;
 };

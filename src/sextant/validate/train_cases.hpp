@@ -46,7 +46,8 @@ struct TrainCase {
   ModelColumns columns;
   Inputs inputs;
   TrainMetric metric = TrainMetric::step_seconds;
-  Bytes allocated;  ///< memory held between steps, where it was measured
+  Bytes allocated;                ///< memory held between steps, where it was measured
+  std::vector<Setting> settings;  ///< of the runtime, by the source's habits
 };
 
 /// Reads a row of kind train or memory; what it asks for that cannot be is put in `unsupported`.

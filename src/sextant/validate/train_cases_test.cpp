@@ -131,6 +131,26 @@ TEST(TrainCases, ASourceIsKnownForWhatItsRowsLeaveOut) {
   EXPECT_GT(step(row + recipe), 0.7 * random);
 }
 
+// Where recipes contradict the rows, they are right: who trains, how states are shared, dropout.
+TEST(TrainCases, ARecipeIsRightWhereItContradictsItsRows) {
+  const std::string row =
+      "a,train,dgx-h100,megatron-core,gpt3-175b,,,,,,,,,128,4,8,12,4,0,1,1,256,2048,,bf16,,"
+      "step_seconds,1,,NVIDIA/dgxc-benchmarking ";
+  const auto of = [&](const std::string& recipe) {
+    return std::get<TrainCase>(cases_of(row + recipe + "\n").at(0).kernel);
+  };
+  const auto step = [&](const std::string& recipe) {
+    return results_of(row + recipe + "\n").at(0).predicted;
+  };
+  const TrainCase plain = of("llama3.1/README_405b.md");
+  EXPECT_EQ(plain.runtime, "nemo");
+  EXPECT_EQ(plain.inputs.strategy.zero, 1);
+  EXPECT_THAT(plain.settings, testing::IsEmpty());
+  EXPECT_EQ(of("nemo_megatron/README_175b.md").settings.size(), 2U);
+  EXPECT_GT(step("nemo_megatron/README_175b.md"), 1.02 * step("llama3.1/README_405b.md"));
+  EXPECT_EQ(of("nemotron/README_340b.md").inputs.strategy.recompute, Recompute::selective);
+}
+
 TEST(TrainCases, FitsIsRightOrWrong) {
   const std::string giant = "96,12288,96,96,49152,,51200,,";
   const std::vector<CaseResult> r =

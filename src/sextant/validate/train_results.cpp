@@ -75,9 +75,9 @@ CaseResult allocated_result(const Case& c, const TrainCase& t, const TrainScenar
 
 std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, std::string& reason) {
   const auto& t = std::get<TrainCase>(c.kernel);
-  const auto parts =
-      find_parts({c.system, t.runtime, t.model, t.columns, t.inputs.training.seq, t.backend},
-                 catalogue, reason);
+  const auto parts = find_parts(
+      {c.system, t.runtime, t.model, t.columns, t.inputs.training.seq, t.backend, t.settings},
+      catalogue, reason);
   if (!parts) return std::nullopt;
   TrainScenario x;
   x.device = parts->system->device.name;
