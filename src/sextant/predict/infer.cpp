@@ -870,12 +870,16 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
 ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noexcept {
   const ServingEstimate e = serve_at_most(p, s, std::numeric_limits<double>::infinity(), tiered);
   // One more prompt joins a step with every request more than tokens are generated. Just beyond
-  // such an edge an engine does better with fewer at a time, and may be told so.
+  // such an edge, or with short answers, fewer at a time are better: an engine may be told so.
   const double edge = static_cast<double>(p.serving.output) * std::max(1, s.dp);
   if (p.serving.batching != Batching::closed_loop || !(e.active > edge)) return e;
-  const double fewer = std::floor((e.active - 1) / edge) * edge;
-  const ServingEstimate other = serve_at_most(p, s, fewer, tiered);
-  return other.verdict == e.verdict && other.latency < e.latency ? other : e;
+  const double edges = std::floor((e.active - 1) / edge);
+  ServingEstimate best = e;
+  for (double n = edges; n >= 1; n -= std::ceil(edges / 64)) {
+    const ServingEstimate other = serve_at_most(p, s, n * edge, tiered);
+    if (other.verdict == e.verdict && other.latency < best.latency) best = other;
+  }
+  return best;
 }
 
 }  // namespace
