@@ -45,6 +45,8 @@ for part in apt/apt.conf.d apt/sources.list.d apt/sources.list apt/auth.conf.d a
   cp -rL "/etc/$part" "$root/etc/$part"
 done
 [ ! -e ~/.npmrc ] || cp ~/.npmrc "$root/root/.npmrc"
+# Installing ca-certificates makes its bundle anew, from these as well.
+[ ! -d /usr/local/share/ca-certificates ] || cp -rL /usr/local/share/ca-certificates "$root/usr/local/share/"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/dev"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sextant/predict/step.hpp"
+
 namespace sextant {
 namespace {
 
@@ -40,7 +42,7 @@ PassFloor pass_floor(const Problem& p, const Strategy& strategy, bool beside,
   Silent silent{.memo = memo, .energy = false};
   compose(p, s, widths_of(p, s), p.chip.clock, silent, parts);
   PassFloor f;
-  const double cores = p.runtime.communication.cores;
+  const double cores = exchange_cores(p);
   const auto add = [&](const Part& part, double times) {
     f.forward += times * time_of(part.forward, beside, cores);
     f.backward += times * time_of(part.backward, beside, cores);

@@ -4,6 +4,7 @@
 // Internal to predict, and to searches.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "sextant/predict/block.hpp"
@@ -26,6 +27,13 @@ struct Stage {
 inline bool accumulates(const Problem& p, const Strategy& s) {
   const double gradient = gradient_bytes(p.runtime, s.precision);
   return gradient > activation_bytes(s.precision) || (microbatches_of(p, s) > 1 && s.zero < 3);
+}
+
+/// Share of a device that the exchange between experts takes from kernels beside it.
+inline double exchange_cores(const Problem& p) {
+  const ExpertExchangeKernels& k = p.collectives.experts;
+  const bool theirs = p.runtime.communication.expert_kernels && k.offered && k.cores > 0;
+  return theirs ? std::min(1.0, k.cores / p.chip.cores) : p.runtime.communication.cores;
 }
 
 /// One microbatch on all stages. Beside the axes of a block it depends on the stages, on how many

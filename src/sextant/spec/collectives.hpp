@@ -91,6 +91,7 @@ struct ExpertExchangeKernels {
   double network_share = 1;      ///< of the network's payload rate, of many tokens; a line's share
                                  ///< is the node's
   double overlap = 1;            ///< share of the shorter of the two that the longer one hides
+  double cores = 0;              ///< that they run on, beside other kernels; 0: the runtime's share
 };
 template <class V>
 void describe(V& v, ExpertExchangeKernels& k) {
@@ -103,6 +104,8 @@ void describe(V& v, ExpertExchangeKernels& k) {
     {.help = "of the network's payload rate, of many tokens", .min = 0.01, .max = 1});
   v("overlap", k.overlap,
     {.help = "share of the shorter of node and network that is hidden", .max = 1});
+  v("cores", k.cores,
+    {.help = "that they take from kernels beside them; 0: the runtime's share", .max = 1e6});
 }
 
 /// One library: presets/collectives.
