@@ -196,7 +196,7 @@ std::vector<Probe> probes() {
         {.dp = 16, .zero = 2, .offload = true});
   train(world_of("h200-single", "pytorch", "gpt2-large"), {.batch = 2, .seq = 512},
         {.recompute = Recompute::full});
-  train(world_of("h800-node", "megatron-core", "deepseek-v3"), {.batch = 1024, .seq = 4096},
+  train(world_of("gb200-nvl72", "megatron-core", "deepseek-v3"), {.batch = 1024, .seq = 4096},
         {.pp = 4,
          .dp = 64,
          .ep = 64,
