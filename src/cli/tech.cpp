@@ -108,13 +108,14 @@ std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
                                           const Common& common) {
   const std::vector<Setting> settings = technology_settings(common);
   const bool free = !o.pareto.empty() || !o.strategy.empty();
+  const auto rate = flags.choice<MemoryRate>("--memory-rate", o.memory_rate);
   std::vector<Technology> all;
   for (const std::string& node : free ? names_in(o.node) : std::vector{o.node}) {
     for (const std::string& dram : free ? names_in(o.dram) : std::vector{o.dram}) {
       Technology& t = all.emplace_back(
           load_technology({node, dram, o.link_gen, o.core}, settings, common.lookup));
       MemoryPart& memory = t.memory;
-      if (o.memory_rate == "standard" && memory.standard.value > 0) {
+      if (rate == MemoryRate::standard && memory.standard.value > 0) {
         memory.bandwidth = memory.standard;
         forget_range(memory.ranges, "bandwidth");  // a standard leaves no doubt
       }

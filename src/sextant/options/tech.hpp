@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 #include "sextant/options/option.hpp"
@@ -43,7 +44,10 @@ struct TechOptions {
   std::optional<int> gpus, tp, pp, batch, seq, input, output_tokens;
 };
 
-inline constexpr std::array<std::string_view, 2> memory_rates = {"device", "standard"};
+enum class MemoryRate : std::uint8_t { device, standard };
+constexpr auto names_of(MemoryRate) {
+  return std::array<std::string_view, 2>{"device", "standard"};
+}
 inline constexpr std::array<std::string_view, 5> pareto_respects = {"time", "cost", "power",
                                                                     "energy", "area"};
 inline constexpr std::array<std::string_view, 1> split_strategies = {"best"};
@@ -73,7 +77,7 @@ void describe(V& v, TechOptions& o) {
      .placeholder = "PART"});
   v("memory_rate", o.memory_rate,
     {.help = "rate of memory: as devices run it, or as its standard rates it",
-     .choices = memory_rates});
+     .choices = choices_of<MemoryRate>()});
   v("kept", o.kept,
     {.help = "share of the cores that is sold; without, as the core's GPU", .min = 0.1, .max = 1});
   v("chiplet", o.chiplet,
