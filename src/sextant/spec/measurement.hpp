@@ -25,9 +25,10 @@ enum class Operands : std::uint8_t {
   repeated,  ///< one of the two holds the same row over and over: every token is alike
   constant,
   zeros,
+  leftover,  ///< random as far as memory was used before, and zeros in what is new
 };
 constexpr auto names_of(Operands) {
-  return std::array<std::string_view, 4>{"random", "repeated", "constant", "zeros"};
+  return std::array<std::string_view, 5>{"random", "repeated", "constant", "zeros", "leftover"};
 }
 
 /// How tokens find their experts.
@@ -49,6 +50,7 @@ struct Protocol {
   double runs = 20;   ///< back to back, so the power controller sees that much load
   Seconds busy;       ///< or that long, however short a run is; 0: the runs count
   Operands data = Operands::random;
+  Bytes recycled;  ///< of leftover weights, what was used before
   Chosen chosen = Chosen::trained;
   Statistic statistic = Statistic::mean;  ///< the median token is one that no prompt delays
   Seconds host_backward;      ///< host time of a backward pass that was not captured in a graph
@@ -66,6 +68,7 @@ void describe(V& v, Protocol& p) {
   v("runs", p.runs, {.help = "back to back", .min = 1, .max = 1e9});
   v("busy", p.busy, {.help = "or that long, however short a run is", .max = 1e6});
   v("data", p.data, {.help = "what the operands hold"});
+  v("recycled", p.recycled, {.help = "of leftover weights, what was used before"});
   v("chosen", p.chosen, {.help = "how tokens find their experts"});
   v("statistic", p.statistic, {.help = "of several runs, or of a run's tokens"});
   v("host_backward", p.host_backward,
@@ -176,6 +179,7 @@ struct Measurement {
   std::string notes;
   std::vector<std::string> source;    ///< all of these stand in a case's `source`
   std::string kind;                   ///< of cases; empty: any
+  std::string dtype;                  ///< of kernels; empty: any
   std::string library;                ///< of kernels, where rows do not say it; empty: as usual
   std::vector<std::string> unsaid;    ///< what rows leave out and its recipes say: "recompute=full"
   std::vector<Correction> corrected;  ///< what rows say and its recipes do otherwise
@@ -193,6 +197,7 @@ void describe(V& v, Measurement& m) {
   v("source", m.source,
     {.help = "texts that a case's source holds, all of them", .required = true});
   v("kind", m.kind, {.help = "of cases; empty: any"});
+  v("dtype", m.dtype, {.help = "of kernels; empty: any"});
   v("library", m.library, {.help = "kernels of experts, where rows do not say; empty: trtllm"});
   v("unsaid", m.unsaid,
     {.help = "columns that rows leave out, as the recipes set them: recompute=full"});

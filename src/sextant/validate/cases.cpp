@@ -20,7 +20,7 @@ std::string join(std::initializer_list<std::string> parts) {
 
 // The habits of the source, and over them what the row says itself.
 Protocol read_protocol(RowReader& row, const std::string& kind) {
-  Protocol p = measurement_of(kind, row.text("source")).protocol;
+  Protocol p = measurement_of(kind, row.text("source"), row.text("dtype")).protocol;
   for (const Slot& slot : reflect(p).fields) {
     const std::string cell = row.text(slot.name);
     if (cell.empty()) continue;

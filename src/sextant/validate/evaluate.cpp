@@ -114,7 +114,7 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
           const double element = element_bytes(g.shape.type);
           const Bytes weights(g.shape.n * g.shape.k * element);
           const Bytes others(g.shape.m * (g.shape.k * element + g.shape.n * g.shape.result_bytes));
-          g.shape.activity = activity_of(c.protocol.data);
+          g.shape.activity = activity_of(c.protocol, weights);
           g.shape.weight_hit = weight_residency(c.protocol, weights, others, chip.l2_shared);
           return evaluate_kernel(g, chip, kernels, load);
         } else if constexpr (std::is_same_v<T, LatentCase>) {

@@ -24,15 +24,17 @@ const std::vector<Measurement>& measurements() {
 
 }  // namespace
 
-const Measurement& measurement_of(std::string_view kind, std::string_view source) {
+const Measurement& measurement_of(std::string_view kind, std::string_view source,
+                                  std::string_view dtype) {
   static const Measurement unknown;
   const Measurement* best = &unknown;
+  const auto closeness = [](const Measurement& m) { return 2 * m.source.size() + !m.dtype.empty(); };
   for (const Measurement& m : measurements()) {
     if (!m.kind.empty() && m.kind != kind) continue;
+    if (!m.dtype.empty() && m.dtype != dtype) continue;
     const auto says = [&](const std::string& text) { return source.find(text) != source.npos; };
     // The one that names the source most closely.
-    if (m.source.size() > best->source.size() &&
-        std::all_of(m.source.begin(), m.source.end(), says)) {
+    if (closeness(m) > closeness(*best) && std::all_of(m.source.begin(), m.source.end(), says)) {
       best = &m;
     }
   }
@@ -70,17 +72,19 @@ Adapters adapters_of(const Measurement& measurement, std::string_view network,
   return a;
 }
 
-double activity_of(Operands data) {
+double activity_of(const Protocol& protocol, Bytes weights) {
   // One H200, bf16 multiplies of 8192 in a loop: 551 W of random numbers, 281 W where all are 0.01,
   // 273 W of zeros.
   constexpr double constant = (281.0 - 273) / (551 - 273);
-  switch (data) {
+  switch (protocol.data) {
     case Operands::random:
       return 1;
     case Operands::repeated:
       return 0.5;  // one operand of two stands still
     case Operands::constant:
       return constant;
+    case Operands::leftover:
+      return weights > protocol.recycled ? protocol.recycled / weights : 1;
     case Operands::zeros:
       break;
   }

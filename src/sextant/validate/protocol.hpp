@@ -11,7 +11,8 @@
 namespace sextant {
 
 /// The habits of the source of a case; nothing is known of a source that no preset names.
-const Measurement& measurement_of(std::string_view kind, std::string_view source);
+const Measurement& measurement_of(std::string_view kind, std::string_view source,
+                                  std::string_view dtype = {});
 
 /// The preset of the system that was really measured, where it is not the one of that name.
 std::string measured_system(const Measurement& measurement, const std::string& system);
@@ -21,8 +22,9 @@ std::string measured_system(const Measurement& measurement, const std::string& s
 Adapters adapters_of(const Measurement& measurement, std::string_view network,
                      std::string_view system);
 
-/// How much such operands switch, over random ones.
-double activity_of(Operands data);
+/// How much such operands switch, over random ones, where a copy of the weights takes so much (0:
+/// all are initialised).
+double activity_of(const Protocol& protocol, Bytes weights);
 
 /// Share of the weights found in the cache when all copies of them are used in turn.
 double weight_residency(const Protocol& protocol, Bytes weights, Bytes others, Bytes l2);

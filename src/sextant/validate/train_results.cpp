@@ -84,7 +84,7 @@ std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, st
   x.problem = prepare(*parts->system, parts->runtime, parts->libraries, parts->model,
                       Training{.predict_ahead = 0});
   if (c.protocol.data != Operands::random) {
-    quieten(x.problem.chip, activity_of(c.protocol.data));
+    quieten(x.problem.chip, activity_of(c.protocol, Bytes(0)));
   }
   if (derive(Task::train, t.inputs, x.problem, x.strategy)) {
     reason = "gpus is not tp x pp x cp x dp";

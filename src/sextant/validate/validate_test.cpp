@@ -229,6 +229,20 @@ TEST(Protocol, ColumnsWinOverHabits) {
               HasSubstr("weights"));
 }
 
+// 16-bit weights of that source are whatever memory held, narrower ones a constant or random.
+TEST(Protocol, HabitsMayBeOfOneType) {
+  const auto activity = [](std::string_view dtype, double weights) {
+    return activity_of(measurement_of("gemm", "aiconfigurator", dtype).protocol, Bytes(weights));
+  };
+  EXPECT_EQ(activity("bf16", 1e6), 1);
+  EXPECT_NEAR(activity("bf16", 1e9), 0.134, 1e-3);
+  EXPECT_LT(activity("fp8", 1e6), 0.1);
+  EXPECT_EQ(activity("fp8", 1e9), activity("fp8", 1e6));
+  EXPECT_EQ(activity("fp4", 1e9), 1);
+  EXPECT_EQ(measurement_of("gemm", "aiconfigurator", "bf16").protocol.copies, 6);
+  EXPECT_EQ(activity_of({.data = Operands::leftover}, Bytes(0)), 1);
+}
+
 TEST(Protocol, CopiesThatFitStayInL2) {
   const Protocol six =
       measurement_of("gemm", "SGLang kernel timings, aiconfigurator database").protocol;
