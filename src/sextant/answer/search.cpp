@@ -94,11 +94,9 @@ std::string others_of(const TrainingSearch& asked, const Found& f) {
   const Strategy& s = f.strategy;
   std::string rest(name_of(s.precision));
   if (s.offload) rest += ", offload";
-  const RecomputeModules& m = s.modules;
-  for (const auto& [on, name] :
-       {std::pair(m.norms, "norms"), std::pair(m.activation, "activation"), std::pair(m.mlp, "mlp"),
-        std::pair(m.experts, "experts"), std::pair(m.latent, "latent")}) {
-    if (on) rest += std::string(", again ") + name;
+  RecomputeModules modules = s.modules;
+  for (const Slot& module : reflect(modules).fields) {
+    if (*std::get<bool*>(module.target)) rest += fmt::format(", again {}", module.name);
   }
   const std::string& variant = asked.variants[static_cast<std::size_t>(f.variant)].name;
   return variant.empty() ? rest : rest + ", " + variant;

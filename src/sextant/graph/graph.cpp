@@ -87,6 +87,7 @@ class BranchMaker {
     Operator& up = linear(shared ? "shared up" : "up", Cut::columns, whole(m_.hidden),
                           cut(halves * ffn), bucket, bias);
     up.after_norm = true;
+    up.gated = gated(m_.mlp);
     up.kept = {.gate = cut(halves * ffn), .input = input};
     up.alone = input || shared;
     up.aside = shared;

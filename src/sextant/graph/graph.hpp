@@ -147,7 +147,7 @@ struct Operator {
   Width weights;  ///< parameters, biases included
   // Element-wise: bytes an element, forward and backward, and kernels.
   StreamOp stream = StreamOp::copy;  ///< also which norm one is
-  bool gated = false;                ///< an activation: of one half, times the other
+  bool gated = false;  ///< an activation: of one half, times the other; a multiply that makes both
   double ahead = 0;
   double back = 0;
   double launches = 1;
@@ -156,6 +156,15 @@ struct Operator {
   Mixer mixer;
   Routed routed;
 };
+
+/// Of a multiply's results the share that is computed again where every second multiply of a layer
+/// is kept, in the order query, key, value, output, gate, up, down: no gradient needs the last.
+inline double left_by_alternation(const Operator& op) {
+  if (op.kind != Kind::linear || op.last) return 0;
+  if (op.cut == Cut::rows) return 1;
+  if (op.out.kv > 0) return op.out.kv / 2 / op.out.all();
+  return op.gated ? 0.5 : 0;
+}
 
 /// What one residual sum spans: attention, a recurrence, an MLP, experts. Embedding and head count
 /// as branches of no layer.

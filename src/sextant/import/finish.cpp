@@ -22,6 +22,7 @@ class Finisher {
     if (trains_) {
       replicas();
       sequences();
+      selective();
       local_batch();
       batch();
       chunks();
@@ -94,6 +95,14 @@ class Finisher {
     if (f_.find("_looped") != nullptr && f_.find("_layers_per_chunk") == nullptr) {
       f_.otherwise("interleave", f_.text("_looped"));
     }
+  }
+
+  /// torchtitan: operators by its own list, every second multiply of them; or every so many layers.
+  void selective() {
+    if (f_.find("_selective") == nullptr) return;
+    const bool operators = f_.find("_selective_operators") != nullptr;
+    f_.otherwise("recompute", operators ? "none" : "selective");
+    if (operators) f_.otherwise("recompute_modules", "alternate");
   }
 
   /// torchtitan: the sequences of a rank, cut into microbatches where there are stages.

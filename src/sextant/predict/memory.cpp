@@ -29,11 +29,11 @@ class Tensors {
   Bytes hidden() const noexcept { return Bytes(l_.norm_tokens * l_.hidden * element_); }
 
   /// What a branch keeps for one microbatch.
-  Bytes branch(const graph::Branch& b, const RecomputeModules& modules,
-               Recompute recompute) const noexcept {
+  Bytes branch(const graph::Branch& b, const RecomputeModules& modules, Recompute recompute,
+               bool first_of_layer = true) const noexcept {
     Bytes sum;
     for (const graph::Operator& op : b.operators) {
-      if (op.kept.input && !modules.norms && takes_input(b, op)) {
+      if (op.kept.input && !modules.norms && !modules.alternate && takes_input(b, op)) {
         // With sequence parallelism its own part, gathered again in the backward pass, unless the
         // stack keeps the gathered one.
         const double part = p_.runtime.footprint.gathered_inputs ? 1 : l_.shared;
@@ -43,6 +43,13 @@ class Tensors {
       const bool outside = op.kind == Kind::norm || op.kind == Kind::residual;
       const bool dropped = !outside && (on(modules, b.module) || on(modules, op.module));
       if (dropped) continue;
+      if (modules.alternate) {
+        const bool layer_input = first_of_layer && &op == &b.operators.front();
+        sum += kept_by_alternation(op, layer_input) * tensors(op, recompute);
+        // The seventh multiply of a layer is kept though nothing needs it.
+        if (op.kind == Kind::linear && op.gated) sum += hidden();
+        continue;
+      }
       sum += tensors(op, recompute);
       // The input of the way out of an MLP is kept for that multiply alone.
       if (op.kind == Kind::activation && !takes_input(b, op)) {
@@ -107,10 +114,26 @@ class Tensors {
     return p_.runtime.footprint.narrow_gate || in_blocks_ ? operand_ : element_;
   }
 
+  /// The share of what an operator keeps where every second multiply is computed again. What ranks
+  /// have summed up stays.
+  double kept_by_alternation(const graph::Operator& op, bool layer_input) const noexcept {
+    switch (op.kind) {
+      case Kind::norm:
+        return layer_input || s_.tp > 1 ? 1 : 0;
+      case Kind::linear:
+        return 1 - left_by_alternation(op);
+      case Kind::elementwise:
+      case Kind::rotation:
+        return 0;
+      default:
+        return 1;
+    }
+  }
+
   static bool on(const RecomputeModules& m, Module module) noexcept {
     switch (module) {
       case Module::activation:
-        return m.activation;
+        return m.activation || m.alternate;
       case Module::mlp:
         return m.mlp;
       case Module::experts:
@@ -438,7 +461,8 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
       if (branch < 0) continue;
       const graph::Branch& b = g.branches[static_cast<std::size_t>(branch)];
       if (b.cross && p.work.images == 0) continue;
-      kept.layers[at] += t.branch(b, s.modules, full ? Recompute::none : s.recompute);
+      const bool first = branch == g.types[at].mixer || g.types[at].mixer < 0;
+      kept.layers[at] += t.branch(b, s.modules, full ? Recompute::none : s.recompute, first);
       everything += t.branch(b, {}, Recompute::none);
       gradients = std::max(gradients, t.backward(b));
     }

@@ -99,9 +99,9 @@ class Composer {
   bool recomputes(Module m) const {
     switch (m) {
       case Module::norms:
-        return s_.modules.norms;
+        return s_.modules.norms || s_.modules.alternate;
       case Module::activation:
-        return s_.modules.activation;
+        return s_.modules.activation || s_.modules.alternate;
       case Module::mlp:
         return s_.modules.mlp;
       case Module::experts:
@@ -126,7 +126,13 @@ class Composer {
   bool computed_again(const graph::Operator& op) const {
     if (branch_ == &p_.graph.embedding() || branch_ == &p_.graph.head()) return false;
     if (op.kind == Kind::residual) {
+      if (s_.modules.alternate && s_.tp == 1 && branch_->module == Module::none) return true;
       return full_ && !(p_.runtime.fusion.recompute_stops_early && branch_->module == Module::mlp);
+    }
+    if (s_.modules.alternate) {
+      if (op.kind == Kind::rotation || op.kind == Kind::elementwise) return true;
+      // What ranks sum up is kept: no collective runs again.
+      if (left_by_alternation(op) >= 1 && s_.tp == 1) return true;
     }
     // But an adapter beside it needs its own inside, which comes after that multiply.
     if (stops_before(op) && adapter_rank(p_.work.tuning, op) <= 0) return false;
@@ -518,6 +524,9 @@ class Composer {
     if (packed) forward(w.name, unpacked(out * groups, in), 1, "unpack weights");
     if (w.cut == Cut::columns && alone) gather(inputs, y.time);
     forward(w.name, y, groups);
+    if (const double part = left_by_alternation(w); s_.modules.alternate && part < 1 && !again_) {
+      if (part > 0) again(w.name, multiply(tokens, part * out, in, groups, type, element_), groups);
+    }
     if (w.cut == Cut::rows && alone) reduce(outputs, y.time);
 
     if (w.cut == Cut::rows && s_.sp && alone && !ends_here(w)) {
@@ -669,7 +678,11 @@ class Composer {
   void forward(const char* name, const Cost& c, double launches, const char* what = "") {
     charge(part_.forward, c, launches);
     record(Time::forward, name, what, c);
-    if (!again_) return;
+    if (again_) again(name, c, launches, what);
+  }
+
+  template <class Cost>
+  void again(const char* name, const Cost& c, double launches, const char* what = "") {
     charge(part_.recompute, c, launches);
     record(Time::recompute, name, what, c);
   }

@@ -72,6 +72,7 @@ class Strategies {
     s.modules.mlp = pick(false, false, true);
     s.modules.experts = pick(false, false, true);
     s.modules.latent = pick(false, true);
+    s.modules.alternate = pick(false, false, true);
     s.precision = pick(Precision::bf16, Precision::bf16, Precision::fp8);
     return s;
   }

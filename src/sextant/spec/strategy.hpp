@@ -26,13 +26,14 @@ constexpr auto names_of(Recompute) {
 }
 
 /// What is computed again in the backward pass beyond `Recompute`, part by part (Megatron-Core's
-/// recompute_modules).
+/// recompute_modules; torchtitan's selective recomputation of operators).
 struct RecomputeModules {
   bool norms = false;
   bool activation = false;  ///< of the MLP or the experts
   bool mlp = false;         ///< the whole MLP
   bool experts = false;     ///< the whole expert layer, its exchange included
   bool latent = false;      ///< up-projections of latent attention
+  bool alternate = false;   ///< every second multiply of a layer, and all between but attention
 };
 template <class V>
 void describe(V& v, RecomputeModules& m) {
@@ -41,6 +42,8 @@ void describe(V& v, RecomputeModules& m) {
   v("mlp", m.mlp, {.help = "the whole MLP"});
   v("experts", m.experts, {.help = "the whole expert layer, its exchange included"});
   v("latent", m.latent, {.help = "up-projections of latent attention"});
+  v("alternate", m.alternate,
+    {.help = "every second multiply, and what lies between but attention (torchtitan: op)"});
 }
 
 /// How context parallelism moves keys and values.
