@@ -87,7 +87,7 @@ Record record_of(const PassCost& p, const Problem& problem) {
 std::optional<double> per_million(const InferResult& x, double tokens) {
   const ServingEstimate& e = x.estimate;
   if (!x.price || e.tokens_per_second <= 0 || e.verdict != Verdict::fits) return std::nullopt;
-  return *x.price * e.devices / 3600 / (e.tokens_per_second * tokens) * 1e6;
+  return dollars_per_million(*x.price, e.devices, Seconds(1), e.tokens_per_second * tokens);
 }
 
 double tokens_for_each(const Serving& w) {

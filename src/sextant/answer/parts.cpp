@@ -94,6 +94,11 @@ void add(Answer& a, const EnergyAnswer& x) {
       share(e.idle), share(e.host)));
 }
 
+double dollars_per_million(double price, double devices, Seconds time, double tokens) {
+  constexpr double hour = 3600;
+  return price / hour * devices * time.value / tokens * 1e6;
+}
+
 Record uncertainty_record(const Interval& i, const Headline& headline) {
   Record r;
   r("level", Interval::level);

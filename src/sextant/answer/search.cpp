@@ -79,7 +79,7 @@ double tokens_each(const Estimate& e) {
 
 /// Dollars a million tokens.
 double cost_of(const TrainingSearch& asked, const Estimate& e) {
-  return asked.price / 3600 * e.step.value * e.devices / e.tokens * 1e6;
+  return dollars_per_million(asked.price, e.devices, e.step, e.tokens);
 }
 
 std::string recompute_text(const Strategy& s) {
