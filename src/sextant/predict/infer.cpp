@@ -111,19 +111,23 @@ void close_loop(const JoiningPrompts& joining, const Serving& w, double requests
   e.ttft = service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * service;
 }
 
-/// A token of a step with drafts.
-Seconds speculated(const Problem& p, const Strategy& s, const Tokens& decode, Seconds step,
-                   double steps) {
+/// So much of a pass.
+PassCost share_of(PassCost c, double share) {
+  c.time *= share;
+  for (Seconds& part : c.parts.values) part *= share;
+  c.flops *= share;
+  c.dram *= share;
+  c.second *= share;
+  c.work = share * c.work;
+  return c;
+}
+
+/// What proposes tokens, by what a pass takes: the draft model's, or a share of the model's own.
+template <class Pass>
+PassCost drafted(const Problem& p, const Strategy& s, const Pass& pass) {
   const Speculation& x = p.serving.speculation;
-  const double asked = x.tokens;
-  if (asked == 0) return step;
-  Tokens plain = decode;
-  plain.queries = 1;
-  const double first = prompt_tokens(p) + 1.0;
-  const Seconds draft =
-      p.draft ? mean_decode(*p.draft, draft_strategy(*p.draft, s), plain, first, steps).time
-              : x.draft_cost * mean_decode(p, s, plain, first, steps).time;
-  return (step + asked * draft) / tokens_a_step(x);
+  if (x.tokens == 0) return {};
+  return p.draft ? pass(*p.draft, draft_strategy(*p.draft, s)) : share_of(pass(p, s), x.draft_cost);
 }
 
 /// Requests whose caches fit while they grow: paged engines hold what is there, not the longest.
@@ -155,9 +159,16 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
   e.decode = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
   // Each of the waves passes every stage once a step.
   const Seconds checking = e.decode.time * std::max(1.0, waves / s.pp);
-  const Seconds step = speculated(p, s, decode, checking, steps);
+  Tokens plain = decode;
+  plain.queries = 1;
+  e.draft = drafted(p, s, [&](const Problem& q, const Strategy& cut) {
+    return mean_decode(q, cut, plain, prompt_tokens(p) + 1.0, steps);
+  });
+  const Seconds step =
+      (checking + w.speculation.tokens * e.draft.time) / tokens_a_step(w.speculation);
   const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each, home);
   e.prefill = prompts.cost;
+  e.prompt_passes = prompts.passes;
   e.first_token = prompts.passes * prompts.cost.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) +
                   p.runtime.host_per_request + p.runtime.engine.request;
   e.step = step;

@@ -39,7 +39,9 @@ struct Sum {
   Flops flops;
   Bytes dram;
   Bytes second;
-  Joules energy;
+  Joules energy;  ///< of kernels, beyond idling
+  Joules memory;  ///< of that, traffic of device memory
+  Joules links;
   Seconds device() const {
     Seconds t;
     for (const Seconds s : parts.values) t += s;
@@ -471,6 +473,7 @@ class ServingPass {
     sum_.second += count_ * std::exchange(share_, 0.0) * c.dram;
     const Precision type = c.tiling.m > 0 ? matrix_type() : Precision::bf16;
     sum_.energy += count_ * ((power_demand(p_.chip, c, type) - p_.chip.idle) * c.time);
+    sum_.memory += count_ * memory_draw(p_.chip, c);
     if constexpr (Trace::records) {
       Operator o;
       o.name = name;
@@ -507,6 +510,7 @@ class ServingPass {
     const Seconds time = alone * (1 + c.skew) + c.extra_latency;
     sum_.parts[work] += (count_ * times) * time;
     sum_.launches += count_ * times;
+    sum_.links += (count_ * times) * (link_energy * bytes);
     if constexpr (Trace::records) {
       Operator o;
       o.name = name;
@@ -587,6 +591,7 @@ PassCost pass(const Problem& p, const Strategy& s, const Tokens& tokens, Trace& 
   PassCost c = paced(p, sum, tokens);
   c.clock = clock;
   c.power = p.chip.idle + sum.energy / c.time;
+  c.work = {.compute = sum.energy - sum.memory, .memory = sum.memory, .links = sum.links};
   return c;
 }
 

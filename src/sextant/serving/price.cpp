@@ -61,8 +61,8 @@ PassCost StepPrice::pass(const Problem& problem, PassShape shape) {
   const bool drafts = &problem == graph_.draft.get();
   PassCost c =
       serving_pass(problem, drafts ? draft_strategy(problem, strategy_) : strategy_, shape);
-  // Stages that have nothing to do idle.
-  c.power = problem.chip.idle + waves / strategy_.pp * (c.power - problem.chip.idle);
+  // Stages share what all the waves of a step draw.
+  c.work = waves / strategy_.pp * c.work;
   return c;
 }
 
@@ -73,14 +73,17 @@ StepPrice::Cell StepPrice::cell_of(const Problem& problem, const PassShape& shap
   const bool drafts = x.tokens > 0 && shape.batch > 0 && shape.queries == 1;
   if (drafts) whole.queries += x.tokens;
   const PassCost c = pass(problem, whole);
-  Cell cell{c.time.value, (c.parts[Work::experts] + c.parts[Work::exchange]).value, c.power.value};
+  Cell cell{c.time.value, (c.parts[Work::experts] + c.parts[Work::exchange]).value, 0};
+  Joules work = c.work.device();
   if (drafts) {
     PassShape plain = shape;
     plain.chunk = 0;
-    const Seconds draft =
-        problem.draft ? pass(*problem.draft, plain).time : x.draft_cost * pass(problem, plain).time;
-    cell.seconds += x.tokens * draft.value;
+    const PassCost draft = pass(problem.draft ? *problem.draft : problem, plain);
+    const double times = x.tokens * (problem.draft ? 1 : x.draft_cost);
+    cell.seconds += times * draft.time.value;
+    work += times * draft.work.device();
   }
+  cell.watts = work.value / cell.seconds;
   return cell;
 }
 
@@ -217,9 +220,7 @@ StepCost StepPrice::step(const StepShape& s) {
                          : decode(std::max(1.0, s.mean_decoding), s.contexts);
     sum.seconds += std::min(0.0, mean.shared - sum.shared);
   }
-  const double seconds = with_host(sum.seconds, s);
-  const double idle = graph_.chip.idle.value;
-  return {seconds, idle * seconds + (sum.watts - idle) * sum.seconds};
+  return {with_host(sum.seconds, s), sum.watts * sum.seconds};
 }
 
 void StepPrice::fill(double most_requests, double most_context, double most_prompt_tokens) {
