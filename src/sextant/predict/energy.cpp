@@ -25,7 +25,8 @@ Energy request_work(const Problem& p, const Strategy& s, const ServingEstimate& 
   const double prompts = closed ? w.batch / std::max(1.0, double(s.dp)) : times;
   const double steps = times * (w.output - 1.0) / tokens_a_step(w.speculation);
   const Energy step = e.decode.work + w.speculation.tokens * e.draft.work;
-  return 1.0 / s.pp * (prompts * e.prompt_passes * e.prefill.work + steps * step);
+  const Energy prompt = e.prefill.work + e.draft_prefill.work;
+  return 1.0 / s.pp * (prompts * e.prompt_passes * prompt + steps * step);
 }
 
 }  // namespace

@@ -11,10 +11,33 @@
 namespace sextant {
 namespace {
 
+/// So much of a pass.
+PassCost share_of(PassCost c, double share) {
+  c.time *= share;
+  for (Seconds& part : c.parts.values) part *= share;
+  c.flops *= share;
+  c.dram *= share;
+  c.second *= share;
+  c.work = share * c.work;
+  return c;
+}
+
+/// What proposes tokens, by what a pass takes: the draft model's, or a share of the model's own.
+template <class Pass>
+PassCost drafted(const Problem& p, const Strategy& s, const Pass& pass) {
+  const Speculation& x = p.serving.speculation;
+  if (x.tokens == 0) return {};
+  return p.draft ? pass(*p.draft, draft_strategy(*p.draft, s)) : share_of(pass(p, s), x.draft_cost);
+}
+
+/// Steps in which a request gets its tokens, those of its first included.
+double steps_of(const Serving& w) { return w.output / tokens_a_step(w.speculation); }
+
 /// The prompts of a batch: as many at a time as a pass takes; one that is longer in pieces.
 struct Prompts {
   double passes = 1;
-  PassCost cost;  ///< of one pass, their mean
+  PassCost cost;   ///< of one pass, their mean
+  PassCost draft;  ///< of what proposes tokens
 };
 Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Residence& home) {
   const double input = prompt_tokens(p);
@@ -27,16 +50,21 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
   // Of the pieces of a prompt, the one in the middle.
   const double context = input > piece ? (input + piece) / 2 : input;
   const double each = sequences * std::ceil(input / piece) / r.passes;
-  r.cost = pass_over(p, s,
-                     Tokens{.sequences = each,
-                            .queries = piece,
-                            .context = context,
-                            .images = sequences * images / r.passes,
-                            .seen = images,
-                            .home = home});
-  const Seconds launched(smooth_max(r.cost.time.value, prompt_launch(p, s).value));
-  r.cost.parts[Work::host] += launched - r.cost.time;
-  r.cost.time = launched;
+  const Tokens tokens{.sequences = each,
+                      .queries = piece,
+                      .context = context,
+                      .images = sequences * images / r.passes,
+                      .seen = images,
+                      .home = home};
+  const auto prompt = [&](const Problem& q, const Strategy& cut) {
+    PassCost c = pass_over(q, cut, tokens);
+    const Seconds launched(smooth_max(c.time.value, prompt_launch(q, cut).value));
+    c.parts[Work::host] += launched - c.time;
+    c.time = launched;
+    return c;
+  };
+  r.cost = prompt(p, s);
+  r.draft = drafted(p, s, prompt);
   return r;
 }
 
@@ -50,7 +78,8 @@ class JoiningPrompts {
     const double input = prompt_tokens(p);
     const double budget = budget_of(w);
     piece_ = std::min(input, budget);
-    pieces_ = std::clamp(std::floor(budget / input), 1.0, std::ceil(decode.sequences / w.output));
+    pieces_ =
+        std::clamp(std::floor(budget / input), 1.0, std::ceil(decode.sequences / steps_of(w)));
     passes_ = std::ceil(input / piece_) / pieces_;
   }
 
@@ -73,7 +102,15 @@ class JoiningPrompts {
     t.chunk = pieces_ * piece_;
     t.chunk_context = input > piece_ ? (input + piece_) / 2 : input;
     const Seconds mixed(smooth_max(pass_over(p_, s_, t).time.value, prompt_launch(p_, s_).value));
-    return {plain, min(mixed, plain + alone_ / passes_)};
+    const Tokens prompts{.sequences = pieces_,
+                         .queries = piece_,
+                         .context = t.chunk_context,
+                         .images = t.images,
+                         .seen = t.seen,
+                         .home = t.home};
+    const PassCost draft = drafted(
+        p_, s_, [&](const Problem& q, const Strategy& cut) { return pass_over(q, cut, prompts); });
+    return {plain, min(mixed + draft.time, plain + alone_ / passes_)};
   }
 
  private:
@@ -86,48 +123,31 @@ class JoiningPrompts {
   double passes_ = 1;
 };
 
-/// A closed loop of `requests` on a replica. Of the steps between two tokens of a request, so many
-/// take prompts as the others' turns need. Where one step a token is not enough, every step takes
-/// prompts, and fewer requests decode than wait: as many as prompts let through.
+/// A closed loop of `requests` on a replica. Of the steps of a request, so many take prompts as the
+/// others' turns need. Where there are not enough of them, every step takes prompts, and fewer
+/// requests decode than wait: as many as prompts let through.
 void close_loop(const JoiningPrompts& joining, const Serving& w, double requests, double waves,
                 ServingEstimate& e) {
-  const double share = std::max(0.0, requests - 1) * joining.passes() / w.output;
-  const Seconds joined = e.first_token + (requests > 1 ? 0.5 : 0) * e.step;
+  const double gained = tokens_a_step(w.speculation);
+  const Seconds drafts = w.speculation.tokens * e.draft.time;
+  const double share = std::max(0.0, requests - 1) * joining.passes() / steps_of(w);
+  const Seconds joined = e.first_token + (requests > 1 ? 0.5 : 0) * (gained * e.step);
   Seconds service;
   if (share <= 1) {
     const JoiningPrompts::Times t = joining.times(std::ceil(requests / waves));
-    e.tpot = e.step + share * (t.mixed - t.plain);
+    e.tpot = e.step + share / gained * (t.mixed - t.plain);
     // All take their turns with prompts before one's own comes again.
-    const Seconds turns = requests > 1 ? requests * joining.passes() * t.mixed : Seconds(0);
+    const Seconds turns =
+        requests > 1 ? requests * joining.passes() * (t.mixed + drafts) : Seconds(0);
     service = max(turns, joined + (w.output - 1.0) * e.tpot);
   } else {
-    const double decoding = std::clamp(w.output / joining.passes(), 1.0, requests);
-    // Drafts make a step longer and give more tokens, as they do without prompts.
-    const double drafted = e.step / e.decode.time;
-    e.tpot = drafted * joining.times(std::ceil(decoding / waves)).mixed;
+    const double decoding = std::clamp(steps_of(w) / joining.passes(), 1.0, requests);
+    const Seconds step = joining.times(std::ceil(decoding / waves)).mixed + drafts;
+    e.tpot = step / gained;
     // Little's law: a request ends with every prompt that is through.
-    service = max(requests * joining.passes() * e.tpot, joined + (w.output - 1.0) * e.tpot);
+    service = max(requests * joining.passes() * step, joined + (w.output - 1.0) * e.tpot);
   }
   e.ttft = service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * service;
-}
-
-/// So much of a pass.
-PassCost share_of(PassCost c, double share) {
-  c.time *= share;
-  for (Seconds& part : c.parts.values) part *= share;
-  c.flops *= share;
-  c.dram *= share;
-  c.second *= share;
-  c.work = share * c.work;
-  return c;
-}
-
-/// What proposes tokens, by what a pass takes: the draft model's, or a share of the model's own.
-template <class Pass>
-PassCost drafted(const Problem& p, const Strategy& s, const Pass& pass) {
-  const Speculation& x = p.serving.speculation;
-  if (x.tokens == 0) return {};
-  return p.draft ? pass(*p.draft, draft_strategy(*p.draft, s)) : share_of(pass(p, s), x.draft_cost);
 }
 
 /// Requests whose caches fit while they grow: paged engines hold what is there, not the longest.
@@ -168,9 +188,11 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
       (checking + w.speculation.tokens * e.draft.time) / tokens_a_step(w.speculation);
   const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each, home);
   e.prefill = prompts.cost;
+  e.draft_prefill = prompts.draft;
   e.prompt_passes = prompts.passes;
   e.first_token = prompts.passes * prompts.cost.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) +
-                  p.runtime.host_per_request + p.runtime.engine.request;
+                  prompts.passes * prompts.draft.time + p.runtime.host_per_request +
+                  p.runtime.engine.request;
   e.step = step;
   e.drafting = step - checking / tokens_a_step(w.speculation);
   e.tpot = step;
@@ -199,7 +221,7 @@ ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noe
   const ServingEstimate e = serve_at_most(p, s, std::numeric_limits<double>::infinity(), tiered);
   // One more prompt joins a step with every request more than tokens are generated. Just beyond
   // such an edge, or with short answers, fewer at a time are better: an engine may be told so.
-  const double edge = static_cast<double>(p.serving.output) * std::max(1, s.dp);
+  const double edge = steps_of(p.serving) * std::max(1, s.dp);
   if (p.serving.batching != Batching::closed_loop || !(e.active > edge)) return e;
   const double edges = std::floor((e.active - 1) / edge);
   ServingEstimate best = e;

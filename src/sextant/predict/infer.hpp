@@ -76,6 +76,7 @@ struct ServingEstimate {
   double prompt_passes = 1;  ///< of a batch, or of a request of a closed loop
   PassCost decode;           ///< mean over the output
   PassCost draft;            ///< a proposal for each request; nothing without drafts
+  PassCost draft_prefill;    ///< and the pass over prompts of what makes them, for its own cache
   ServingMemory memory;
   double active = 1;  ///< requests that decode at a time: no more than memory holds
   double devices = 1;

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sextant/io/presets.hpp"
+#include "sextant/predict/energy.hpp"
 #include "sextant/predict/sensitivity.hpp"
 
 namespace sextant {
@@ -384,6 +386,35 @@ TEST(Serving, DraftsAreModels) {
   EXPECT_GT(one.memory.cache, free.memory.cache);
   // Fourteen heads over eight devices: every device runs it whole.
   EXPECT_EQ(draft_strategy(*draft_of(p, load_model("qwen2.5-0.5b")), s).tp, 1);
+}
+
+// Whatever proposes tokens has read the prompt: the first token is never sooner, and not for free.
+TEST(Serving, DraftsReadThePrompt) {
+  for (const Batching batching : {Batching::fixed, Batching::closed_loop}) {
+    for (const int chunk : {0, 256}) {
+      if (chunk > 0 && batching == Batching::fixed) continue;  // nobody decodes beside
+      Problem p = problem_of({.system = "dgx-h100",
+                              .model = "llama3.1-70b",
+                              .work = {.batch = 8, .input = 4000, .output = 200}});
+      p.serving.batching = batching;
+      p.serving.chunk = chunk;
+      const Strategy s{.tp = 8};
+      const ServingEstimate plain = serve(p, s);
+      p.serving.speculation = {.tokens = 3, .acceptance = 0.8, .draft_cost = 0.02};
+      const ServingEstimate share = serve(p, s);
+      p.draft = draft_of(p, load_model("llama3.2-1b"));
+      const ServingEstimate model = serve(p, s);
+      EXPECT_NEAR((share.first_token - plain.first_token) / plain.first_token, 0.02, 0.002);
+      // A parameter in 70 reads as many tokens.
+      EXPECT_GT(model.first_token, (1 + 1.0 / 70) * plain.first_token);
+      EXPECT_GT(model.ttft, plain.ttft);
+      EXPECT_GT(share.ttft, plain.ttft);
+      // Energy too: of drafts that cost no time to propose, what reading takes is left.
+      ServingEstimate read = model;
+      read.draft_prefill.work = {};
+      EXPECT_LT(request_energy(p, s, read).device(), request_energy(p, s, model).device());
+    }
+  }
 }
 
 // DeepSeek-V3's own layer: one of 61, an output head, a projection.

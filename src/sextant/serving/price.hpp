@@ -81,7 +81,7 @@ class StepPrice {
   };
 
   PassCost pass(const Problem& problem, PassShape shape);
-  Cell cell_of(const Problem& problem, const PassShape& shape);
+  Cell cell_of(const Problem& problem, const PassShape& shape, bool decodes);
   const Cell& decode_cell(int batch, int column);
   const Cell& base_cell(int row, int column);
   const Prompt& prompt(int column);

@@ -302,7 +302,8 @@ TEST(Traffic, DraftsAreThoseOfInfer) {
   p.serving.batch = 1;
   p.serving.input = t.input;
   p.serving.output = t.output;
-  const double plain = simulate(c, t, {}).tpot.p50;
+  const TrafficResult without = simulate(c, t, {});
+  const double plain = without.tpot.p50;
   for (const double acceptance : {0.5, 0.8}) {
     p.serving.speculation = {.tokens = 3, .acceptance = acceptance, .draft_cost = 0.1};
     const double drafted = simulate(c, t, {}).tpot.p50;
@@ -310,7 +311,11 @@ TEST(Traffic, DraftsAreThoseOfInfer) {
     EXPECT_LT(drafted, plain);
   }
   p.draft = draft_of(p, load_model("llama3.2-1b"));
-  EXPECT_NEAR(simulate(c, t, {}).tpot.p50 / serve(p, {}).tpot.value, 1, 0.03);
+  const TrafficResult with = simulate(c, t, {});
+  EXPECT_NEAR(with.tpot.p50 / serve(p, {}).tpot.value, 1, 0.03);
+  // It reads the prompt as well.
+  EXPECT_GT(with.ttft.p50, 1.05 * without.ttft.p50);
+  EXPECT_NEAR(with.ttft.p50 / serve(p, {}).ttft.value, 1, 0.05);
 }
 
 TEST(Traffic, AttentionRanksShareAnEngine) {
