@@ -91,11 +91,17 @@ class JoiningPrompts {
   struct Times {
     Seconds plain;
     Seconds mixed;
+    Seconds drafts;  ///< before either
   };
   Times times(double sequences) const {
     Tokens t = decode_;
     t.sequences = sequences;
     const Seconds plain = pass_over(p_, s_, t).time;
+    const PassCost proposal = drafted(p_, s_, [&](const Problem& q, const Strategy& cut) {
+      Tokens one = t;
+      one.queries = 1;
+      return pass_over(q, cut, one);
+    });
     const double input = prompt_tokens(p_);
     t.images = p_.serving.images / passes_;
     t.pieces = pieces_;
@@ -110,7 +116,8 @@ class JoiningPrompts {
                          .home = t.home};
     const PassCost draft = drafted(
         p_, s_, [&](const Problem& q, const Strategy& cut) { return pass_over(q, cut, prompts); });
-    return {plain, min(mixed + draft.time, plain + alone_ / passes_)};
+    return {plain, min(mixed + draft.time, plain + alone_ / passes_),
+            p_.serving.speculation.tokens * proposal.time};
   }
 
  private:
@@ -123,32 +130,91 @@ class JoiningPrompts {
   double passes_ = 1;
 };
 
-/// A closed loop of `requests` on a replica. Of the steps of a request, so many take prompts as the
-/// others' turns need. Where there are not enough of them, every step takes prompts, and fewer
-/// requests decode than wait: as many as prompts let through.
-void close_loop(const JoiningPrompts& joining, const Serving& w, double requests, double waves,
-                ServingEstimate& e) {
-  const double gained = tokens_a_step(w.speculation);
-  const Seconds drafts = w.speculation.tokens * e.draft.time;
-  const double share = std::max(0.0, requests - 1) * joining.passes() / steps_of(w);
-  const Seconds joined = e.first_token + (requests > 1 ? 0.5 : 0) * (gained * e.step);
-  Seconds service;
-  if (share <= 1) {
-    const JoiningPrompts::Times t = joining.times(std::ceil(requests / waves));
-    e.tpot = e.step + share / gained * (t.mixed - t.plain);
-    // All take their turns with prompts before one's own comes again.
-    const Seconds turns =
-        requests > 1 ? requests * joining.passes() * (t.mixed + drafts) : Seconds(0);
-    service = max(turns, joined + (w.output - 1.0) * e.tpot);
-  } else {
-    const double decoding = std::clamp(steps_of(w) / joining.passes(), 1.0, requests);
-    const Seconds step = joining.times(std::ceil(decoding / waves)).mixed + drafts;
-    e.tpot = step / gained;
-    // Little's law: a request ends with every prompt that is through.
-    service = max(requests * joining.passes() * step, joined + (w.output - 1.0) * e.tpot);
+/// A closed loop on a replica, whose stages work on so many waves at a time. Of the steps of a
+/// request, so many take prompts as the others' turns need. Where there are not enough of them,
+/// every step takes prompts, and fewer requests decode than wait: as many as prompts let through.
+class ClosedLoop {
+ public:
+  ClosedLoop(const JoiningPrompts& joining, const Serving& w, const ServingEstimate& e,
+             double requests, double waves)
+      : joining_(joining),
+        w_(w),
+        e_(e),
+        requests_(requests),
+        waves_(waves),
+        gained_(tokens_a_step(w.speculation)),
+        share_(std::max(0.0, requests - 1) * joining.passes() / steps_of(w)),
+        all_(joining.times(std::ceil((share_ <= 1 ? requests : let_through()) / waves))) {}
+
+  struct Cycle {
+    Seconds tpot;
+    Seconds service;
+    bool turns = false;  ///< it takes as long as all turns of prompts
+  };
+  Cycle run() const {
+    if (share_ > 1) return prompted();
+    const Cycle all = of(requests_, all_);
+    return all.turns ? fewer(all) : all;
   }
-  e.ttft = service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * service;
-}
+
+ private:
+  double let_through() const {
+    return std::clamp(steps_of(w_) / joining_.passes(), 1.0, requests_);
+  }
+
+  Seconds joined(Seconds step) const {
+    return e_.first_token + (requests_ > 1 ? 0.5 : 0) * (gained_ * step);
+  }
+
+  /// Every step takes prompts.
+  Cycle prompted() const {
+    const Seconds step = all_.mixed + all_.drafts;
+    const Seconds tpot = step / gained_;
+    // Little's law: a request ends with every prompt that is through.
+    return {tpot,
+            max(requests_ * joining_.passes() * step, joined(e_.step) + (w_.output - 1.0) * tpot)};
+  }
+
+  /// Of so many requests, `all_` being the times that belong to the step of the estimate.
+  Cycle of(double n, const JoiningPrompts::Times& t) const {
+    const Seconds step = e_.step + 1 / gained_ * (t.plain + t.drafts - all_.plain - all_.drafts);
+    const double share = std::max(0.0, n - 1) * joining_.passes() / steps_of(w_);
+    const Seconds tpot = step + share / gained_ * (t.mixed - t.plain);
+    // All take their turns with prompts before one's own comes again.
+    const Seconds turns = n > 1 ? n * joining_.passes() * (t.mixed + t.drafts) : Seconds(0);
+    const Seconds own = joined(step) + (w_.output - 1.0) * tpot;
+    return {tpot, max(turns, own), turns > own};
+  }
+
+  /// Where prompts set the pace, requests beyond those that keep it up only make steps longer: the
+  /// others wait.
+  Cycle fewer(Cycle best) const {
+    const auto count = [&](double in_a_wave) { return std::min(requests_, in_a_wave * waves_); };
+    double enough = std::ceil(requests_ / waves_);
+    const auto look = [&](double in_a_wave) {
+      const double n = count(in_a_wave);
+      Cycle c = of(n, joining_.times(in_a_wave));
+      c.service = requests_ / n * c.service;
+      if (c.service < best.service) best = c;
+      return c.turns;
+    };
+    double few = 0;
+    while (enough - few > 1) {
+      const double middle = std::floor((few + enough) / 2);
+      (look(middle) ? enough : few) = middle;
+    }
+    return best;
+  }
+
+  const JoiningPrompts& joining_;
+  const Serving& w_;
+  const ServingEstimate& e_;
+  double requests_;
+  double waves_;
+  double gained_;  // tokens a step, with drafts
+  double share_;   // of steps with prompts
+  JoiningPrompts::Times all_;
+};
 
 /// Requests whose caches fit while they grow: paged engines hold what is there, not the longest.
 double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory& m) {
@@ -201,7 +267,10 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
     // All replicas take prompts at the same time.
     decode.context = prompt_tokens(p) + w.output / 2.0;
     const JoiningPrompts joining(p, s, decode, e.first_token);
-    close_loop(joining, w, std::max(1.0, e.active / std::max(1, s.dp)), waves, e);
+    const double requests = std::max(1.0, e.active / std::max(1, s.dp));
+    const ClosedLoop::Cycle cycle = ClosedLoop(joining, w, e, requests, waves).run();
+    e.tpot = cycle.tpot;
+    e.ttft = cycle.service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * cycle.service;
   }
   e.latency = e.ttft + (w.output - 1.0) * e.tpot;
   e.tokens_per_second = static_cast<double>(w.batch) * w.output / e.latency.value;
@@ -217,17 +286,45 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
   return e;
 }
 
+/// Fewer at a time than memory holds where that is better: an engine may be told so. Whoever has
+/// more memory tries all that whoever has less does, so that more is never worse.
 ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noexcept {
-  const ServingEstimate e = serve_at_most(p, s, std::numeric_limits<double>::infinity(), tiered);
-  // One more prompt joins a step with every request more than tokens are generated. Just beyond
-  // such an edge, or with short answers, fewer at a time are better: an engine may be told so.
-  const double edge = steps_of(p.serving) * std::max(1, s.dp);
-  if (p.serving.batching != Batching::closed_loop || !(e.active > edge)) return e;
-  const double edges = std::floor((e.active - 1) / edge);
-  ServingEstimate best = e;
-  for (double n = edges; n >= 1; n -= std::ceil(edges / 64)) {
-    const ServingEstimate other = serve_at_most(p, s, n * edge, tiered);
-    if (other.verdict == e.verdict && other.latency < best.latency) best = other;
+  const ServingEstimate all = serve_at_most(p, s, std::numeric_limits<double>::infinity(), tiered);
+  const double replicas = std::max(1, s.dp);
+  const bool closed = p.serving.batching == Batching::closed_loop;
+  if (!closed || all.verdict != Verdict::fits || all.active <= replicas) return all;
+  // Alone, a prompt joins nobody's step, and nobody is served sooner.
+  const ServingEstimate alone = serve_at_most(p, s, replicas, tiered);
+  ServingEstimate best = alone.latency < all.latency ? alone : all;
+  const auto fewer = [&](double n) {
+    n = std::floor(n);
+    if (n <= replicas || n >= all.active || replicas / n * alone.latency >= best.latency) return;
+    const ServingEstimate other = serve_at_most(p, s, n, tiered);
+    if (other.latency < best.latency) best = other;
+  };
+  // Rows of a wave's multiplies that fill whole tiles, beside those of prompts: one more request
+  // begins another.
+  const double queries = 1 + p.serving.speculation.tokens;
+  const double waves = replicas * std::min<double>(s.pp, all.active);
+  const auto whole_tiles = [&](double beside, double from, double to) {
+    constexpr double tile = 128;
+    const auto requests = [&](double tiles) { return (tiles * tile - beside) / queries * waves; };
+    const double first = std::floor((beside + from / waves * queries) / tile) + 1;
+    for (double k = 0; requests(first + k) < to; k = std::max(k + 1, std::floor(1.0625 * k))) {
+      fewer(requests(first + k));
+    }
+  };
+  whole_tiles(0, 0, all.active);
+  // One more prompt joins a step with every request more than steps are needed for its own, up to
+  // what a step takes: just beyond such an edge fewer are better.
+  const double input = prompt_tokens(p);
+  const double budget = budget_of(p.serving);
+  const double edge = steps_of(p.serving) / std::ceil(input / budget) * replicas;
+  const double together = std::max(1.0, std::floor(budget / input));
+  for (double n = 1; n <= together && (n - 1) * edge < all.active; n = std::ceil(n * 1.0625)) {
+    fewer(n * edge);
+    const double end = n < together ? n * edge : all.active;
+    whole_tiles(n * std::min(input, budget), (n - 1) * edge, std::min(end, all.active));
   }
   return best;
 }

@@ -417,6 +417,75 @@ TEST(Serving, DraftsReadThePrompt) {
   }
 }
 
+/// Closed loops whose best number at a time lies inside of what memory holds: just before a tile of
+/// the multiplies, or where prompts begin to set the pace.
+struct Loop {
+  const char* system;
+  const char* model;
+  Precision precision;
+  Serving work;
+  const char* name;
+};
+
+TEST(Serving, MoreMemoryNeverSlowsAClosedLoop) {
+  const Loop loops[] = {
+      {"dgx-h200",
+       "llama2-13b",
+       Precision::int4,
+       {.batch = 830, .input = 2313, .output = 40},
+       "turns"},
+      {"dgx-h200",
+       "gpt-oss-20b",
+       Precision::fp8,
+       {.batch = 2002, .input = 3786, .output = 438},
+       "tile"},
+      {"dgx-h100",
+       "llama2-13b",
+       Precision::fp8,
+       {.batch = 3823, .input = 151, .output = 7, .chunk = 4096},
+       "edges"},
+      {"dgx-h100",
+       "mixtral-8x7b",
+       Precision::bf16,
+       {.batch = 5,
+        .input = 6596,
+        .output = 11,
+        .chunk = 64,
+        .speculation = {.tokens = 4, .acceptance = 0.8}},
+       "alone"},
+  };
+  for (const Loop& l : loops) {
+    Problem p = problem_of({.system = l.system, .model = l.model, .work = l.work});
+    p.serving.batching = Batching::closed_loop;
+    double best = 0;
+    for (double gibibytes = 60; gibibytes < 700; gibibytes *= 1.04) {
+      p.capacity = Bytes(gibibytes * 1024 * 1024 * 1024);
+      const ServingEstimate e = serve(p, {.precision = l.precision});
+      if (e.verdict != Verdict::fits) continue;
+      EXPECT_GT(e.tokens_per_second, best * (1 - 1e-3)) << l.name << " " << gibibytes;
+      best = std::max(best, e.tokens_per_second);
+    }
+    EXPECT_GT(best, 0) << l.name;
+  }
+}
+
+// Drafts take what they take: a device that checks them faster does not draft slower.
+TEST(Serving, MorePowerNeverSlowsDrafts) {
+  Problem p = problem_of({.system = "dgx-b200",
+                          .model = "llama2-13b",
+                          .work = {.batch = 71, .input = 1817, .output = 6}});
+  p.serving.batching = Batching::closed_loop;
+  p.serving.chunk = 64;
+  p.serving.speculation = {.tokens = 4, .acceptance = 0.5, .draft_cost = 0.1};
+  double best = 0;
+  for (double watts = 400; watts < 1600; watts += 100) {
+    p.chip.power_limit = Watts(watts);
+    const double rate = serve(p, {}).tokens_per_second;
+    EXPECT_GT(rate, best * (1 - 1e-4)) << watts;
+    best = std::max(best, rate);
+  }
+}
+
 // DeepSeek-V3's own layer: one of 61, an output head, a projection.
 TEST(Serving, PredictionLayersDraft) {
   Problem p = problem_of({.system = "dgx-h200",
