@@ -12,9 +12,7 @@
 namespace sextant {
 namespace {
 
-Joules of_token(const EnergyAnswer& a) {
-  return a.tokens > 0 ? a.devices / a.tokens * a.device.total() : Joules(0);
-}
+Joules of_token(const EnergyAnswer& a) { return token_energy(a.device, a.devices, a.tokens); }
 
 }  // namespace
 

@@ -139,7 +139,7 @@ void describe(Record& r, const TrainingSearch& asked, const Found& f, std::size_
     r("dollars_per_million_tokens", general(cost_of(asked, e), 4), "$/M tokens");
   }
   if (asked.aim.objective == TrainingObjective::energy) {
-    r("joules_per_token", general(e.energy.total().value * e.devices / e.tokens, 4), "J/token");
+    r("joules_per_token", general(token_energy(e.energy, e.devices, e.tokens).value, 4), "J/token");
   }
   if (more) r("", others_of(asked, f), "and");
 }

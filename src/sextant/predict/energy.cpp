@@ -39,6 +39,10 @@ Energy request_energy(const Problem& p, const Strategy& s, const ServingEstimate
   return work + standing_energy(p, e.latency);  // whoever waits draws as well
 }
 
+Joules token_energy(const Energy& device, double devices, double tokens) {
+  return tokens > 0 ? devices / tokens * device.total() : Joules(0);
+}
+
 Energy request_energy(const Problem& p, const Strategy& s) {
   return request_energy(p, s, serve(p, s));
 }

@@ -19,4 +19,7 @@ Energy request_energy(const Problem& problem, const Strategy& strategy,
                       const ServingEstimate& estimate);
 Energy request_energy(const Problem& problem, const Strategy& strategy);
 
+/// Of a token, where so many devices that each draw that make so many of them.
+Joules token_energy(const Energy& device, double devices, double tokens);
+
 }  // namespace sextant
