@@ -10,6 +10,7 @@
 #include "sextant/io/errors.hpp"
 #include "sextant/options/request.hpp"
 #include "sextant/options/traffic_scenario.hpp"
+#include "sextant/predict/energy.hpp"
 #include "sextant/predict/uncertainty.hpp"
 #include "sextant/serving/price.hpp"
 
@@ -117,10 +118,11 @@ int sextant_step_cost(const sextant_engine* engine, const sextant_step* step, se
                                            .prompts = static_cast<int>(s.prompts),
                                            .mean_decoding = s.decoding,
                                            .mean_prompt_tokens = s.prompt_tokens});
-  *cost = {.seconds = c.seconds,
-           .low = engine->interval.low * c.seconds,
-           .high = engine->interval.high * c.seconds,
-           .joules = c.joules};
+  *cost = {
+      .seconds = c.seconds,
+      .low = engine->interval.low * c.seconds,
+      .high = engine->interval.high * c.seconds,
+      .joules = c.work + standing_energy(engine->price.problem(), Seconds(c.seconds)).idle.value};
   return SEXTANT_OK;
 }
 

@@ -319,6 +319,15 @@ void assume_workload(const TechOptions& o, const Workload& w, DeviceResult& a) {
                              s.pp, w.serving.batch, w.serving.input, w.serving.output));
 }
 
+/// The workload's time on the device that was chosen, and how sure it is.
+std::optional<WorkloadTime> predicted_on(const Workload& w, const DeviceResult& a) {
+  const design::Outcome out = design::time_on(w, a.technology, a.blueprint);
+  if (!out.runs()) return std::nullopt;
+  const Problem p = design::problem_on(w, a.technology, a.blueprint);
+  return WorkloadTime{out.time, likeness_of(w.trains ? Asked::train : Asked::infer,
+                                            a.blueprint.device.name, p, w.strategy)};
+}
+
 /// Options that mean nothing without another.
 void check_needs(const TechOptions& o) {
   Flags flags;
@@ -380,6 +389,7 @@ Answer run_tech(const TechOptions& options, const Common& common) {
     network = w.around.network;
     if (!options.pareto.empty()) trade(options, w, a);
     if (!options.solve.empty()) solve(options, w, a);
+    a.predicted = predicted_on(w, a);
     if (options.uncertainty) {
       a.uncertainty =
           design::uncertainty_of(w, a.technology, a.budget, options.samples.value_or(usual_samples),

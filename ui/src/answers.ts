@@ -1129,6 +1129,8 @@ export type TechAnswer = {
   warnings: string[];
   assumptions: string[];
   allocation?: AllocationFacts;
+  time_seconds?: number;
+  uncertainty?: Uncertainty;
   technology_uncertainty?: TechnologyUncertainty;
   pareto?: TechnologyFront;
   together?: ChosenTogether;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sextant/answer/parts.hpp"
 #include "sextant/answer/search.hpp"
 #include "sextant/io/write.hpp"
 
@@ -29,7 +30,8 @@ void describe(Record& r, const CapacityAim& aim, const CapacityFound& f) {
   r("tpot_p99_seconds", Seconds(t.tpot.p99), "TPOT p99");
   const bool priced = aim.price > 0;
   r("dollars_per_million_tokens",
-    only_if(priced && tokens > 0, general(aim.price / 3600 * f.devices / tokens * 1e6, 4)),
+    only_if(priced && tokens > 0,
+            general(dollars_per_million(aim.price, f.devices, Seconds(1), tokens), 4)),
     priced ? "$/M tokens" : "");
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sextant/answer/design.hpp"
+#include "sextant/answer/parts.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/units/format.hpp"
 
@@ -197,6 +198,14 @@ Answer answer_of(const DeviceResult& x) {
                     x.technology.memory.kind));
   if (x.split) add_split(a, *x.split);
   if (x.together) add_together(a, *x.together, x.network, x.trains);
+  if (x.predicted) {
+    const Seconds time = x.predicted->time;
+    a("time_seconds", time);
+    a.say(fmt::format("{} takes {} on this device", x.trains ? "a step" : "a batch of requests",
+                      format(time, 4)));
+    add(a, x.predicted->likeness, {time.value});
+    a.gap();
+  }
   a.show(facts_of(x), {.header = false, .rule = false});
   for (const std::string& text : warnings) a.say("\nwarning: " + text);
   a.say("\nwhere the area goes");

@@ -12,8 +12,15 @@
 #include "sextant/design/split.hpp"
 #include "sextant/design/together.hpp"
 #include "sextant/design/uncertainty.hpp"
+#include "sextant/predict/uncertainty.hpp"
 
 namespace sextant {
+
+/// What the device makes of the workload: a step, or a batch of requests.
+struct WorkloadTime {
+  Seconds time;
+  Likeness likeness;
+};
 
 struct DeviceResult {
   Technology technology;
@@ -21,6 +28,7 @@ struct DeviceResult {
   Blueprint blueprint;
   std::vector<std::string> assumptions;
   bool trains = true;                        ///< the workload, where there is one
+  std::optional<WorkloadTime> predicted;     ///< where there is one and it runs
   std::optional<design::Split> split;        ///< where a workload chose it
   std::optional<design::Together> together;  ///< and a strategy with it
   std::string network;                       ///< that was chosen with it

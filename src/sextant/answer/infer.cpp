@@ -87,7 +87,7 @@ Record record_of(const PassCost& p, const Problem& problem) {
 std::optional<double> per_million(const InferResult& x, double tokens) {
   const ServingEstimate& e = x.estimate;
   if (!x.price || e.tokens_per_second <= 0 || e.verdict != Verdict::fits) return std::nullopt;
-  return *x.price * e.devices / 3600 / (e.tokens_per_second * tokens) * 1e6;
+  return dollars_per_million(*x.price, e.devices, Seconds(1), e.tokens_per_second * tokens);
 }
 
 double tokens_for_each(const Serving& w) {
@@ -248,7 +248,8 @@ Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   const bool closed = w.batching == Batching::closed_loop;
   root.parts.push_back(phase(
       "prefill", e.prefill, 1, e.ttft.value,
-      closed ? "for the step that runs" : "for prompts before it, the host, and stages to fill"));
+      closed ? "for the step that runs" : "for prompts before it, the host, and stages to fill",
+      e.draft_prefill.time.value));
   if (w.output > 1) {
     const double tokens = w.output - 1.0;
     root.parts.push_back(phase("decode", e.decode, tokens / tokens_a_step(w.speculation),

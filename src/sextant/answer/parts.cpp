@@ -12,9 +12,7 @@
 namespace sextant {
 namespace {
 
-Joules of_token(const EnergyAnswer& a) {
-  return a.tokens > 0 ? a.devices / a.tokens * a.device.total() : Joules(0);
-}
+Joules of_token(const EnergyAnswer& a) { return token_energy(a.device, a.devices, a.tokens); }
 
 }  // namespace
 
@@ -92,6 +90,11 @@ void add(Answer& a, const EnergyAnswer& x) {
       "energy {} a device, {} a token: compute {}, memory {}, links {}, idle {}, host {}",
       format(whole), format(of_token(x)), share(e.compute), share(e.memory), share(e.links),
       share(e.idle), share(e.host)));
+}
+
+double dollars_per_million(double price, double devices, Seconds time, double tokens) {
+  constexpr double hour = 3600;
+  return price / hour * devices * time.value / tokens * 1e6;
 }
 
 Record uncertainty_record(const Interval& i, const Headline& headline) {

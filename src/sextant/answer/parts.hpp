@@ -41,6 +41,10 @@ struct EnergyAnswer {
 /// "energy 401 J a device, 24.5 mJ a token: compute 60 %, memory 10 %, links 2 %, idle 28 %".
 void add(Answer& answer, const EnergyAnswer& energy);
 
+/// Dollars that a million tokens cost where so many devices make so many tokens in that time, each
+/// at so many dollars an hour.
+double dollars_per_million(double price, double devices, Seconds time, double tokens);
+
 /// Before the times of what does not fit.
 inline constexpr std::string_view unfitting = "does not fit; if it did, ";
 

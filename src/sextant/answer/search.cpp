@@ -79,7 +79,7 @@ double tokens_each(const Estimate& e) {
 
 /// Dollars a million tokens.
 double cost_of(const TrainingSearch& asked, const Estimate& e) {
-  return asked.price / 3600 * e.step.value * e.devices / e.tokens * 1e6;
+  return dollars_per_million(asked.price, e.devices, e.step, e.tokens);
 }
 
 std::string recompute_text(const Strategy& s) {
@@ -137,7 +137,7 @@ void describe(Record& r, const TrainingSearch& asked, const Found& f, std::size_
     r("dollars_per_million_tokens", general(cost_of(asked, e), 4), "$/M tokens");
   }
   if (asked.aim.objective == TrainingObjective::energy) {
-    r("joules_per_token", general(e.energy.total().value * e.devices / e.tokens, 4), "J/token");
+    r("joules_per_token", general(token_energy(e.energy, e.devices, e.tokens).value, 4), "J/token");
   }
   if (more) r("", others_of(asked, f), "and");
 }

@@ -19,16 +19,11 @@ struct Number {
   double value;
 };
 
-double price_of(const TrafficAnswer& a) {
-  return a.asked.price.value_or(0) * a.asked.cluster.devices() / 3600;  // dollars a second
-}
-
-double per_million(const TrafficAnswer& a, double tokens) {
-  return tokens > 0 ? price_of(a) * a.result.seconds / tokens * 1e6 : 0;
-}
-/// Nothing where nobody said what a device costs, or no token came.
-Item cost_of(const TrafficAnswer& a, double tokens) {
-  return only_if(a.asked.price.has_value() && tokens > 0, per_million(a, tokens));
+/// Dollars a million of them; nothing where nobody said what a device costs, or no token came.
+std::optional<double> cost_of(const TrafficAnswer& a, double tokens) {
+  if (!a.asked.price || tokens <= 0) return std::nullopt;
+  return dollars_per_million(*a.asked.price, a.asked.cluster.devices(), Seconds(a.result.seconds),
+                             tokens);
 }
 
 double hit_rate(const TrafficResult& r) {
@@ -322,10 +317,9 @@ void say_rates(Answer& answer, const TrafficAnswer& a) {
   }
   std::string energy =
       fmt::format("energy {} a token", format(Joules(r.joules / std::max(1.0, r.output_tokens))));
-  if (x.price) {
-    energy += fmt::format("; ${:.3g} a million output tokens, ${:.3g} of all tokens",
-                          per_million(a, r.output_tokens),
-                          per_million(a, r.output_tokens + r.input_tokens));
+  if (const std::optional<double> cost = cost_of(a, r.output_tokens)) {
+    energy += fmt::format("; ${:.3g} a million output tokens, ${:.3g} of all tokens", *cost,
+                          *cost_of(a, r.output_tokens + r.input_tokens));
   }
   answer.say(std::move(energy));
 }

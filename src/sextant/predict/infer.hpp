@@ -41,6 +41,7 @@ struct PassCost {
   Bytes second;  ///< of those, from the second memory
   Hertz clock;
   Watts power;
+  Energy work;  ///< beyond idling, of a rank of each stage together
 };
 
 /// Memory of one device.
@@ -71,8 +72,11 @@ struct ServingEstimate {
   Seconds drafting;  ///< of a step's share of a token, what proposing takes
   Seconds latency;   ///< ttft + (output − 1) tpot
   double tokens_per_second = 0;
-  PassCost prefill;  ///< one pass over the prompts of the batch
-  PassCost decode;   ///< mean over the output
+  PassCost prefill;          ///< one pass over prompts, their mean
+  double prompt_passes = 1;  ///< of a batch, or of a request of a closed loop
+  PassCost decode;           ///< mean over the output
+  PassCost draft;            ///< a proposal for each request; nothing without drafts
+  PassCost draft_prefill;    ///< and the pass over prompts of what makes them, for its own cache
   ServingMemory memory;
   double active = 1;  ///< requests that decode at a time: no more than memory holds
   double devices = 1;

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sextant/io/presets.hpp"
+#include "sextant/predict/energy.hpp"
 #include "sextant/predict/sensitivity.hpp"
 
 namespace sextant {
@@ -384,6 +386,104 @@ TEST(Serving, DraftsAreModels) {
   EXPECT_GT(one.memory.cache, free.memory.cache);
   // Fourteen heads over eight devices: every device runs it whole.
   EXPECT_EQ(draft_strategy(*draft_of(p, load_model("qwen2.5-0.5b")), s).tp, 1);
+}
+
+// Whatever proposes tokens has read the prompt: the first token is never sooner, and not for free.
+TEST(Serving, DraftsReadThePrompt) {
+  for (const Batching batching : {Batching::fixed, Batching::closed_loop}) {
+    for (const int chunk : {0, 256}) {
+      if (chunk > 0 && batching == Batching::fixed) continue;  // nobody decodes beside
+      Problem p = problem_of({.system = "dgx-h100",
+                              .model = "llama3.1-70b",
+                              .work = {.batch = 8, .input = 4000, .output = 200}});
+      p.serving.batching = batching;
+      p.serving.chunk = chunk;
+      const Strategy s{.tp = 8};
+      const ServingEstimate plain = serve(p, s);
+      p.serving.speculation = {.tokens = 3, .acceptance = 0.8, .draft_cost = 0.02};
+      const ServingEstimate share = serve(p, s);
+      p.draft = draft_of(p, load_model("llama3.2-1b"));
+      const ServingEstimate model = serve(p, s);
+      EXPECT_NEAR((share.first_token - plain.first_token) / plain.first_token, 0.02, 0.002);
+      // A parameter in 70 reads as many tokens.
+      EXPECT_GT(model.first_token, (1 + 1.0 / 70) * plain.first_token);
+      EXPECT_GT(model.ttft, plain.ttft);
+      EXPECT_GT(share.ttft, plain.ttft);
+      // Energy too: of drafts that cost no time to propose, what reading takes is left.
+      ServingEstimate read = model;
+      read.draft_prefill.work = {};
+      EXPECT_LT(request_energy(p, s, read).device(), request_energy(p, s, model).device());
+    }
+  }
+}
+
+/// Closed loops whose best number at a time lies inside of what memory holds: just before a tile of
+/// the multiplies, or where prompts begin to set the pace.
+struct Loop {
+  const char* system;
+  const char* model;
+  Precision precision;
+  Serving work;
+  const char* name;
+};
+
+TEST(Serving, MoreMemoryNeverSlowsAClosedLoop) {
+  const Loop loops[] = {
+      {"dgx-h200",
+       "llama2-13b",
+       Precision::int4,
+       {.batch = 830, .input = 2313, .output = 40},
+       "turns"},
+      {"dgx-h200",
+       "gpt-oss-20b",
+       Precision::fp8,
+       {.batch = 2002, .input = 3786, .output = 438},
+       "tile"},
+      {"dgx-h100",
+       "llama2-13b",
+       Precision::fp8,
+       {.batch = 3823, .input = 151, .output = 7, .chunk = 4096},
+       "edges"},
+      {"dgx-h100",
+       "mixtral-8x7b",
+       Precision::bf16,
+       {.batch = 5,
+        .input = 6596,
+        .output = 11,
+        .chunk = 64,
+        .speculation = {.tokens = 4, .acceptance = 0.8}},
+       "alone"},
+  };
+  for (const Loop& l : loops) {
+    Problem p = problem_of({.system = l.system, .model = l.model, .work = l.work});
+    p.serving.batching = Batching::closed_loop;
+    double best = 0;
+    for (double gibibytes = 60; gibibytes < 700; gibibytes *= 1.04) {
+      p.capacity = Bytes(gibibytes * 1024 * 1024 * 1024);
+      const ServingEstimate e = serve(p, {.precision = l.precision});
+      if (e.verdict != Verdict::fits) continue;
+      EXPECT_GT(e.tokens_per_second, best * (1 - 1e-3)) << l.name << " " << gibibytes;
+      best = std::max(best, e.tokens_per_second);
+    }
+    EXPECT_GT(best, 0) << l.name;
+  }
+}
+
+// Drafts take what they take: a device that checks them faster does not draft slower.
+TEST(Serving, MorePowerNeverSlowsDrafts) {
+  Problem p = problem_of({.system = "dgx-b200",
+                          .model = "llama2-13b",
+                          .work = {.batch = 71, .input = 1817, .output = 6}});
+  p.serving.batching = Batching::closed_loop;
+  p.serving.chunk = 64;
+  p.serving.speculation = {.tokens = 4, .acceptance = 0.5, .draft_cost = 0.1};
+  double best = 0;
+  for (double watts = 400; watts < 1600; watts += 100) {
+    p.chip.power_limit = Watts(watts);
+    const double rate = serve(p, {}).tokens_per_second;
+    EXPECT_GT(rate, best * (1 - 1e-4)) << watts;
+    best = std::max(best, rate);
+  }
 }
 
 // DeepSeek-V3's own layer: one of 61, an output head, a projection.

@@ -15,6 +15,13 @@ struct Energy {
   Joules device() const { return compute + memory + links + idle; }
   Joules total() const { return device() + host; }
 };
+constexpr Energy operator+(const Energy& a, const Energy& b) {
+  return {a.compute + b.compute, a.memory + b.memory, a.links + b.links, a.idle + b.idle,
+          a.host + b.host};
+}
+constexpr Energy operator*(double times, const Energy& e) {
+  return {times * e.compute, times * e.memory, times * e.links, times * e.idle, times * e.host};
+}
 
 // SerDes 4 to 6 pJ a bit and the switch about 5; two adapters, a switch and optics of a network.
 inline constexpr JoulesPerByte link_energy{80e-12};

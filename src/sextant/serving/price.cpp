@@ -61,26 +61,33 @@ PassCost StepPrice::pass(const Problem& problem, PassShape shape) {
   const bool drafts = &problem == graph_.draft.get();
   PassCost c =
       serving_pass(problem, drafts ? draft_strategy(problem, strategy_) : strategy_, shape);
-  // Stages that have nothing to do idle.
-  c.power = problem.chip.idle + waves / strategy_.pp * (c.power - problem.chip.idle);
+  // Stages share what all the waves of a step draw.
+  c.work = waves / strategy_.pp * c.work;
   return c;
 }
 
-/// A step, with the passes of a draft model before it.
-StepPrice::Cell StepPrice::cell_of(const Problem& problem, const PassShape& shape) {
+/// A step, with what drafts: a pass for each token that it proposes, the first of them over prompts
+/// as well, for its own cache.
+StepPrice::Cell StepPrice::cell_of(const Problem& problem, const PassShape& shape, bool decodes) {
   const Speculation& x = graph_.serving.speculation;
   PassShape whole = shape;
-  const bool drafts = x.tokens > 0 && shape.batch > 0 && shape.queries == 1;
-  if (drafts) whole.queries += x.tokens;
+  if (decodes) whole.queries += x.tokens;
   const PassCost c = pass(problem, whole);
-  Cell cell{c.time.value, (c.parts[Work::experts] + c.parts[Work::exchange]).value, c.power.value};
-  if (drafts) {
-    PassShape plain = shape;
-    plain.chunk = 0;
-    const Seconds draft =
-        problem.draft ? pass(*problem.draft, plain).time : x.draft_cost * pass(problem, plain).time;
-    cell.seconds += x.tokens * draft.value;
-  }
+  Cell cell{c.time.value, (c.parts[Work::experts] + c.parts[Work::exchange]).value, 0};
+  Joules work = c.work.device();
+  const auto draft = [&](const PassShape& proposed, double times) {
+    if (times <= 0) return;
+    const PassCost d = pass(problem.draft ? *problem.draft : problem, proposed);
+    if (!problem.draft) times *= x.draft_cost;
+    cell.seconds += times * d.time.value;
+    work += times * d.work.device();
+  };
+  const bool prompts = !decodes || shape.chunk > 0;
+  if (prompts) draft(shape, x.tokens > 0 ? 1 : 0);
+  PassShape plain = shape;
+  plain.chunk = 0;
+  if (decodes) draft(plain, x.tokens - (prompts ? 1 : 0));
+  cell.watts = work.value / cell.seconds;
   return cell;
 }
 
@@ -89,7 +96,7 @@ const StepPrice::Cell& StepPrice::decode_cell(int batch, int column) {
   if (c.seconds < 0) {
     const bool graph = batch <= graph_.runtime.engine.graph_limit;
     c = cell_of(graph ? graph_ : mixed_,
-                {.batch = double(batch), .queries = 1, .context = context_axis.at(column)});
+                {.batch = double(batch), .queries = 1, .context = context_axis.at(column)}, true);
     c.seconds /= gained_;
     c.shared /= gained_;
   }
@@ -107,7 +114,7 @@ const StepPrice::Cell& StepPrice::base_cell(int row, int column) {
                            .context = usual_,
                            .chunk = chunk,
                            .chunk_context = chunk};
-    c = cell_of(mixed_, row == 0 ? alone : beside);
+    c = cell_of(mixed_, row == 0 ? alone : beside, row > 0);
   }
   return c;
 }
@@ -217,9 +224,7 @@ StepCost StepPrice::step(const StepShape& s) {
                          : decode(std::max(1.0, s.mean_decoding), s.contexts);
     sum.seconds += std::min(0.0, mean.shared - sum.shared);
   }
-  const double seconds = with_host(sum.seconds, s);
-  const double idle = graph_.chip.idle.value;
-  return {seconds, idle * seconds + (sum.watts - idle) * sum.seconds};
+  return {with_host(sum.seconds, s), sum.watts * sum.seconds};
 }
 
 void StepPrice::fill(double most_requests, double most_context, double most_prompt_tokens) {

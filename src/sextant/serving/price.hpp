@@ -32,7 +32,7 @@ struct StepShape {
 
 struct StepCost {
   double seconds = 0;
-  double joules = 0;  ///< of one device
+  double work = 0;  ///< joules of one device, beyond idling
 };
 
 class StepPrice {
@@ -67,7 +67,7 @@ class StepPrice {
   struct Cell {
     double seconds = -1;  // not asked yet
     double shared = 0;    // of that, experts that all ranks of attention share
-    double watts = 0;
+    double watts = 0;     // of one device, beyond idling
   };
   struct Prompt {
     double alone = -1;  // attention of the prompt from its start
@@ -81,7 +81,7 @@ class StepPrice {
   };
 
   PassCost pass(const Problem& problem, PassShape shape);
-  Cell cell_of(const Problem& problem, const PassShape& shape);
+  Cell cell_of(const Problem& problem, const PassShape& shape, bool decodes);
   const Cell& decode_cell(int batch, int column);
   const Cell& base_cell(int row, int column);
   const Prompt& prompt(int column);

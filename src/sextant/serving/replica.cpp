@@ -167,25 +167,25 @@ bool Replica::run(double limit) {
   present_ += requests_ * (start - clock_);
   clock_ = start;
   double seconds = 0;
-  double joules = 0;
+  double work = 0;  // of one device
   std::int64_t steps = 1;
   if (shape.prompt_tokens > 0) {
     const StepCost cost = price_.step(shape);
     seconds = cost.seconds;
-    joules = cost.joules;
+    work = cost.work;
     previous_ = start;
   } else {
     const StepPrice::Line line = price_.decode_line(shape);
     steps = count_alike(line, limit);
     const auto k = static_cast<double>(steps);
     seconds = k * line.first.seconds + line.growth * k * (k - 1) / 2;
-    joules = line.first.joules / line.first.seconds * seconds;
+    work = line.first.work / line.first.seconds * seconds;
     previous_ = start + seconds - (line.first.seconds + line.growth * (k - 1));
   }
   prompted_ = shape.prompt_tokens > 0;
   if (!prompted_) since_look_ += steps;
   if (holding_) held_ += steps;
-  report(shape, seconds, steps, joules);
+  report(shape, seconds, steps, work);
   present_ += requests_ * seconds;
   clock_ = start + seconds;
   finished_.clear();
@@ -194,7 +194,7 @@ bool Replica::run(double limit) {
   return true;
 }
 
-void Replica::report(const StepShape& shape, double seconds, std::int64_t steps, double joules) {
+void Replica::report(const StepShape& shape, double seconds, std::int64_t steps, double work) {
   StepSpan s;
   s.replica = number_;
   s.start = clock_;
@@ -202,7 +202,7 @@ void Replica::report(const StepShape& shape, double seconds, std::int64_t steps,
   s.steps = static_cast<double>(steps);
   s.decoding = shape.decoding > 0 ? all_decoding_ : 0;
   s.prompt_tokens = all_prompt_tokens_;
-  s.joules = joules;
+  s.work = work * devices_of(price_.strategy());
   for (const Rank& rank : ranks_) {
     s.waiting += static_cast<double>(rank.waiting());
     s.running += rank.running();

@@ -31,7 +31,7 @@ struct StepSpan {
   double waiting = 0;
   double running = 0;
   double cache = 0;  ///< share in use
-  double joules = 0;
+  double work = 0;   ///< joules of all devices, beyond idling
 };
 
 class Listener {
@@ -73,7 +73,7 @@ class Replica {
   bool hold(double decision);
   StepShape plan(double decision);
   std::int64_t count_alike(const StepPrice::Line& line, double limit) const;
-  void report(const StepShape& shape, double seconds, std::int64_t steps, double joules);
+  void report(const StepShape& shape, double seconds, std::int64_t steps, double work);
   void finish(std::int32_t i);
 
   const int number_;

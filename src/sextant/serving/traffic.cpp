@@ -7,6 +7,7 @@
 #include <queue>
 #include <string>
 
+#include "sextant/predict/energy.hpp"
 #include "sextant/serving/links.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/spec/patience.hpp"
@@ -17,11 +18,14 @@ namespace {
 constexpr std::size_t slowest_kept = 10;
 constexpr std::size_t most_spans = 200000;  // what a viewer still opens
 
+double replicas_of(const Cluster& c) {
+  return c.pool.replicas + (c.decode ? c.decode->replicas : 0);
+}
+
 /// Turns what engines say into statistics.
 class Collector {
  public:
-  Collector(double until, const ServiceLimits& limits, double devices_a_replica)
-      : until_(until), limits_(limits), devices_(devices_a_replica) {}
+  Collector(double until, const ServiceLimits& limits) : until_(until), limits_(limits) {}
 
   void answer(const Answered& a) {
     if (a.end > until_) return;
@@ -44,26 +48,31 @@ class Collector {
 
   void span(const StepSpan& s) {
     TrafficResult& r = result;
+    const double counted = std::clamp((until_ - s.start) / s.seconds, 0.0, 1.0);
     if (s.decoding > 0) gaps_.add(s.seconds / s.steps, s.decoding * s.steps);
     (s.prompt_tokens == 0 ? r.decode_share
      : s.decoding > 0     ? r.mixed_share
-                          : r.prefill_share) += s.seconds;
-    r.joules += s.joules * devices_;
+                          : r.prefill_share) += counted * s.seconds;
+    r.joules += counted * s.work;
     r.timeline.add(s.start, s.seconds, s.waiting, s.running, s.cache);
   }
 
-  /// `replicas`: whose time the shares are of.
-  TrafficResult take(double first_arrival, double replicas, double idle_watts) {
+  /// Of all engines of the cluster, whose time the shares are of.
+  TrafficResult take(double first_arrival, const Cluster& cluster) {
     TrafficResult& r = result;
     r.ttft = r.ttfts.percentiles();
     r.tpot = r.tpots.percentiles();
     r.gap = gaps_.percentiles();
     r.latency = r.latencies.percentiles();
     r.seconds = std::isfinite(until_) ? until_ : last_end_ - first_arrival;
-    const double whole = (last_end_ - first_arrival) * replicas;
+    const double whole = r.seconds * replicas_of(cluster);
     const double busy = r.prefill_share + r.decode_share + r.mixed_share;
     const double idle = std::max(0.0, whole - busy);
-    r.joules += idle * idle_watts * devices_;
+    for (const Pool* pool : {&cluster.pool, cluster.decode ? &*cluster.decode : nullptr}) {
+      if (pool == nullptr) continue;
+      r.joules +=
+          pool->devices() * standing_energy(pool->problem, Seconds(r.seconds)).total().value;
+    }
     for (double* share : {&r.prefill_share, &r.decode_share, &r.mixed_share}) {
       *share = whole > 0 ? *share / (busy + idle) : 0;
     }
@@ -94,7 +103,6 @@ class Collector {
 
   const double until_;
   const ServiceLimits limits_;
-  const double devices_;
   Quantiles gaps_;
   double last_end_ = 0;
 };
@@ -109,7 +117,7 @@ class Simulation final : Listener {
         traffic_(traffic),
         means_(means_of(traffic)),
         stream_(traffic),
-        collector_(traffic.until, limits, cluster_.devices() / replicas_of(cluster_)),
+        collector_(traffic.until, limits),
         spans_(spans),
         random_(traffic.seed + 77),
         links_(cluster_.pool.replicas, cluster_.decode ? cluster_.decode->replicas : 1,
@@ -139,10 +147,6 @@ class Simulation final : Listener {
   }
 
  private:
-  static double replicas_of(const Cluster& c) {
-    return c.pool.replicas + (c.decode ? c.decode->replicas : 0);
-  }
-
   void add(const Pool& pool, StepPrice& price, Role role) {
     Listener& self = *this;
     for (int i = 0; i < pool.replicas; ++i) {
@@ -339,8 +343,7 @@ class Simulation final : Listener {
   }
 
   TrafficResult finish() {
-    TrafficResult r = collector_.take(std::max(0.0, first_arrival_), replicas_of(cluster_),
-                                      cluster_.pool.problem.chip.idle.value);
+    TrafficResult r = collector_.take(std::max(0.0, first_arrival_), cluster_);
     r.sent = stream_.sent();
     double present = 0;
     for (const auto& x : replicas_) {

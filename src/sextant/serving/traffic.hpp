@@ -23,9 +23,7 @@ struct Pool {
   Strategy strategy;
   EngineLimits limits;
   int replicas = 1;
-  double devices() const {
-    return static_cast<double>(strategy.tp) * strategy.pp * strategy.dp * replicas;
-  }
+  double devices() const { return devices_of(strategy) * replicas; }
 };
 /// Of an engine as it fits: its passes find weights and cache where it has put them.
 inline Pool pool_with(const Problem& problem, const Strategy& strategy, const EngineFit& fit,
@@ -78,7 +76,7 @@ struct TrafficResult {
   double offered = 0;       ///< requests a second, 0 where they are not timed
   double queue_growth = 0;  ///< requests a second, over the second half of the arrivals
   double prefill_share = 0, decode_share = 0, mixed_share = 0, idle_share = 0;
-  double joules = 0;        ///< of all devices
+  double joules = 0;        ///< of all devices and their nodes
   double mean_present = 0;  ///< requests in the cluster, over its time
   EngineCounts counts;
   double transfer_seconds = 0;       ///< of a cache, mean

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "sextant/io/test_support.hpp"
+#include "sextant/predict/energy.hpp"
 #include "sextant/serving/links.hpp"
 #include "sextant/serving/test_cluster.hpp"
 
@@ -70,6 +71,48 @@ TEST(Traffic, AtNoLoadIsInfer) {
     EXPECT_NEAR(r.tpot.p50 / e.tpot.value, 1, 0.01) << name;
     EXPECT_NEAR(r.ttft.p50 / e.ttft.value, 1, 0.05) << name;
   }
+}
+
+// One rule for both: what passes draw, links included, and for as long as they take idling and the
+// node around the devices.
+TEST(Traffic, DrawsWhatRequestsDraw) {
+  for (const Strategy& s : {Strategy{}, Strategy{.tp = 8}, Strategy{.pp = 2}}) {
+    for (const int users : {1, 16}) {
+      Cluster c;
+      c.pool = pool_of("llama3.1-8b", "trtllm", s);
+      Engine& host = c.pool.problem.runtime.engine;
+      host.schedule = host.sequence = host.prompt = Seconds(0);
+      Traffic t = traffic_at(0, 64);
+      t.arrivals = Arrivals::closed;
+      t.concurrency = users;
+      t.lengths = Lengths::fixed;
+      const TrafficResult r = simulate(c, t, {});
+      Problem p = c.pool.problem;
+      p.serving = {
+          .batch = users, .input = t.input, .output = t.output, .batching = Batching::closed_loop};
+      const ServingEstimate e = serve(p, s);
+      const double watts = request_energy(p, s, e).total().value * e.devices / e.latency.value;
+      EXPECT_NEAR(r.joules / r.seconds / watts, 1, users == 1 ? 0.03 : 0.1)
+          << s.tp << " " << s.pp << " " << users;
+      const double standing = standing_energy(p, Seconds(r.seconds)).total().value * e.devices;
+      EXPECT_GT(r.joules, standing);
+    }
+  }
+}
+
+// Engines for prompts and for tokens may have unlike numbers of devices: each draws its own.
+TEST(Traffic, EveryPoolDrawsItsOwn) {
+  Cluster c = cluster_of("trtllm");
+  c.decode = pool_of("llama3.1-8b", "trtllm", {.tp = 8});
+  c.link = BytesPerSecond(40e9);
+  const Traffic t = traffic_at(1, 50);
+  SpanObserver spans;
+  const TrafficResult r = simulate(c, t, {}, &spans);
+  double joules = 9 * standing_energy(c.pool.problem, Seconds(r.seconds)).total().value;
+  for (const StepSpan& s : spans) joules += s.work;
+  EXPECT_NEAR(r.joules / joules, 1, 1e-9);
+  EXPECT_LT(r.joules / r.seconds,
+            9 * (c.pool.problem.chip.power_limit + c.pool.problem.host_power).value);
 }
 
 TEST(Traffic, LosesNoRequestAndNoToken) {
@@ -259,7 +302,8 @@ TEST(Traffic, DraftsAreThoseOfInfer) {
   p.serving.batch = 1;
   p.serving.input = t.input;
   p.serving.output = t.output;
-  const double plain = simulate(c, t, {}).tpot.p50;
+  const TrafficResult without = simulate(c, t, {});
+  const double plain = without.tpot.p50;
   for (const double acceptance : {0.5, 0.8}) {
     p.serving.speculation = {.tokens = 3, .acceptance = acceptance, .draft_cost = 0.1};
     const double drafted = simulate(c, t, {}).tpot.p50;
@@ -267,7 +311,11 @@ TEST(Traffic, DraftsAreThoseOfInfer) {
     EXPECT_LT(drafted, plain);
   }
   p.draft = draft_of(p, load_model("llama3.2-1b"));
-  EXPECT_NEAR(simulate(c, t, {}).tpot.p50 / serve(p, {}).tpot.value, 1, 0.03);
+  const TrafficResult with = simulate(c, t, {});
+  EXPECT_NEAR(with.tpot.p50 / serve(p, {}).tpot.value, 1, 0.03);
+  // It reads the prompt as well.
+  EXPECT_GT(with.ttft.p50, 1.05 * without.ttft.p50);
+  EXPECT_NEAR(with.ttft.p50 / serve(p, {}).ttft.value, 1, 0.05);
 }
 
 TEST(Traffic, AttentionRanksShareAnEngine) {

@@ -123,7 +123,7 @@ void add_energy(std::vector<Output>& out) {
                  {},
                  [](A a) {
                    const double devices = std::max(a.step.devices, a.service.devices);
-                   return a.tokens > 0 ? a.energy.total().value * devices / a.tokens : 0;
+                   return token_energy(a.energy, devices, a.tokens).value;
                  }});
 }
 
