@@ -111,6 +111,46 @@ describe('drafts', together, () => {
   );
 });
 
+describe('adapters', together, () => {
+  const tuned = '#/predict?kind=train&model=llama3.1-8b&system=dgx-h100&gpus=8&batch=16&seq=4096&recompute=full';
+
+  check('are trained beside frozen weights, of a rank, on parts, and all of it stays in the link', () =>
+    visitReady(tuned, async (page) => {
+      const whole = await mainValue(page);
+      const parts = field(page, 'lora_targets');
+      assert.equal(await parts.count(), 0, 'all weights are trained');
+      await field(page, 'adapter').getByText('QLoRA', { exact: true }).click();
+      await page.waitForURL(/adapter=qlora&lora_rank=16/);
+      const trained = (words) => page.locator('.subtitle', { hasText: words }).waitFor();
+      await trained('trained: QLoRA of rank 16 on qkv, output, up, down, 35.7 M of 8.03 B parameters');
+      assert.notEqual(await mainValue(page), whole);
+      await typeInto(field(page, 'lora_rank').locator('.typed'), '64');
+      for (const part of ['up', 'down']) await parts.getByLabel(part, { exact: true }).uncheck();
+      await trained('QLoRA of rank 64 on qkv, output,');
+      await page.waitForURL(/lora_rank=64&lora_targets=qkv,output/);
+      assert.equal(await parts.getByLabel('experts').count(), 0, 'a dense model has none');
+      await page.reload();
+      await trained('QLoRA of rank 64 on qkv, output,');
+      assert.ok(!(await parts.getByLabel('up', { exact: true }).isChecked()));
+      await field(page, 'adapter').getByText('all', { exact: true }).click();
+      await page.waitForURL((url) => !/lora|adapter/.test(url.hash));
+      await until(async () => (await mainValue(page)) === whole, 'as it was');
+      assert.doesNotMatch(await subtitle(page), /trained/);
+    }),
+  );
+
+  check('without a rank are refused beside the field, and parts that are frozen are named', () =>
+    visit(`${tuned}&adapter=dora`, async (page, errors) => {
+      await field(page, 'adapter')
+        .locator('.problem', { hasText: /there are no adapters.*“Rank”/ })
+        .waitFor();
+      await page.goto(page.url().replace('adapter=dora', 'frozen=embedding,head'));
+      await page.locator('.subtitle', { hasText: 'trained: all but embedding, head, 6.98 B of 8.03 B' }).waitFor();
+      errors.length = 0;
+    }),
+  );
+});
+
 describe('how sure it is', together, () => {
   const bars = {
     predict: [`#/predict?${serving}`, 3],

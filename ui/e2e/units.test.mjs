@@ -188,6 +188,10 @@ test('an address is read and written', async () => {
   const request = requestOf({ kind: 'train', model: 'm', tp: '8', sp: 'true', set: 'a=1; b=2', input: '5', zero: 'x' });
   assert.deepEqual(request, { model: 'm', tp: 8, sp: true, set: ['a=1', 'b=2'] });
   assert.deepEqual(requestOf({ kind: 'infer', model: 'm', input: '5', gpus: '8' }), { model: 'm', input: 5 });
+  assert.deepEqual(
+    requestOf({ kind: 'train', model: 'm', lora_rank: '16', lora_targets: 'qkv,up', adapter: 'dora', frozen: 'head' }),
+    { model: 'm', lora_rank: 16, lora_targets: ['qkv', 'up'], adapter: 'dora', frozen: ['head'] },
+  );
   assert.equal(requestOf({ kind: 'train', config: 'unknown' }), null);
   assert.equal(requestOf({ kind: 'train', model: 'm', made: 'node~n3' }), null);
 });
@@ -384,8 +388,8 @@ test('what an answer used fills the form', async () => {
     step_seconds: 1,
     runtime: 'r',
     gpus: 8,
-    batch: 16,
-    seq: 2048,
+    predict_ahead: 1,
+    training: { batch: 16, seq: 2048, lora_rank: 8, lora_targets: { qkv: true, up: false }, frozen: {} },
     strategy: { tp: 8, sp: true, modules: { norms: true, mlp: false } },
   };
   assert.deepEqual(usedBy(answer), {
@@ -396,6 +400,10 @@ test('what an answer used fills the form', async () => {
     recompute_modules: 'norms',
     batch: '16',
     seq: '2048',
+    lora_rank: '8',
+    lora_targets: 'qkv',
+    frozen: '',
+    predict_ahead: '1',
   });
   assert.deepEqual(usedBy(null), {});
   assert.deepEqual(usedBySearch({ runtime: 'r', gpus: 8, batch: 4 }), { runtime: 'r', gpus: '8', batch: '4' });

@@ -1275,6 +1275,9 @@ export type TrainAnswer = {
   memory: Memory;
   breakdown: Part;
   strategy: Strategy;
+  training: Training;
+  parameters: number;
+  trained_parameters: number;
   slowest_stage: number;
   clock_hz: number;
   power_watts: number;
@@ -1299,6 +1302,36 @@ export type TrainFit = {
   step_seconds: number;
   total_bytes: number;
   strategy: Strategy;
+};
+
+export type Training = {
+  batch: number;
+  seq: number;
+  optimizer: string;
+  lora_rank: number;
+  lora_targets: TrainingLoraTargets;
+  adapter: string;
+  frozen: TrainingFrozen;
+  images: number;
+  predict_ahead: number;
+};
+
+export type TrainingFrozen = {
+  embedding: boolean;
+  attention: boolean;
+  mlp: boolean;
+  experts: boolean;
+  norms: boolean;
+  head: boolean;
+  vision: boolean;
+};
+
+export type TrainingLoraTargets = {
+  qkv: boolean;
+  output: boolean;
+  up: boolean;
+  down: boolean;
+  experts: boolean;
 };
 
 export type Uncertainty = {

@@ -27,6 +27,11 @@ Record head_of(const Scenario& x, double devices) {
   return r;
 }
 
+std::string format_count(double n) {
+  if (n >= 1e9) return fmt::format("{:.4g} B", n / 1e9);
+  return n >= 1e6 ? fmt::format("{:.4g} M", n / 1e6) : fmt::format("{:.0f}", n);
+}
+
 void say_memory(Answer& a, const std::string& of_what, Bytes total, Bytes capacity,
                 const std::vector<Occupied>& parts) {
   a.say(fmt::format("\nmemory{}: {} of {}", of_what, format_binary_bytes(total.value, 4),

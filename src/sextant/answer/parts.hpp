@@ -16,6 +16,9 @@ namespace sextant {
 /// What was asked: model, system, runtime, devices.
 Record head_of(const Scenario& scenario, double devices);
 
+/// "8.03 B", "41.94 M": parameters.
+std::string format_count(double n);
+
 /// A part of a device's memory.
 struct Occupied {
   std::string name;

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { inlined } from '../api';
 import { chooseStrategy, choosing, chosen, lock, locked, pick } from '../choose';
 import { configTitle, packConfig, parseConfig, unpackConfig } from '../configs';
+import { trainFields } from '../fields';
 import { grouped, parameters, percent, shareOf, tokens } from '../format';
 import { address, bare, change, examples, kind, params, presets, replace, reset, unpackedConfigs } from '../state';
 import type { Params } from '../state';
@@ -12,7 +13,7 @@ import type { Choices, ModelPreset, Problem } from '../types';
 import { Choice, NumberField, Picker, Problems, TextField, Toggle, problemsOf } from './fields';
 import type { Option } from './fields';
 import { FileButton, dropped } from './files';
-import { popularFirst } from '../words';
+import { labelOf, popularFirst } from '../words';
 import { Side } from './side';
 
 const lengths = [128, 200, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576];
@@ -232,6 +233,7 @@ function TrainWorkload({ used, anySize }: { used: Used; anySize?: boolean | unde
         onChange={(value) => change({ seq: value })}
       />
       <Images used={used} hint="images a sequence, whose tokens are among its own" />
+      <Trained used={used} />
     </>
   );
 }
@@ -299,6 +301,85 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
         problems={of('batching')}
         onChange={(batching) => change({ batching })}
       />
+    </>
+  );
+}
+
+const choicesOf = (name: string): string[] => [...(trainFields[name]?.choices ?? [])];
+
+const names = (name: string, used: Used): string[] =>
+  text(name, used, '')
+    .split(',')
+    .filter((part) => part !== '');
+
+/** Parts of the model, each of which may be switched on. */
+function Parts({ name, used, without = [] }: { name: string; used: Used; without?: string[] }): JSX.Element {
+  const chosen = names(name, used);
+  const { choices = [], help = '' } = trainFields[name] ?? {};
+  return (
+    <fieldset class="field modules" data-field={name} title={help}>
+      <legend>{labelOf(name)}</legend>
+      {choices
+        .filter((part) => chosen.includes(part) || !without.includes(part))
+        .map((part) => (
+          <Toggle
+            key={part}
+            label={part}
+            name={`${name}-${part}`}
+            checked={chosen.includes(part)}
+            onChange={(on) => change({ [name]: (on ? [...chosen, part] : chosen.filter((p) => p !== part)).join(',') })}
+          />
+        ))}
+      <Problems of={problemsOf(used.problems, name)} />
+    </fieldset>
+  );
+}
+
+/** Parts that the model does not have. */
+const lacking = (used: Used): string[] => [
+  ...(offersExperts(used) ? [] : ['experts']),
+  ...(legal('images', used) ? [] : ['vision']),
+];
+
+/** What goes with adapters, and without them is refused. */
+const adapting = ['lora_rank', 'adapter', 'lora_targets'];
+const usualRank = 16;
+const adapterTitles: Readonly<Record<string, string>> = { lora: 'LoRA', qlora: 'QLoRA', dora: 'DoRA' };
+export const adapterTitle = (adapter: string): string => adapterTitles[adapter] ?? adapter;
+
+/** What is trained: the weights, or adapters beside them. */
+function Trained({ used }: { used: Used }): JSX.Element {
+  const rank = number('lora_rank', used, 0);
+  const adapters = choicesOf('adapter');
+  const train = (adapter: string): void =>
+    change(
+      adapters.includes(adapter)
+        ? { adapter, lora_rank: rank || usualRank, frozen: undefined }
+        : Object.fromEntries(adapting.map((name) => [name, undefined])),
+    );
+  return (
+    <>
+      <Choice
+        label={labelOf('adapter')}
+        name="adapter"
+        value={rank > 0 ? text('adapter', used, 'lora') : ''}
+        options={[['', 'all'], ...adapters.map((name): [string, string] => [name, adapterTitle(name)])]}
+        problems={problemsOf(used.problems, 'adapter')}
+        onChange={train}
+      />
+      {rank > 0 && (
+        <NumberField
+          label={labelOf('lora_rank')}
+          hint={trainFields['lora_rank']?.help ?? ''}
+          name="lora_rank"
+          free
+          value={rank}
+          values={powers.slice(0, 10)}
+          problems={problemsOf(used.problems, 'lora_rank')}
+          onChange={(lora_rank) => change({ lora_rank })}
+        />
+      )}
+      {names('lora_targets', used).length > 0 && <Parts name="lora_targets" used={used} without={lacking(used)} />}
     </>
   );
 }
@@ -387,7 +468,7 @@ function TrainStrategy({ used }: { used: Used }): JSX.Element {
         label="Recompute"
         name="recompute"
         value={text('recompute', used, 'none')}
-        options={['none', 'selective', 'full']}
+        options={choicesOf('recompute')}
         problems={of('recompute')}
         onChange={(recompute) => change({ recompute })}
       />
@@ -439,36 +520,28 @@ function PredictAhead({ used }: { used: Used }): JSX.Element | null {
   );
 }
 
+const optimizerTitles: Readonly<Record<string, string>> = {
+  adamw: 'AdamW, fp32',
+  'adamw-bf16-states': 'bf16 states',
+  'adamw-8bit': '8-bit states',
+  adafactor: 'Adafactor',
+  muon: 'Muon',
+  sgd: 'SGD',
+};
+
 function MoreTraining({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
-  const chosen = text('recompute_modules', used, '')
-    .split(',')
-    .filter((name) => name !== '');
-  const flip = (module: string, on: boolean): void =>
-    change({ recompute_modules: (on ? [...chosen, module] : chosen.filter((name) => name !== module)).join(',') });
   return (
     <>
       <Choice
         label="Schedule"
         name="schedule"
         value={text('schedule', used, '1f1b')}
-        options={['1f1b', 'gpipe', 'zero-bubble', 'zero-bubble-v', 'dualpipe']}
+        options={choicesOf('schedule')}
         problems={of('schedule')}
         onChange={(schedule) => change({ schedule })}
       />
-      <fieldset class="field modules">
-        <legend>Recompute also</legend>
-        {['norms', 'activation', 'mlp', 'experts', 'latent'].map((module) => (
-          <Toggle
-            key={module}
-            label={module}
-            name={`recompute-${module}`}
-            checked={chosen.includes(module)}
-            onChange={(on) => flip(module, on)}
-          />
-        ))}
-        <Problems of={of('recompute_modules')} />
-      </fieldset>
+      <Parts name="recompute_modules" used={used} />
       <PredictAhead used={used} />
       <Toggle
         label="Optimizer states in host memory"
@@ -480,17 +553,11 @@ function MoreTraining({ used }: { used: Used }): JSX.Element {
         label="Optimizer"
         name="optimizer"
         value={text('optimizer', used, 'adamw')}
-        options={[
-          ['adamw', 'AdamW, fp32'],
-          ['adamw-bf16-states', 'bf16 states'],
-          ['adamw-8bit', '8-bit states'],
-          ['adafactor', 'Adafactor'],
-          ['muon', 'Muon'],
-          ['sgd', 'SGD'],
-        ]}
+        options={choicesOf('optimizer').map((name): [string, string] => [name, optimizerTitles[name] ?? name])}
         problems={of('optimizer')}
         onChange={(optimizer) => change({ optimizer })}
       />
+      {number('lora_rank', used, 0) === 0 && <Parts name="frozen" used={used} without={lacking(used)} />}
     </>
   );
 }
@@ -602,7 +669,7 @@ function Chosen(): JSX.Element {
 }
 
 /** Fields that are out of sight until something is wrong with them. */
-const folded = ['set', 'chunk', ...drafts, 'schedule', 'recompute_modules', 'optimizer', 'predict_ahead'];
+const folded = ['set', 'chunk', ...drafts, 'schedule', 'recompute_modules', 'optimizer', 'predict_ahead', 'frozen'];
 
 interface ScenarioProps {
   used: Used;

@@ -5,7 +5,19 @@ import { dot, line, text } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { choosing } from '../choose';
 import { inlined, post } from '../api';
-import { bytes, devices, digits, grouped, hertz, joules, percent, seconds, thousands, watts } from '../format';
+import {
+  bytes,
+  devices,
+  digits,
+  grouped,
+  hertz,
+  joules,
+  parameters,
+  percent,
+  seconds,
+  thousands,
+  watts,
+} from '../format';
 import { useLive, useRested } from '../live';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
@@ -13,12 +25,12 @@ import { Problems } from '../parts/fields';
 import { Figure, PlotBox, Steady, decades } from '../parts/figure';
 import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Beside } from '../parts/beside';
-import { Scenario } from '../parts/scenario';
+import { Scenario, adapterTitle } from '../parts/scenario';
 import { Welcome } from '../parts/welcome';
 import { bare, change, kind, params, requestOf } from '../state';
 import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, TrainAnswer, TrainFit } from '../types';
 import { isTraining, spreadOf } from '../types';
-import { usedBy } from '../used';
+import { partsOn, usedBy } from '../used';
 import { termOf, strategyLine } from '../words';
 
 export function Headline({
@@ -88,6 +100,17 @@ export const inverseOf = (value: number, answer: Answer, show: (value: number) =
   const { low, high } = spreadOf(answer);
   return { low: value / high, value, high: value / low, show };
 };
+
+/** What is trained, where it is not all of the model. */
+function trainedOf({ training, trained_parameters: some, parameters: all }: TrainAnswer): string {
+  const frozen = partsOn(training.frozen);
+  if (training.lora_rank === 0 && frozen.length === 0) return '';
+  const how =
+    training.lora_rank > 0
+      ? `${adapterTitle(training.adapter)} of rank ${grouped(training.lora_rank)} on ${partsOn(training.lora_targets).join(', ')}`
+      : `all but ${frozen.join(', ')}`;
+  return `; trained: ${how}, ${parameters(some)} of ${parameters(all)} parameters`;
+}
 
 function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
   return (
@@ -370,7 +393,7 @@ function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
           {strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })};{' '}
           {answer.strategy.precision};{' '}
           {training
-            ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens${answer.predict_ahead > 0 ? `, ${grouped(answer.predict_ahead)} predicted ahead` : ''}`
+            ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens${answer.predict_ahead > 0 ? `, ${grouped(answer.predict_ahead)} predicted ahead` : ''}${trainedOf(answer)}`
             : `batch ${grouped(answer.serving.batch)}, ${promptOf(answer.serving)}, ${grouped(answer.serving.output)} out${draftedBy(answer.serving)}`}
           ; {answer.runtime}
         </p>
