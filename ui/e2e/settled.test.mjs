@@ -154,8 +154,9 @@ describe('adapters', together, () => {
 describe('how sure it is', together, () => {
   const bars = {
     predict: [`#/predict?${serving}`, 3],
+    training: [`#/predict?${training}`, 4],
     serving: ['#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64', 3],
-    run: [`#/run?${training}&price=2`, 2],
+    run: [`#/run?${training}&price=2`, 3],
     scaling: ['#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&batch=256&gpus_to=16', 1],
     search: ['#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=16&seq=2048&run=1', 1],
     'what if': [`#/hardware?${training}&x_bandwidth=200`, 1],
@@ -174,6 +175,8 @@ describe('how sure it is', together, () => {
     visitReady(`#/compare?${training}&with=system:dgx-a100|system:dgx-h100`, async (page) => {
       assert.equal(await page.locator('[data-figure=compare-step] .whisker').count(), 2);
       assert.equal(await page.locator('[data-figure=compare-memory] .whisker').count(), 0);
+      assert.equal(await page.locator('[data-figure=compare-energy-a-token] .whisker').count(), 2);
+      await page.getByText(/Nine times in ten it is 1\.\d+\s× to [23]\.\d+\s×/).waitFor();
       const said = await page.locator('[data-figure=factors-A-B]').innerText();
       assert.match(said, /Surely B is the faster\.|B is the faster with \d+.% certainty\./);
     }),

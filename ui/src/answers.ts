@@ -274,6 +274,8 @@ export type Difference = {
   to: number;
   metric: string;
   ratio: number;
+  ratio_low: number;
+  ratio_high: number;
   probability_faster: number;
   factors: Factor[];
 };
@@ -295,6 +297,8 @@ export type Energy = {
   host_joules: number;
   total_joules: number;
   joules_per_token: number;
+  joules_per_token_low?: number;
+  joules_per_token_high?: number;
 };
 
 export type FabricFacts = {
@@ -872,8 +876,14 @@ export type Run = {
   days_without_failures: number;
   gpu_hours: number;
   dollars: number;
+  dollars_low: number;
+  dollars_high: number;
   megawatt_hours: number;
+  megawatt_hours_low: number;
+  megawatt_hours_high: number;
   co2_tonnes: number;
+  co2_tonnes_low: number;
+  co2_tonnes_high: number;
   goodput: number;
   interruptions: number;
   between_interruptions_seconds: number;

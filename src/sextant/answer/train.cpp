@@ -144,7 +144,8 @@ Node training_of(Training work) {
   return write(work, Quantities::si);
 }
 
-void say_head(Answer& a, const TrainResult& x) {
+/// The interval of its time.
+Interval say_head(Answer& a, const TrainResult& x) {
   const Estimate& e = x.estimate;
   const Problem& p = x.scenario.problem;
   const Rates rates(e);
@@ -155,11 +156,12 @@ void say_head(Answer& a, const TrainResult& x) {
                     format(rates.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
                     for_people(rate(rates.tokens)), for_people(rate(rates.tokens_each)),
                     format(e.power), format(e.clock)));
-  add(a, likeness_of(x), {e.step.value});
-  add(a, EnergyAnswer{e.energy, e.devices, e.tokens});
+  Interval time = add(a, likeness_of(x), {e.step.value});
+  add(a, EnergyAnswer{e.energy, e.devices, e.tokens, time});
   say_trained(a, p);
   a.say(fmt::format("{}; batch {}, seq {}; {}\n", describe_strategy(x.scenario.strategy),
                     p.work.batch, p.work.seq, p.runtime.name));
+  return time;
 }
 
 void say_memory(Answer& a, const TrainResult& x) {
@@ -275,11 +277,11 @@ Answer answer_of(TrainResult x) {
   a("model_flops", e.model_flops);
   a("hardware_flops", e.hardware_flops);
   a("predict_ahead", p.ahead);
-  say_head(a, x);
+  const Interval sure = say_head(a, x);
   a.show(time);
   say_memory(a, x);
   add_neighbours(a, x);
-  if (x.run) add(a, *x.run, interval_of(measured_errors(), likeness_of(x)));
+  if (x.run) add(a, *x.run, sure);
   add_operators(a, x);
   add(a, x.sensitivity);
   a.take(std::move(x.extras));

@@ -19,7 +19,7 @@ import type { Answer, CompareAnswer, Difference, Fields } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
 import { fill, toneOf } from '../words';
-import { Placeholder, inverseOf, rangeOf } from './predict';
+import { Placeholder, inverseOf, rangeIn, rangeOf } from './predict';
 
 type Change = Readonly<Record<string, string>>;
 
@@ -257,6 +257,8 @@ interface Metric {
   better: 'less' | 'more';
   /** A time, or what is reached in it: known as well as the whole step or request is. */
   timed?: boolean;
+  /** What says itself how sure it is. */
+  sure?: (answer: Answer) => Bar['range'] | undefined;
 }
 
 const metrics: Metric[] = [
@@ -291,13 +293,21 @@ const metrics: Metric[] = [
     timed: true,
   },
   { name: 'memory', of: (a) => a.memory.total_bytes, show: bytes, better: 'less' },
-  { name: 'energy a token', of: (a) => a.energy?.joules_per_token, show: joules, better: 'less' },
+  {
+    name: 'energy a token',
+    of: (a) => a.energy?.joules_per_token,
+    show: joules,
+    better: 'less',
+    sure: (a) => rangeIn(a.energy, 'joules_per_token', joules),
+  },
 ];
 
 const letter = (index: number): string => String.fromCharCode(65 + index);
 
 /** How far the value may lie off, where it follows from the predicted time. */
-function sureOf({ timed, better, show }: Metric, value: number, answer: Answer | undefined): Pick<Bar, 'range'> {
+function sureOf({ timed, better, show, sure }: Metric, value: number, answer: Answer | undefined): Pick<Bar, 'range'> {
+  const own = answer && sure?.(answer);
+  if (own) return { range: own };
   if (!timed || !answer) return {};
   return { range: (better === 'less' ? rangeOf : inverseOf)(value, answer, show) };
 }
@@ -416,6 +426,12 @@ const likely = (later: string, probability: number): string =>
 const faster = (ratio: number): string =>
   Math.abs(Math.log(ratio)) < 0.0005 ? 'as fast' : ratio < 1 ? `${times(1 / ratio)} faster` : `${times(ratio)} slower`;
 
+/** Where the ratio lies, of the faster or of the slower, as its title has it. */
+function between({ ratio, ratio_low: low, ratio_high: high }: Difference): string {
+  const [from, to] = ratio < 1 ? [1 / high, 1 / low] : [low, high];
+  return `Nine times in ten it is ${times(from)} to ${times(to)}.`;
+}
+
 function Factors({ difference, names }: { difference: Difference; names: string[] }): JSX.Element {
   const size = (ratio: number): number => Math.log(1 / ratio);
   const factors = [...difference.factors].sort((a, b) => Math.abs(size(b.ratio)) - Math.abs(size(a.ratio)));
@@ -430,7 +446,7 @@ function Factors({ difference, names }: { difference: Difference; names: string[
     <Figure
       name={`factors-${letter(difference.from)}-${letter(difference.to)}`}
       title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
-      note={`${names[difference.from]} → ${names[difference.to]}; the time of a ${kind.value === 'train' ? 'step' : 'request'}, and the factors that multiply to it. ${likely(letter(difference.to), difference.probability_faster)}`}
+      note={`${names[difference.from]} → ${names[difference.to]}; the time of a ${kind.value === 'train' ? 'step' : 'request'}, and the factors that multiply to it. ${between(difference)} ${likely(letter(difference.to), difference.probability_faster)}`}
       rows={() => factors.map((factor) => ({ ...factor }))}
     >
       <Bars

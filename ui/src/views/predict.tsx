@@ -33,6 +33,13 @@ import { isTraining, spreadOf } from '../types';
 import { partsOn, usedBy } from '../used';
 import { termOf, strategyLine } from '../words';
 
+export interface Range {
+  low: number;
+  value: number;
+  high: number;
+  show: (value: number) => string;
+}
+
 export function Headline({
   value,
   unit,
@@ -53,7 +60,7 @@ export function Headline({
   /** What the word says, for those who hover or ask. */
   means?: string;
   /** Where the number lies, nine times in ten. */
-  range?: { low: number; value: number; high: number; show: (value: number) => string };
+  range?: Range | undefined;
 }): JSX.Element {
   return (
     <div class={`headline ${main ? 'main' : ''} ${over ? 'over' : ''}`}>
@@ -69,7 +76,7 @@ export function Headline({
 }
 
 /** From low to high, the value between them; the scale is the range's own. */
-function ErrorBar({ low, value, high, show }: NonNullable<Parameters<typeof Headline>[0]['range']>): JSX.Element {
+function ErrorBar({ low, value, high, show }: Range): JSX.Element {
   const at = ((value - low) / (high - low || 1)) * 38 + 1;
   const words = `${show(low)} to ${show(high)} in nine cases of ten`;
   return (
@@ -87,6 +94,14 @@ function ErrorBar({ low, value, high, show }: NonNullable<Parameters<typeof Head
 export function split(text: string): { value: string; unit: string } {
   const at = text.search(/\s\D*$/);
   return at < 0 ? { value: text, unit: '' } : { value: text.slice(0, at), unit: text.slice(at + 1) };
+}
+
+/** A number of an answer with the interval that stands beside it, where one does. */
+export function rangeIn(of: object, name: string, show: (value: number) => string): Range | undefined {
+  const [low, value, high] = [`${name}_low`, name, `${name}_high`].map((key) => (of as Record<string, unknown>)[key]);
+  return typeof low === 'number' && typeof value === 'number' && typeof high === 'number'
+    ? { low, value, high, show }
+    : undefined;
 }
 
 /** A time with the interval of the whole answer. */
@@ -147,6 +162,7 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
         <Headline
           label="energy a token"
           {...split(joules(answer.energy.joules_per_token))}
+          range={rangeIn(answer.energy, 'joules_per_token', joules)}
           detail={answer.power_watts ? `${watts(answer.power_watts)} a GPU at ${hertz(answer.clock_hz ?? 0)}` : ''}
         />
       )}
@@ -199,6 +215,7 @@ function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
         <Headline
           label="energy a token"
           {...split(joules(answer.energy.joules_per_token))}
+          range={rangeIn(answer.energy, 'joules_per_token', joules)}
           detail={answer.decode ? `${watts(answer.decode.power_watts)} a GPU, decoding` : ''}
         />
       )}
