@@ -215,6 +215,34 @@ describe('serving', together, () => {
     }),
   );
 
+  check('the fewest GPUs are sought for the requests at hand: their lengths, their trace', () =>
+    visitReady(`#/serving?${small}&input=2048&max_ttft_p99=1000&max_tpot_p99=20`, async (page) => {
+      const asked = [];
+      page.on('request', (request) => {
+        if (request.url().endsWith('/best')) asked.push(request.postDataJSON());
+      });
+      const find = async () => {
+        await page.getByRole('button', { name: 'Find the fewest GPUs' }).click();
+        await page.locator('[aria-label="Layouts that keep the limits"] tbody tr').first().waitFor();
+      };
+      await field(page, 'lengths').getByText('lognormal').click();
+      await field(page, 'arrivals').getByText('evenly').click();
+      await page.waitForURL(/arrivals=uniform/);
+      await find();
+      assert.deepEqual([asked[0].lengths, asked[0].traffic, asked[0].input], ['lognormal', 'uniform', 2048]);
+      await page.getByText('as recorded').click();
+      const lines = ['arrival,input,output', ...Array.from({ length: 100 }, (_, i) => `${i / 4},${100 + i},20`)];
+      await page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'day.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) });
+      await page.locator('.planner', { hasText: 'the requests of the trace' }).waitFor();
+      await page.locator(ready).waitFor();
+      await find();
+      assert.equal(asked[1].traffic, lines.join('\n'));
+      assert.equal(asked[1].rate, undefined, 'its own');
+    }),
+  );
+
   check('users who wait have no rate to plan for', () =>
     visitReady(`#/serving?${small}&arrivals=closed`, async (page) => {
       assert.equal(await page.locator('.planner').count(), 0);

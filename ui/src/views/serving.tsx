@@ -104,7 +104,7 @@ function Result({ answer, stale, body }: { answer: TrafficAnswer; stale: boolean
         </section>
       )}
       <ServingFigures answer={answer} />
-      {body?.['rate'] !== undefined && !traced() && <Planner body={body} />}
+      {(body?.['rate'] !== undefined || traced()) && <Planner body={body} />}
       <Assumptions of={answer.assumptions} />
     </div>
   );
