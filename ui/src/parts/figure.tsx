@@ -43,14 +43,7 @@ export function Figure({ name, title, note, rows, children, extra, class: classN
           <button type="button" class="quiet" onClick={saveSvg} aria-label={`Save “${title}” as SVG`}>
             SVG
           </button>
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
-            aria-label={`Save “${title}” as CSV`}
-          >
-            CSV
-          </button>
+          <CsvButton name={name} title={title} rows={rows} />
         </span>
       </figcaption>
       {note && <p class="note">{note}</p>}
@@ -59,21 +52,29 @@ export function Figure({ name, title, note, rows, children, extra, class: classN
   );
 }
 
-/** For tables, which are no drawings. */
-export function SaveCsv({ name, title, rows }: { name: string; title: string; rows: () => Row[] }): JSX.Element {
-  return (
-    <span class="saves">
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
-        aria-label={`Save “${title}” as CSV`}
-      >
-        CSV
-      </button>
-    </span>
-  );
+interface Saved {
+  name: string;
+  title: string;
+  rows: () => Row[];
 }
+
+const CsvButton = ({ name, title, rows }: Saved): JSX.Element => (
+  <button
+    type="button"
+    class="quiet"
+    onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
+    aria-label={`Save “${title}” as CSV`}
+  >
+    CSV
+  </button>
+);
+
+/** For tables, which are no drawings. */
+export const SaveCsv = (saved: Saved): JSX.Element => (
+  <span class="saves">
+    <CsvButton {...saved} />
+  </span>
+);
 
 /** Ticks of a logarithmic axis: powers of ten, and between them where those are few. */
 export function decades(low: number, high: number): number[] {
@@ -102,6 +103,35 @@ export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number]
     return () => observer.disconnect();
   }, []);
   return [element, width];
+}
+
+/** An SVG as wide as there is room, its height reserved until that is known. */
+export function Drawing({
+  height,
+  label,
+  children,
+}: {
+  height: number;
+  label: string;
+  children: (width: number) => ComponentChildren;
+}): JSX.Element {
+  const [holder, width] = useWidth<HTMLDivElement>();
+  return (
+    <div ref={holder} style={{ minHeight: `${height}px` }}>
+      {width > 0 && (
+        <svg
+          class="drawing"
+          width={width}
+          height={height}
+          viewBox={`0 0 ${width} ${height}`}
+          role="img"
+          aria-label={label}
+        >
+          {children(width)}
+        </svg>
+      )}
+    </div>
+  );
 }
 
 /** Tips on the page's paper. */

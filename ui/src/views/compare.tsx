@@ -10,9 +10,9 @@ import { Hatch } from '../parts/breakdown';
 import { Bars } from '../parts/bars';
 import type { Bar } from '../parts/bars';
 import { OutsideMeasured } from '../parts/evidence';
-import { Choice, Picker, Problems, TypedNumber } from '../parts/fields';
+import { Picker, Problems, TypedNumber } from '../parts/fields';
 import { Figure, useWidth } from '../parts/figure';
-import { modelTitle, runtimeOptions, switchKind, systemOptions } from '../parts/scenario';
+import { Question, modelTitle, runtimeOptions, systemOptions } from '../parts/scenario';
 import { address, change, kind, params, presets, requestOf } from '../state';
 import type { Params } from '../state';
 import type { Answer, CompareAnswer, Difference, Fields } from '../types';
@@ -487,16 +487,7 @@ export function Compare(): JSX.Element {
         <h1>Compare</h1>
         <p class="subtitle">Two to six scenarios; each starts from the one of Predict.</p>
       </header>
-      <Choice
-        label="Question"
-        name="kind"
-        value={kind.value}
-        options={[
-          ['train', 'Training'],
-          ['infer', 'Inference'],
-        ]}
-        onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
-      />
+      <Question />
       <Editor
         changes={changes}
         scenarios={scenarios}

@@ -127,6 +127,29 @@ function trainedOf({ training, trained_parameters: some, parameters: all }: Trai
   return `; trained: ${how}, ${parameters(some)} of ${parameters(all)} parameters`;
 }
 
+/** What it takes of a device, whatever is asked. */
+function Needs({ answer, drawn }: { answer: Answer; drawn: string }): JSX.Element {
+  const { memory, energy } = answer;
+  return (
+    <>
+      <Headline
+        label="memory"
+        over={!memory.fits}
+        {...split(bytes(memory.total_bytes))}
+        detail={memory.fits ? `of ${bytes(memory.capacity_bytes)}` : 'does not fit'}
+      />
+      {energy && (
+        <Headline
+          label="energy a token"
+          {...split(joules(energy.joules_per_token))}
+          range={rangeIn(energy, 'joules_per_token', joules)}
+          detail={drawn}
+        />
+      )}
+    </>
+  );
+}
+
 function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
   return (
     <dl class={`headlines ${answer.memory.fits ? '' : 'unfit'}`}>
@@ -152,20 +175,10 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
         range={inverseOf(answer.mfu, answer, (value) => percent(Math.min(1, value), 0))}
         detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}`}
       />
-      <Headline
-        label="memory"
-        over={!answer.memory.fits}
-        {...split(bytes(answer.memory.total_bytes))}
-        detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'}
+      <Needs
+        answer={answer}
+        drawn={answer.power_watts ? `${watts(answer.power_watts)} a GPU at ${hertz(answer.clock_hz ?? 0)}` : ''}
       />
-      {answer.energy && (
-        <Headline
-          label="energy a token"
-          {...split(joules(answer.energy.joules_per_token))}
-          range={rangeIn(answer.energy, 'joules_per_token', joules)}
-          detail={answer.power_watts ? `${watts(answer.power_watts)} a GPU at ${hertz(answer.clock_hz ?? 0)}` : ''}
-        />
-      )}
     </dl>
   );
 }
@@ -205,20 +218,7 @@ function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
         range={inverseOf(answer.output_tokens_per_second, answer, thousands)}
         detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`}
       />
-      <Headline
-        label="memory"
-        over={!answer.memory.fits}
-        {...split(bytes(answer.memory.total_bytes))}
-        detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'}
-      />
-      {answer.energy && (
-        <Headline
-          label="energy a token"
-          {...split(joules(answer.energy.joules_per_token))}
-          range={rangeIn(answer.energy, 'joules_per_token', joules)}
-          detail={answer.decode ? `${watts(answer.decode.power_watts)} a GPU, decoding` : ''}
-        />
-      )}
+      <Needs answer={answer} drawn={answer.decode ? `${watts(answer.decode.power_watts)} a GPU, decoding` : ''} />
     </dl>
   );
 }
