@@ -139,12 +139,21 @@ describe('adapters', together, () => {
     }),
   );
 
+  for (const view of ['run', 'timeline'])
+    check(`are named in ${view} as well`, () =>
+      visitReady(`${tuned.replace('predict', view)}&pp=2&adapter=lora&lora_rank=8`, async (page) => {
+        assert.match(await subtitle(page), /trained: LoRA of rank 8 on qkv, output, up, down/);
+      }),
+    );
+
   check('without a rank are refused beside the field, and parts that are frozen are named', () =>
     visit(`${tuned}&adapter=dora`, async (page, errors) => {
       await field(page, 'adapter')
         .locator('.problem', { hasText: /there are no adapters.*“Rank”/ })
         .waitFor();
-      await page.goto(page.url().replace('adapter=dora', 'frozen=embedding,head'));
+      await page.goto(page.url().replace('adapter=dora', 'lora_rank=-4'));
+      await field(page, 'lora_rank').locator('.problem', { hasText: 'expected 0 to 100000, not -4' }).waitFor();
+      await page.goto(page.url().replace('lora_rank=-4', 'frozen=embedding,head'));
       await page.locator('.subtitle', { hasText: 'trained: all but embedding, head, 6.98 B of 8.03 B' }).waitFor();
       errors.length = 0;
     }),

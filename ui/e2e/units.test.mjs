@@ -78,6 +78,14 @@ test('a treemap keeps areas and stays inside', async () => {
   }
 });
 
+test('a logarithmic axis has ticks, however short it is', async () => {
+  const { decades } = await load('parts/figure.tsx');
+  assert.deepEqual(decades(0.5, 2000), [1, 10, 100, 1000]);
+  assert.deepEqual(decades(3, 60), [5, 10, 20, 50]);
+  assert.deepEqual(decades(2.2, 9.5), [2.5, 3, 4, 5, 6, 8]);
+  assert.deepEqual(decades(0.0105, 0.021), [0.012, 0.015, 0.02]);
+});
+
 test('segments that are called the same are told apart', async () => {
   const { segmentsOf } = await load('parts/breakdown.tsx');
   const part = (label, share, parts = []) => ({ label, share, seconds: share, parts });

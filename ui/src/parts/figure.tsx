@@ -78,15 +78,15 @@ export const SaveCsv = (saved: Saved): JSX.Element => (
 
 /** Ticks of a logarithmic axis: powers of ten, and between them where those are few. */
 export function decades(low: number, high: number): number[] {
-  const steps = Math.log10(high / low) < 2.2 ? [1, 2, 5] : [1];
-  const list: number[] = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
-    for (const step of steps) {
-      const value = step * 10 ** power;
-      if (value >= low && value <= high) list.push(value);
-    }
-  }
-  return list;
+  const first = Math.floor(Math.log10(low));
+  const powers = Array.from({ length: Math.floor(Math.log10(high)) - first + 1 }, (_, index) => 10 ** (first + index));
+  const ticks = (steps: number[]): number[] =>
+    powers
+      .flatMap((power) => steps.map((step) => Number((step * power).toPrecision(3))))
+      .filter((tick) => tick >= low && tick <= high);
+  if (Math.log10(high / low) >= 2.2) return ticks([1]);
+  const few = ticks([1, 2, 5]);
+  return few.length > 2 ? few : ticks([1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8]);
 }
 
 /** The width an element has now, in CSS pixels. */

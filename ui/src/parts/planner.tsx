@@ -126,7 +126,7 @@ export function Planner({ body }: { body: Fields | null }): JSX.Element | null {
       </header>
       <p class="note">
         Every way to lay out engines on up to {grouped(number('gpus_most', 64))} GPUs, simulated with{' '}
-        {traced() ? 'the requests of the trace' : 'requests that come so, and are so long'}; the fewest that keep both
+        {traced() ? 'the requests of the trace' : 'requests as they are set on the left'}; the fewest that keep both
         limits first.
       </p>
       <p class="toolbar">

@@ -223,7 +223,7 @@ function Trained({ used }: { used: Used }): JSX.Element {
         problems={problemsOf(used.problems, 'adapter')}
         onChange={train}
       />
-      {rank > 0 && <CountField name="lora_rank" used={used} fallback={rank} values={powers.slice(0, 10)} free />}
+      {rank !== 0 && <CountField name="lora_rank" used={used} fallback={rank} values={powers.slice(0, 10)} free />}
       {namesIn('lora_targets', used).length > 0 && (
         <PartsField name="lora_targets" used={used} without={lacking(used)} />
       )}

@@ -117,7 +117,7 @@ export const inverseOf = (value: number, answer: Answer, show: (value: number) =
 };
 
 /** What is trained, where it is not all of the model. */
-function trainedOf({ training, trained_parameters: some, parameters: all }: TrainAnswer): string {
+export function trainedOf({ training, trained_parameters: some, parameters: all }: TrainAnswer): string {
   const frozen = partsOn(training.frozen);
   if (training.lora_rank === 0 && frozen.length === 0) return '';
   const how =

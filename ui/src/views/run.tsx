@@ -14,7 +14,7 @@ import { change, kind, params, requestOf } from '../state';
 import type { Fields, Problem, Run as WholeRun, TrainAnswer } from '../types';
 import { usedBy } from '../used';
 import { strategyLine } from '../words';
-import { Headline, Placeholder, Refused, rangeIn, split } from './predict';
+import { Headline, Placeholder, Refused, rangeIn, split, trainedOf } from './predict';
 
 const usualTokens = '1T';
 
@@ -113,6 +113,7 @@ function Result({ answer, run, stale }: { answer: TrainAnswer; run: WholeRun; st
         </h1>
         <p class="subtitle">
           {devices(answer.gpus)} of {answer.system}; {strategyLine(answer.strategy)}; {answer.runtime}
+          {trainedOf(answer)}
         </p>
       </header>
       <Headlines run={run} gpus={answer.gpus} fits={answer.memory.fits} />
