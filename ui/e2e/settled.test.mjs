@@ -146,6 +146,17 @@ describe('adapters', together, () => {
       }),
     );
 
+  check('are of one column of Compare, which is named by them', () =>
+    visitReady(`${tuned.replace('predict', 'compare')}&adapter=qlora&lora_rank=16&with=|lora_rank:0`, async (page) => {
+      const names = () => page.locator('[data-figure=compare-breakdown]').innerText();
+      assert.match(await names(), /A lora rank 16/);
+      const rank = page.getByLabel('adapters’ rank of scenario 2');
+      assert.equal(await rank.inputValue(), '0');
+      await rank.selectOption('64');
+      await until(async () => /B lora rank 64/.test(await names()), 'another rank');
+    }),
+  );
+
   check('without a rank are refused beside the field, and parts that are frozen are named', () =>
     visit(`${tuned}&adapter=dora`, async (page, errors) => {
       await field(page, 'adapter')

@@ -95,6 +95,8 @@ const start = fromInlined() ?? parseAddress(location.hash);
 export const view = signal<View>(start.view);
 export const params = signal<Params>(start.params);
 export const kind = computed(() => (params.value['kind'] === 'infer' ? 'infer' : 'train'));
+/** What the program says of the fields of the question at hand. */
+export const knownFields = computed(() => (kind.value === 'train' ? trainFields : inferFields));
 /** Nothing was asked yet: the page shows its example. */
 export const bare = computed(
   () =>

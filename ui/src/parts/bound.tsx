@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Controls of one field of the address: what it holds, or what the answer used; what is wrong with it; its legal values.
 import type { JSX } from 'preact';
-import { inferFields, trainFields } from '../fields';
 import type { FieldFacts } from '../fields';
 import { grouped } from '../format';
-import { change, kind, params } from '../state';
+import { change, knownFields, params } from '../state';
 import type { Params } from '../state';
 import type { Choices, Problem } from '../types';
 import { labelOf } from '../words';
@@ -30,7 +29,7 @@ export const legal = (name: string, used: Used): number[] | undefined =>
   used.problems.length === 0 ? used.choices?.[name] : undefined;
 
 /** What the program says of a field. */
-const factsOf = (name: string): FieldFacts | undefined => (kind.value === 'train' ? trainFields : inferFields)[name];
+const factsOf = (name: string): FieldFacts | undefined => knownFields.value[name];
 
 export const choicesOf = (name: string): string[] => [...(factsOf(name)?.choices ?? [])];
 

@@ -13,7 +13,7 @@ import { OutsideMeasured } from '../parts/evidence';
 import { Picker, Problems, TypedNumber } from '../parts/fields';
 import { Figure, useWidth } from '../parts/figure';
 import { Question, modelTitle, runtimeOptions, systemOptions } from '../parts/scenario';
-import { address, change, kind, params, presets, requestOf } from '../state';
+import { address, change, kind, knownFields, params, presets, requestOf } from '../state';
 import type { Params } from '../state';
 import type { Answer, CompareAnswer, Difference, Fields } from '../types';
 import { isTraining, mainSeconds } from '../types';
@@ -66,11 +66,15 @@ const base = (): Params => {
   return rest;
 };
 
-/** A column that names a model has it, whatever config.json the others share; so with a system that was made. */
-function scenarioOf({ config, made, ...rest }: Params, entry: Change): Params {
+/** A column that names a model has it, whatever config.json the others share; so with a system that was made. One
+ * without adapters has nothing of them. */
+function scenarioOf({ config, made, adapter, lora_targets, ...rest }: Params, entry: Change): Params {
   const same = (entry['system'] ?? rest['system']) === rest['system'];
+  const adapted = (entry['lora_rank'] ?? rest['lora_rank']) !== '0';
   return {
     ...rest,
+    ...(adapter && adapted ? { adapter } : {}),
+    ...(lora_targets && adapted ? { lora_targets } : {}),
     ...(config && !entry['model'] ? { config } : {}),
     ...(made && same ? { made } : {}),
     ...entry,
@@ -80,26 +84,11 @@ function scenarioOf({ config, made, ...rest }: Params, entry: Change): Params {
 /** What tells the scenarios apart names them. */
 function namesOf(scenarios: Params[]): string[] {
   const named = scenarios.map((scenario): Params => ({ ...scenario, model: modelTitle(scenario) }));
-  const varying = [
-    'model',
-    'system',
-    'gpus',
-    'runtime',
-    'precision',
-    'tp',
-    'pp',
-    'interleave',
-    'microbatch',
-    'batch',
-    'seq',
-    'input',
-    'output',
-    'zero',
-    'recompute',
-    'set',
-  ].filter((field) => new Set(named.map((scenario) => scenario[field] ?? '')).size > 1);
+  const varying = [...Object.keys(knownFields.value).filter((field) => field !== 'set'), 'set'].filter(
+    (field) => new Set(named.map((scenario) => scenario[field] ?? '')).size > 1,
+  );
   const word = (field: string, value: string): string =>
-    ['model', 'system', 'runtime', 'precision', 'set'].includes(field) ? value : `${field} ${value}`;
+    ['model', 'system', 'runtime', 'precision', 'set'].includes(field) ? value : `${field.replace(/_/g, ' ')} ${value}`;
   return named.map(
     (scenario, index) =>
       varying
@@ -123,6 +112,7 @@ const editable: Record<'train' | 'infer', Editable[]> = {
     { field: 'microbatch', label: 'microbatch' },
     { field: 'recompute', label: 'recompute', options: ['none', 'selective', 'full'] },
     { field: 'precision', label: 'precision', options: ['bf16', 'fp16', 'fp8', 'fp4'] },
+    { field: 'lora_rank', label: 'adapters’ rank', options: ['0', '8', '16', '32', '64'] },
   ],
   infer: [
     { field: 'tp', label: 'tensor' },
