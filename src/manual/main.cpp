@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sextant-manual FOLDER: writes shell completions, manual pages, the functions of the Python
-// package and the page's types of answers. A tool of the build, not installed.
+// package, and for the page the types of answers and the fields of a scenario. A tool of the build,
+// not installed.
 #include <cstdio>
 #include <filesystem>
 
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
   }
   try {
     write(argv[1], manual::python_modules(manual::the_manual()));
-    write(argv[1], {manual::answers_module()});
+    write(argv[1], {manual::answers_module(), manual::fields_module(manual::the_manual())});
     cli::add_command(server::serve_command());  // the program's alone
     write(argv[1], manual::shell_pages(manual::the_manual()));
     return 0;

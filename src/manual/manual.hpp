@@ -62,6 +62,9 @@ std::vector<Page> python_modules(const Manual& manual);
 /// ui/answers.ts: the types of answers, for the page (ui/src/answers.ts).
 Page answers_module();
 
+/// ui/fields.ts: the fields of a scenario, for the page (ui/src/fields.ts).
+Page fields_module(const Manual& manual);
+
 /// Every occurrence of `from` becomes `to`.
 std::string replaced(std::string text, const std::string& from, const std::string& to);
 std::string joined(const std::vector<std::string>& words, const std::string& separator);

@@ -88,10 +88,13 @@ TEST(PythonModules, HaveAFunctionACommand) {
   EXPECT_THAT(commands, testing::Not(HasSubstr("text, json, csv or html")));
 }
 
-// The page is built where no program is yet, so its types are committed.
-TEST(AnswersModule, IsTheOneThatThePageHas) {
-  EXPECT_EQ(read_file(SEXTANT_SOURCE_DIR "/ui/src/answers.ts"), answers_module().text)
-      << "copy build/ui/answers.ts to ui/src/answers.ts";
+// The page is built where no program is yet, so what it knows of the program is committed.
+TEST(ModulesOfThePage, AreThoseThatItHas) {
+  for (const Page& p : {answers_module(), fields_module(manual())}) {
+    const std::string name = p.path.substr(p.path.find('/') + 1);
+    EXPECT_EQ(read_file(SEXTANT_SOURCE_DIR "/ui/src/" + name), p.text)
+        << "copy build/" << p.path << " to ui/src/" << name;
+  }
 }
 
 TEST(Manual, GroupsStandAmongTheCommands) {

@@ -111,11 +111,72 @@ describe('drafts', together, () => {
   );
 });
 
+describe('adapters', together, () => {
+  const tuned = '#/predict?kind=train&model=llama3.1-8b&system=dgx-h100&gpus=8&batch=16&seq=4096&recompute=full';
+
+  check('are trained beside frozen weights, of a rank, on parts, and all of it stays in the link', () =>
+    visitReady(tuned, async (page) => {
+      const whole = await mainValue(page);
+      const parts = field(page, 'lora_targets');
+      assert.equal(await parts.count(), 0, 'all weights are trained');
+      await field(page, 'adapter').getByText('QLoRA', { exact: true }).click();
+      await page.waitForURL(/adapter=qlora&lora_rank=16/);
+      const trained = (words) => page.locator('.subtitle', { hasText: words }).waitFor();
+      await trained('trained: QLoRA of rank 16 on qkv, output, up, down, 35.7 M of 8.03 B parameters');
+      assert.notEqual(await mainValue(page), whole);
+      await typeInto(field(page, 'lora_rank').locator('.typed'), '64');
+      for (const part of ['up', 'down']) await parts.getByLabel(part, { exact: true }).uncheck();
+      await trained('QLoRA of rank 64 on qkv, output,');
+      await page.waitForURL(/lora_rank=64&lora_targets=qkv,output/);
+      assert.equal(await parts.getByLabel('experts').count(), 0, 'a dense model has none');
+      await page.reload();
+      await trained('QLoRA of rank 64 on qkv, output,');
+      assert.ok(!(await parts.getByLabel('up', { exact: true }).isChecked()));
+      await field(page, 'adapter').getByText('all', { exact: true }).click();
+      await page.waitForURL((url) => !/lora|adapter/.test(url.hash));
+      await until(async () => (await mainValue(page)) === whole, 'as it was');
+      assert.doesNotMatch(await subtitle(page), /trained/);
+    }),
+  );
+
+  for (const view of ['run', 'timeline'])
+    check(`are named in ${view} as well`, () =>
+      visitReady(`${tuned.replace('predict', view)}&pp=2&adapter=lora&lora_rank=8`, async (page) => {
+        assert.match(await subtitle(page), /trained: LoRA of rank 8 on qkv, output, up, down/);
+      }),
+    );
+
+  check('are of one column of Compare, which is named by them', () =>
+    visitReady(`${tuned.replace('predict', 'compare')}&adapter=qlora&lora_rank=16&with=|lora_rank:0`, async (page) => {
+      const names = () => page.locator('[data-figure=compare-breakdown]').innerText();
+      assert.match(await names(), /A lora rank 16/);
+      const rank = page.getByLabel('adapters’ rank of scenario 2');
+      assert.equal(await rank.inputValue(), '0');
+      await rank.selectOption('64');
+      await until(async () => /B lora rank 64/.test(await names()), 'another rank');
+    }),
+  );
+
+  check('without a rank are refused beside the field, and parts that are frozen are named', () =>
+    visit(`${tuned}&adapter=dora`, async (page, errors) => {
+      await field(page, 'adapter')
+        .locator('.problem', { hasText: /there are no adapters.*“Rank”/ })
+        .waitFor();
+      await page.goto(page.url().replace('adapter=dora', 'lora_rank=-4'));
+      await field(page, 'lora_rank').locator('.problem', { hasText: 'expected 0 to 100000, not -4' }).waitFor();
+      await page.goto(page.url().replace('lora_rank=-4', 'frozen=embedding,head'));
+      await page.locator('.subtitle', { hasText: 'trained: all but embedding, head, 6.98 B of 8.03 B' }).waitFor();
+      errors.length = 0;
+    }),
+  );
+});
+
 describe('how sure it is', together, () => {
   const bars = {
     predict: [`#/predict?${serving}`, 3],
+    training: [`#/predict?${training}`, 4],
     serving: ['#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64', 3],
-    run: [`#/run?${training}&price=2`, 2],
+    run: [`#/run?${training}&price=2`, 3],
     scaling: ['#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&batch=256&gpus_to=16', 1],
     search: ['#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=16&seq=2048&run=1', 1],
     'what if': [`#/hardware?${training}&x_bandwidth=200`, 1],
@@ -134,6 +195,8 @@ describe('how sure it is', together, () => {
     visitReady(`#/compare?${training}&with=system:dgx-a100|system:dgx-h100`, async (page) => {
       assert.equal(await page.locator('[data-figure=compare-step] .whisker').count(), 2);
       assert.equal(await page.locator('[data-figure=compare-memory] .whisker').count(), 0);
+      assert.equal(await page.locator('[data-figure=compare-energy-a-token] .whisker').count(), 2);
+      await page.getByText(/Nine times in ten it is 1\.\d+\s× to [23]\.\d+\s×/).waitFor();
       const said = await page.locator('[data-figure=factors-A-B]').innerText();
       assert.match(said, /Surely B is the faster\.|B is the faster with \d+.% certainty\./);
     }),
@@ -169,6 +232,34 @@ describe('serving', together, () => {
       assert.equal(await page.locator('.problem').count(), 0);
       await page.getByRole('button', { name: 'Reset' }).click();
       await page.waitForURL(/llama3-70b/);
+    }),
+  );
+
+  check('the fewest GPUs are sought for the requests at hand: their lengths, their trace', () =>
+    visitReady(`#/serving?${small}&input=2048&max_ttft_p99=1000&max_tpot_p99=20`, async (page) => {
+      const asked = [];
+      page.on('request', (request) => {
+        if (request.url().endsWith('/best')) asked.push(request.postDataJSON());
+      });
+      const find = async () => {
+        await page.getByRole('button', { name: 'Find the fewest GPUs' }).click();
+        await page.locator('[aria-label="Layouts that keep the limits"] tbody tr').first().waitFor();
+      };
+      await field(page, 'lengths').getByText('lognormal').click();
+      await field(page, 'arrivals').getByText('evenly').click();
+      await page.waitForURL(/arrivals=uniform/);
+      await find();
+      assert.deepEqual([asked[0].lengths, asked[0].traffic, asked[0].input], ['lognormal', 'uniform', 2048]);
+      await page.getByText('as recorded').click();
+      const lines = ['arrival,input,output', ...Array.from({ length: 100 }, (_, i) => `${i / 4},${100 + i},20`)];
+      await page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'day.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) });
+      await page.locator('.planner', { hasText: 'the requests of the trace' }).waitFor();
+      await page.locator(ready).waitFor();
+      await find();
+      assert.equal(asked[1].traffic, lines.join('\n'));
+      assert.equal(asked[1].rate, undefined, 'its own');
     }),
   );
 

@@ -78,6 +78,14 @@ test('a treemap keeps areas and stays inside', async () => {
   }
 });
 
+test('a logarithmic axis has ticks, however short it is', async () => {
+  const { decades } = await load('parts/figure.tsx');
+  assert.deepEqual(decades(0.5, 2000), [1, 10, 100, 1000]);
+  assert.deepEqual(decades(3, 60), [5, 10, 20, 50]);
+  assert.deepEqual(decades(2.2, 9.5), [2.5, 3, 4, 5, 6, 8]);
+  assert.deepEqual(decades(0.0105, 0.021), [0.012, 0.015, 0.02]);
+});
+
 test('segments that are called the same are told apart', async () => {
   const { segmentsOf } = await load('parts/breakdown.tsx');
   const part = (label, share, parts = []) => ({ label, share, seconds: share, parts });
@@ -188,6 +196,10 @@ test('an address is read and written', async () => {
   const request = requestOf({ kind: 'train', model: 'm', tp: '8', sp: 'true', set: 'a=1; b=2', input: '5', zero: 'x' });
   assert.deepEqual(request, { model: 'm', tp: 8, sp: true, set: ['a=1', 'b=2'] });
   assert.deepEqual(requestOf({ kind: 'infer', model: 'm', input: '5', gpus: '8' }), { model: 'm', input: 5 });
+  assert.deepEqual(
+    requestOf({ kind: 'train', model: 'm', lora_rank: '16', lora_targets: 'qkv,up', adapter: 'dora', frozen: 'head' }),
+    { model: 'm', lora_rank: 16, lora_targets: ['qkv', 'up'], adapter: 'dora', frozen: ['head'] },
+  );
   assert.equal(requestOf({ kind: 'train', config: 'unknown' }), null);
   assert.equal(requestOf({ kind: 'train', model: 'm', made: 'node~n3' }), null);
 });
@@ -384,8 +396,8 @@ test('what an answer used fills the form', async () => {
     step_seconds: 1,
     runtime: 'r',
     gpus: 8,
-    batch: 16,
-    seq: 2048,
+    predict_ahead: 1,
+    training: { batch: 16, seq: 2048, lora_rank: 8, lora_targets: { qkv: true, up: false }, frozen: {} },
     strategy: { tp: 8, sp: true, modules: { norms: true, mlp: false } },
   };
   assert.deepEqual(usedBy(answer), {
@@ -396,6 +408,10 @@ test('what an answer used fills the form', async () => {
     recompute_modules: 'norms',
     batch: '16',
     seq: '2048',
+    lora_rank: '8',
+    lora_targets: 'qkv',
+    frozen: '',
+    predict_ahead: '1',
   });
   assert.deepEqual(usedBy(null), {});
   assert.deepEqual(usedBySearch({ runtime: 'r', gpus: 8, batch: 4 }), { runtime: 'r', gpus: '8', batch: '4' });

@@ -274,6 +274,8 @@ export type Difference = {
   to: number;
   metric: string;
   ratio: number;
+  ratio_low: number;
+  ratio_high: number;
   probability_faster: number;
   factors: Factor[];
 };
@@ -295,6 +297,8 @@ export type Energy = {
   host_joules: number;
   total_joules: number;
   joules_per_token: number;
+  joules_per_token_low?: number;
+  joules_per_token_high?: number;
 };
 
 export type FabricFacts = {
@@ -872,8 +876,14 @@ export type Run = {
   days_without_failures: number;
   gpu_hours: number;
   dollars: number;
+  dollars_low: number;
+  dollars_high: number;
   megawatt_hours: number;
+  megawatt_hours_low: number;
+  megawatt_hours_high: number;
   co2_tonnes: number;
+  co2_tonnes_low: number;
+  co2_tonnes_high: number;
   goodput: number;
   interruptions: number;
   between_interruptions_seconds: number;
@@ -1277,6 +1287,9 @@ export type TrainAnswer = {
   memory: Memory;
   breakdown: Part;
   strategy: Strategy;
+  training: Training;
+  parameters: number;
+  trained_parameters: number;
   slowest_stage: number;
   clock_hz: number;
   power_watts: number;
@@ -1301,6 +1314,36 @@ export type TrainFit = {
   step_seconds: number;
   total_bytes: number;
   strategy: Strategy;
+};
+
+export type Training = {
+  batch: number;
+  seq: number;
+  optimizer: string;
+  lora_rank: number;
+  lora_targets: TrainingLoraTargets;
+  adapter: string;
+  frozen: TrainingFrozen;
+  images: number;
+  predict_ahead: number;
+};
+
+export type TrainingFrozen = {
+  embedding: boolean;
+  attention: boolean;
+  mlp: boolean;
+  experts: boolean;
+  norms: boolean;
+  head: boolean;
+  vision: boolean;
+};
+
+export type TrainingLoraTargets = {
+  qkv: boolean;
+  output: boolean;
+  up: boolean;
+  down: boolean;
+  experts: boolean;
 };
 
 export type Uncertainty = {

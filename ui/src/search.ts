@@ -4,6 +4,7 @@ import { percent, seconds } from './format';
 import { requestOf } from './state';
 import type { Params } from './state';
 import type { BestSoFar, Fields, Found, Json } from './types';
+import { partsOn } from './used';
 
 /** What a search leaves open; the rest of the scenario is its frame. */
 const trainAxes = [
@@ -101,9 +102,7 @@ export function scenarioOf(found: Found, values: Params): Params {
   if (training) {
     if (found.strategy.sp === false) next['sp'] = 'false';
     if (found.prediction.gpus) next['gpus'] = String(found.prediction.gpus);
-    const modules = Object.entries(found.strategy.modules ?? {})
-      .filter(([, on]) => on)
-      .map(([name]) => name);
+    const modules = partsOn(found.strategy.modules ?? {});
     if (modules.length > 0) next['recompute_modules'] = modules.join(',');
   } else {
     for (const name of ['microbatch', 'gpus']) delete next[name];

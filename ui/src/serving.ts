@@ -10,18 +10,12 @@ export const number = (name: string, fallback: number): number => {
   return Number.isFinite(value) && params.value[name] ? value : fallback;
 };
 
-/** The workload as both questions take it: how requests come, and how long they are. */
-export const workload = (): Fields => ({
-  input: number('input', 1024),
-  output: number('output', 256),
-  ...limitFields(),
-});
+export const limitNames = ['max_ttft_p99', 'max_tpot_p99'];
 
 /** What users accept, and what it costs. */
-export function limitFields(): Fields {
+function limitFields(): Fields {
   const fields: Fields = {};
-  for (const name of ['max_ttft_p99', 'max_tpot_p99'])
-    if (params.value[name]) fields[name] = `${params.value[name]} ms`;
+  for (const name of limitNames) if (params.value[name]) fields[name] = `${params.value[name]} ms`;
   if (params.value['price']) fields['price'] = params.value['price'];
   return fields;
 }
@@ -91,7 +85,9 @@ export function request(): Fields | null {
   const arriving: Fields | null = traced()
     ? tracedWorkload()
     : {
-        ...workload(),
+        input: number('input', 1024),
+        output: number('output', 256),
+        ...limitFields(),
         arrivals,
         ...(arrivals === 'closed' ? { concurrency: number('concurrency', 32) } : {}),
         ...(arrivals === 'closed' || arrivals === 'burst' ? {} : { rate: number('rate', 2) }),

@@ -2,6 +2,8 @@
 // The state of the page is the address: '#/predict?kind=train&model=gpt3-175b&tp=8'. A link reproduces a view.
 import { computed, effect, signal } from '@preact/signals';
 import { inlined, post, presets as askPresets } from './api';
+import { inferFields, trainFields } from './fields';
+import type { FieldFacts } from './fields';
 import type { Fields, Json, Presets, SystemFacts, ValidateAnswer } from './types';
 
 export const views = [
@@ -93,6 +95,8 @@ const start = fromInlined() ?? parseAddress(location.hash);
 export const view = signal<View>(start.view);
 export const params = signal<Params>(start.params);
 export const kind = computed(() => (params.value['kind'] === 'infer' ? 'infer' : 'train'));
+/** What the program says of the fields of the question at hand. */
+export const knownFields = computed(() => (kind.value === 'train' ? trainFields : inferFields));
 /** Nothing was asked yet: the page shows its example. */
 export const bare = computed(
   () =>
@@ -225,114 +229,17 @@ if (!inlined)
     );
   }, 400);
 
-/* What the commands know, by the type of its value. Names are the flags'. */
-const integers = new Set([
-  'gpus',
-  'tp',
-  'pp',
-  'dp',
-  'cp',
-  'ep',
-  'etp',
-  'interleave',
-  'microbatch',
-  'batch',
-  'seq',
-  'zero',
-  'shard',
-  'recompute_layers',
-  'input',
-  'output',
-  'chunk',
-  'speculate',
-  'images',
-  'predict_ahead',
-]);
-const floats = new Set(['acceptance', 'draft_cost']);
-const flags = new Set(['sp', 'offload', 'allow_long']);
-const texts = new Set([
-  'model',
-  'system',
-  'runtime',
-  'recompute',
-  'schedule',
-  'context',
-  'order',
-  'precision',
-  'optimizer',
-  'batching',
-  'kv_precision',
-  'placement',
-  'draft',
-]);
-const lists = new Set(['recompute_modules', 'set']);
-
-const trainFields = new Set([
-  'model',
-  'system',
-  'runtime',
-  'gpus',
-  'tp',
-  'pp',
-  'dp',
-  'cp',
-  'ep',
-  'etp',
-  'interleave',
-  'microbatch',
-  'batch',
-  'seq',
-  'zero',
-  'shard',
-  'sp',
-  'recompute',
-  'recompute_layers',
-  'recompute_modules',
-  'schedule',
-  'context',
-  'order',
-  'offload',
-  'precision',
-  'optimizer',
-  'images',
-  'predict_ahead',
-  'set',
-]);
-const inferFields = new Set([
-  'model',
-  'system',
-  'runtime',
-  'tp',
-  'pp',
-  'dp',
-  'ep',
-  'batch',
-  'input',
-  'output',
-  'batching',
-  'chunk',
-  'precision',
-  'kv_precision',
-  'speculate',
-  'acceptance',
-  'draft',
-  'draft_cost',
-  'allow_long',
-  'images',
-  'placement',
-  'set',
-]);
-
-function typed(name: string, text: string): Json | undefined {
-  if (integers.has(name)) return Number.parseInt(text, 10);
-  if (floats.has(name)) return Number(text);
-  if (flags.has(name)) return text === 'true';
-  if (lists.has(name))
+/** The field's value, of its type; lists are separated by commas, settings by semicolons. */
+function typed(name: string, text: string, { type }: FieldFacts): Json {
+  if (type === 'integer') return Number.parseInt(text, 10);
+  if (type === 'number') return Number(text);
+  if (type === 'boolean') return text === 'true';
+  if (type === 'array')
     return text
       .split(name === 'set' ? ';' : ',')
       .map((item) => item.trim())
       .filter((item) => item !== '');
-  return texts.has(name) ? text : undefined;
+  return text;
 }
 
 /** Hugging Face configs by the text that stands for them in the address; filled by `configs.ts`. */
@@ -360,12 +267,15 @@ export function requestOf(values: Params, training = values['kind'] !== 'infer')
   const known = training ? trainFields : inferFields;
   const fields: Fields = {};
   for (const [name, text] of Object.entries(values)) {
-    if (!known.has(name) || text === '') continue;
-    const value = typed(name, text);
-    if (value === undefined || (typeof value === 'number' && Number.isNaN(value))) continue;
+    const facts = known[name];
+    if (!facts || text === '') continue;
+    const value = typed(name, text, facts);
+    if (typeof value === 'number' && Number.isNaN(value)) continue;
     if (Array.isArray(value) && value.length === 0) continue;
     fields[name] = value;
   }
+  // Of serving an address says how many devices a search may take; an engine has what its degrees take.
+  if (!training) delete fields['gpus'];
   // What would lie in a second memory has no place in a device without one.
   const tiered = /device\.tier\./.test(values['set'] ?? '') || /\btier~/.test(values['made'] ?? '');
   if (!tiered) delete fields['placement'];

@@ -11,19 +11,27 @@ function flat(record: object): Values {
   return Object.fromEntries(values.map(([name, value]) => [name, String(value)]));
 }
 
+/** Parts that are switched on, by name. */
+export const partsOn = (parts: object): string[] =>
+  Object.entries(parts)
+    .filter(([, on]) => on === true)
+    .map(([name]) => name);
+
 export function usedBy(answer: Answer | null | undefined): Values {
   if (!answer) return {};
   const { runtime, gpus, strategy } = answer;
-  const modules = Object.entries(strategy.modules)
-    .filter(([, on]) => on)
-    .map(([name]) => name);
   return {
     runtime,
     gpus: String(gpus),
     ...flat(strategy),
-    recompute_modules: modules.join(),
+    recompute_modules: partsOn(strategy.modules).join(),
     ...(isTraining(answer)
-      ? flat({ batch: answer.batch, seq: answer.seq, predict_ahead: answer.predict_ahead })
+      ? {
+          ...flat(answer.training),
+          lora_targets: partsOn(answer.training.lora_targets).join(),
+          frozen: partsOn(answer.training.frozen).join(),
+          predict_ahead: String(answer.predict_ahead),
+        }
       : flat(answer.serving)),
   };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the labels of answers mean, and the tone each is drawn in.
 
+import { partsOn } from './used';
+
 export type Tone = 'work' | 'work-2' | 'link' | 'link-2' | 'wait' | 'rest' | 'rest-2';
 
 export const fill = (tone: Tone): string => (tone === 'wait' ? 'url(#hatch)' : `var(--${tone})`);
@@ -124,13 +126,8 @@ export function strategyLine(strategy: object): string {
   if (typeof s['zero'] === 'number' && s['zero'] > 0) words.push(`zero ${s['zero']}`);
   if (typeof s['schedule'] === 'string' && s['schedule'] !== '1f1b') words.push(s['schedule']);
   if (typeof s['recompute'] === 'string' && s['recompute'] !== 'none') words.push(`recompute ${s['recompute']}`);
-  const modules = s['modules'];
-  if (modules && typeof modules === 'object') {
-    const chosen = Object.entries(modules)
-      .filter(([, on]) => on === true)
-      .map(([name]) => name);
-    if (chosen.length > 0) words.push(`recompute ${chosen.join(', ')}`);
-  }
+  const modules = partsOn((s['modules'] ?? {}) as object);
+  if (modules.length > 0) words.push(`recompute ${modules.join(', ')}`);
   if (s['offload'] === true) words.push('offload');
   return words.length > 0 ? words.join(', ') : 'one device';
 }
@@ -165,6 +162,10 @@ const labels: Record<string, string> = {
   precision: 'Precision',
   kv_precision: 'Cache',
   optimizer: 'Optimizer',
+  adapter: 'Train',
+  lora_rank: 'Rank',
+  lora_targets: 'Adapters on',
+  frozen: 'Not trained',
   offload: 'Optimizer states in host memory',
   chunk: 'Prefill chunk',
   speculate: 'Speculate',

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "sextant/answer/parts.hpp"
 #include "sextant/io/errors.hpp"
 #include "sextant/predict/uncertainty.hpp"
 #include "sextant/study/difference.hpp"
@@ -86,7 +87,7 @@ Contender contender_of(const Compared& x, Task task) {
 struct Pair {
   std::size_t from = 0;
   study::Difference difference = {};
-  std::optional<double> chance = {};  ///< that the later one is faster
+  std::optional<Relation> times = {};  ///< of the later one to the earlier
 };
 
 void describe(Record& r, const Pair& x, Task task) {
@@ -94,8 +95,11 @@ void describe(Record& r, const Pair& x, Task task) {
   r("from", x.from);
   r("to", x.from + 1);
   r("metric", task == Task::train ? "seconds_per_token" : "latency_seconds");
-  r("ratio", d.ratio);
-  r("probability_faster", x.chance);
+  const auto of_times = [&](double Relation::*member) {
+    return x.times ? Item((*x.times).*member) : Item();
+  };
+  add(r, "ratio", {d.ratio, of_times(&Relation::low), of_times(&Relation::high)});
+  r("probability_faster", of_times(&Relation::chance_faster));
   double total = 0;
   for (const study::Factor& f : d.factors) total += f.logarithm;
   r.list("factors", "Factor", records_of(d.factors, [&](Record& one, const study::Factor& f) {
@@ -122,8 +126,12 @@ void say(Answer& a, const Pair& x, const std::vector<Compared>& all, const Recor
   const std::string beside =
       times < 1.0005 ? "as fast"
                      : fmt::format("{:.3f} times as {}", times, faster ? "fast" : "slow");
-  a.say(fmt::format("\n{} is {} as {}; it is faster with a probability of {}", to, beside, from,
-                    likely(x.chance.value_or(0.5))));
+  const Relation r = x.times.value_or(Relation{});
+  a.say(fmt::format(
+      "\n{} is {} as {}, {:.3f} to {:.3f} times nine times in ten; it is faster with a probability "
+      "of {}",
+      to, beside, from, faster ? 1 / r.high : r.low, faster ? 1 / r.low : r.high,
+      likely(r.chance_faster)));
   for (const Record::Entry& e : record.entries()) {
     if (e.list && !e.list->empty()) a.show(*e.list, {.indent = 2});
   }
@@ -182,8 +190,8 @@ Answer answer_of(const std::vector<Compared>& all, Task task) {
            .difference =
                study::difference_of(all[i].scenario, all[i + 1].scenario, task == Task::train)};
     if (x.difference.ratio) {
-      x.chance = chance_faster(measured_errors(), contender_of(all[i + 1], task),
-                               contender_of(all[i], task));
+      x.times =
+          relate(measured_errors(), contender_of(all[i + 1], task), contender_of(all[i], task));
     }
     describe(differences.rows.emplace_back(), x, task);
     say(a, x, all, differences.rows.back());

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sextant/answer/parts.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -10,11 +11,6 @@ namespace {
 
 using graph::Branch;
 using graph::Graph;
-
-std::string format_count(double n) {
-  if (n >= 1e9) return fmt::format("{:.4g} B", n / 1e9);
-  return n >= 1e6 ? fmt::format("{:.4g} M", n / 1e6) : fmt::format("{:.0f}", n);
-}
 
 /// What one token costs in a layer.
 struct OperatorLoad {

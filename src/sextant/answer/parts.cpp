@@ -25,6 +25,11 @@ Record head_of(const Scenario& x, double devices) {
   return r;
 }
 
+std::string format_count(double n) {
+  if (n >= 1e9) return fmt::format("{:.4g} B", n / 1e9);
+  return n >= 1e6 ? fmt::format("{:.4g} M", n / 1e6) : fmt::format("{:.0f}", n);
+}
+
 void say_memory(Answer& a, const std::string& of_what, Bytes total, Bytes capacity,
                 const std::vector<Occupied>& parts) {
   a.say(fmt::format("\nmemory{}: {} of {}", of_what, format_binary_bytes(total.value, 4),
@@ -73,6 +78,12 @@ Record memory_record(const ServingMemory& m) {
   return r;
 }
 
+void add(Record& r, std::string_view name, NumberAndRange number) {
+  r(name, std::move(number.value));
+  r(std::string(name) + "_low", std::move(number.low));
+  r(std::string(name) + "_high", std::move(number.high));
+}
+
 void add(Answer& a, const EnergyAnswer& x) {
   const Energy& e = x.device;
   const Joules whole = e.total();
@@ -83,7 +94,11 @@ void add(Answer& a, const EnergyAnswer& x) {
   r("idle_joules", e.idle);
   r("host_joules", e.host);
   r("total_joules", whole);
-  r("joules_per_token", of_token(x));
+  const Interval time = x.time.value_or(Interval{});
+  const auto times = [&](double factor) {
+    return only_if(x.time.has_value(), factor * of_token(x));
+  };
+  add(r, "joules_per_token", {of_token(x), times(time.low), times(time.high)});
   a.object("energy", "Energy", std::move(r));
   const auto share = [&](Joules j) { return format_percent(whole.value > 0 ? j / whole : 0, 0); };
   a.say(fmt::format(
@@ -134,10 +149,11 @@ Interval add(Record& r, const Likeness& likeness, const Headline& headline) {
   return i;
 }
 
-void add(Answer& a, const Likeness& likeness, const Headline& headline) {
-  const Interval i = add(static_cast<Record&>(a), likeness, headline);
+Interval add(Answer& a, const Likeness& likeness, const Headline& headline) {
+  Interval i = add(static_cast<Record&>(a), likeness, headline);
   a.say(sure_text(i, headline));
   say_unmeasured(a, i.unmeasured);
+  return i;
 }
 
 }  // namespace sextant

@@ -2,7 +2,9 @@
 // What answers about scenarios have in common.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/answer/answer.hpp"
@@ -15,6 +17,9 @@ namespace sextant {
 
 /// What was asked: model, system, runtime, devices.
 Record head_of(const Scenario& scenario, double devices);
+
+/// "8.03 B", "41.94 M": parameters.
+std::string format_count(double n);
 
 /// A part of a device's memory.
 struct Occupied {
@@ -30,11 +35,21 @@ void say_memory(Answer& answer, const std::string& of_what, Bytes total, Bytes c
 /// "does not fit: 3 GiB too much", and that nothing near it fits where nothing does.
 void say_misfit(Answer& answer, Bytes over, bool neighbours);
 
+/// "days", "days_low", "days_high": a number, and where it lies nine times in ten.
+struct NumberAndRange {
+  Item value;
+  Item low = {};
+  Item high = {};
+};
+void add(Record& record, std::string_view name, NumberAndRange number);
+
 /// Of one device, for so many devices that make so many tokens together.
 struct EnergyAnswer {
   Energy device;
   double devices = 1;
   double tokens = 1;
+  /// Of the time that it is drawn in, where it is known: no case measured power, so it is held.
+  std::optional<Interval> time = {};
 };
 
 /// "energy": joules of one device by what draws them, and of a token on all devices; and the line
@@ -53,8 +68,8 @@ struct Headline {
   double value = 0;  ///< in base units
   Dimension unit = Seconds::dimension;
 };
-void add(Answer& answer, const Likeness& likeness, const Headline& headline);
-/// The same of one item of a list, and its interval.
+Interval add(Answer& answer, const Likeness& likeness, const Headline& headline);
+/// The same of one item of a list.
 Interval add(Record& record, const Likeness& likeness, const Headline& headline);
 /// The line: "12 ms to 15 ms nine times in ten: h100-sxm measured".
 std::string sure_text(const Interval& interval, const Headline& headline);

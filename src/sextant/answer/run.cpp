@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "sextant/answer/parts.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr double kilogram_per_tonne = 1000;
 constexpr double joules_per_mwh = 3.6e9;
-constexpr double normal_p95 = 1.6449;  // an interval of nine in ten ends there on either side
 
 /// What the run would be were its step so many times as long.
 WholeRun scaled(const RunAnswer& x, double factor) {
@@ -21,13 +21,11 @@ WholeRun scaled(const RunAnswer& x, double factor) {
   return whole_run(work, x.plan.terms);
 }
 
-/// The standard deviation of the logarithm that an interval of nine in ten stands for.
-double error_of(const Interval& i) { return std::log(i.high / i.low) / (2 * normal_p95); }
-
 double in_days(Seconds t) { return t.value / day; }
-double dollars_of(const RunAnswer& x) {
-  return x.plan.dollars_per_hour.value_or(0) * x.run.device_hours;
+double dollars_of(const RunAnswer& x, const WholeRun& r) {
+  return x.plan.dollars_per_hour.value_or(0) * r.device_hours;
 }
+double mwh_of(const WholeRun& r) { return r.energy.value / joules_per_mwh; }
 double tonnes_of(const WholeRun& r) { return r.co2_kg / kilogram_per_tonne; }
 
 /// "24.5 M", "980": a large count.
@@ -42,20 +40,26 @@ std::string count(double n) {
 Record record_of(const RunAnswer& x, const Interval& step) {
   const WholeRun& r = x.run;
   const bool ends = r.ends();
+  const WholeRun fast = scaled(x, step.low);
+  const WholeRun slow = scaled(x, step.high);
   const auto days = [&](Seconds t) { return only_if(ends, in_days(t)); };
   Record n;
   n("tokens", x.plan.tokens);
   n("steps", r.steps);
-  n("days", days(r.time));
-  n("days_low", days(scaled(x, step.low).time));
-  n("days_high", days(scaled(x, step.high).time));
-  n("days_p99", days(finish_p99(r, error_of(step))));
+  // What a number of the run is, and of one as fast or as slow as the interval goes.
+  const auto ranged = [&](const char* name, bool known, const auto& of) {
+    const auto if_ends = [&](const WholeRun& w) { return only_if(known && w.ends(), of(w)); };
+    add(n, name, {if_ends(r), if_ends(fast), if_ends(slow)});
+  };
+  ranged("days", true, [](const WholeRun& w) { return in_days(w.time); });
+  n("days_p99", days(finish_p99(r, deviation_of(step))));
   n("days_p99_failures", days(finish_p99(r)));
   n("days_without_failures", in_days(r.computing));
   n("gpu_hours", only_if(ends, r.device_hours));
-  n("dollars", only_if(ends && x.plan.dollars_per_hour.has_value(), dollars_of(x)));
-  n("megawatt_hours", only_if(ends, r.energy.value / joules_per_mwh));
-  n("co2_tonnes", only_if(ends, tonnes_of(r)));
+  ranged("dollars", x.plan.dollars_per_hour.has_value(),
+         [&](const WholeRun& w) { return dollars_of(x, w); });
+  ranged("megawatt_hours", true, mwh_of);
+  ranged("co2_tonnes", true, tonnes_of);
   n("goodput", r.goodput);
   n("interruptions", only_if(ends, r.interruptions));
   n("between_interruptions_seconds", r.between_failures);
@@ -73,13 +77,17 @@ using Rows = std::vector<std::vector<std::string>>;
 Rows facts_of(const RunAnswer& x, const Interval& step) {
   const WholeRun& r = x.run;
   const Facility& f = x.plan.terms.facility;
+  const WholeRun fast = scaled(x, step.low);
+  const WholeRun slow = scaled(x, step.high);
+  const auto range = [&](const auto& of) {
+    return fmt::format("{} to {} nine times in ten", count(of(fast)), count(of(slow)));
+  };
   const auto share = [&](Seconds t) { return format_percent(t / r.time); };
   Rows rows = {
       {"time", format_duration(r.time),
        fmt::format("{} without failures; {} to {} nine times in ten, 99 of 100 end within {}",
-                   format_duration(r.computing), format_duration(scaled(x, step.low).time),
-                   format_duration(scaled(x, step.high).time),
-                   format_duration(finish_p99(r, error_of(step))))},
+                   format_duration(r.computing), format_duration(fast.time),
+                   format_duration(slow.time), format_duration(finish_p99(r, deviation_of(step))))},
       {"goodput", format_percent(r.goodput),
        fmt::format("lost: checkpoints {}, work done again {}, restarts {}",
                    share(r.lost_checkpoints), share(r.lost_work), share(r.lost_restarts))},
@@ -90,12 +98,13 @@ Rows facts_of(const RunAnswer& x, const Interval& step) {
                    format_duration(r.checkpoint))},
       {"device-hours", count(r.device_hours), ""}};
   if (x.plan.dollars_per_hour) {
-    rows.push_back({"cost", count(dollars_of(x)) + " $",
-                    fmt::format("{} $ a device and hour", *x.plan.dollars_per_hour)});
+    rows.push_back({"cost", count(dollars_of(x, r)) + " $",
+                    fmt::format("{} $ a device and hour; {}", *x.plan.dollars_per_hour,
+                                range([&](const WholeRun& w) { return dollars_of(x, w); }))});
   }
-  rows.push_back(
-      {"energy", fmt::format("{} MWh", count(r.energy.value / joules_per_mwh)),
-       fmt::format("{} a device and its share of the node, PUE {}", format(x.work.power), f.pue)});
+  rows.push_back({"energy", fmt::format("{} MWh", count(mwh_of(r))),
+                  fmt::format("{} a device and its share of the node, PUE {}; {}",
+                              format(x.work.power), f.pue, range(mwh_of))});
   rows.push_back({"CO2", count(tonnes_of(r)) + " t", fmt::format("{} kg/kWh", f.grid_kg_per_kwh)});
   return rows;
 }

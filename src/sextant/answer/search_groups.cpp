@@ -69,7 +69,7 @@ std::vector<Alike> grouped(const Search& asked, const std::vector<Item>& best) {
     all.push_back({*c, i.unmeasured.size(), axes_set(f)});
   }
   const auto chance = [&](std::size_t a, std::size_t b) {
-    return chance_faster(measured_errors(), all[a].contender, all[b].contender);
+    return relate(measured_errors(), all[a].contender, all[b].contender).chance_faster;
   };
   std::vector<Alike> groups;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -155,7 +155,8 @@ std::optional<Found> measured_instead(const TrainingSearch& asked, const SearchR
     for (const Found& f : *others) {
       const std::size_t n = count(f);
       if (n > fewest || (n == fewest && (!nearest || f.score >= nearest->score))) continue;
-      if (chance_faster(measured_errors(), *first, *contender_of(asked, f)) >= surely) continue;
+      const Relation r = relate(measured_errors(), *first, *contender_of(asked, f));
+      if (r.chance_faster >= surely) continue;
       nearest = f;
       fewest = n;
     }

@@ -224,7 +224,8 @@ void rank(std::vector<SystemRow>& rows, const View& v) {
   for (std::size_t i = 1; i < rows.size() && rows[i].any; ++i) {
     const SystemRow& first = rows.front();
     if (first.contender && rows[i].contender) {
-      rows[i].chance = chance_faster(measured_errors(), *first.contender, *rows[i].contender);
+      rows[i].chance =
+          relate(measured_errors(), *first.contender, *rows[i].contender).chance_faster;
     }
     rows[i].why = why_of(first, rows[i], v);
   }

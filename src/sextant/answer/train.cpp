@@ -9,6 +9,8 @@
 #include "sextant/answer/parts.hpp"
 #include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/predict/layout.hpp"
+#include "sextant/predict/tuning.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -109,7 +111,41 @@ Likeness likeness_of(const TrainResult& x) {
   return likeness_of(Asked::train, s.system.device.name, s.problem, s.strategy);
 }
 
-void say_head(Answer& a, const TrainResult& x) {
+/// "qkv, output": those that are switched on.
+std::string parts_on(const StructRef& parts) {
+  std::vector<std::string_view> names;
+  for (const Slot& part : parts.fields) {
+    if (*std::get<bool*>(part.target)) names.push_back(part.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The parameters that are trained, of one copy of the model.
+double trained_of(const Problem& p) {
+  if (trains_all(p.work.tuning)) return p.parameters.total();
+  return trained_parameters(p, {}, stage_of(p, {}, 0)).total();
+}
+
+/// "trained: 41.94 M of 8.03 B parameters: qlora of rank 16 on qkv, output"; nothing where it is
+/// all of them.
+void say_trained(Answer& a, const Problem& p) {
+  const Tuning& t = p.work.tuning;
+  if (trains_all(t)) return;
+  a.say(fmt::format("trained: {} of {} parameters: {}", format_count(trained_of(p)),
+                    format_count(p.parameters.total()),
+                    t.rank > 0 ? fmt::format("{} of rank {} on {}", name_of(t.adapter), t.rank,
+                                             parts_on(reflect(adapted(t))))
+                               : "all but " + parts_on(reflect(t.frozen))));
+}
+
+/// The workload with what follows from it.
+Node training_of(Training work) {
+  work.tuning.targets = adapted(work.tuning);
+  return write(work, Quantities::si);
+}
+
+/// The interval of its time.
+Interval say_head(Answer& a, const TrainResult& x) {
   const Estimate& e = x.estimate;
   const Problem& p = x.scenario.problem;
   const Rates rates(e);
@@ -120,10 +156,12 @@ void say_head(Answer& a, const TrainResult& x) {
                     format(rates.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
                     for_people(rate(rates.tokens)), for_people(rate(rates.tokens_each)),
                     format(e.power), format(e.clock)));
-  add(a, likeness_of(x), {e.step.value});
-  add(a, EnergyAnswer{e.energy, e.devices, e.tokens});
+  Interval time = add(a, likeness_of(x), {e.step.value});
+  add(a, EnergyAnswer{e.energy, e.devices, e.tokens, time});
+  say_trained(a, p);
   a.say(fmt::format("{}; batch {}, seq {}; {}\n", describe_strategy(x.scenario.strategy),
                     p.work.batch, p.work.seq, p.runtime.name));
+  return time;
 }
 
 void say_memory(Answer& a, const TrainResult& x) {
@@ -230,17 +268,20 @@ Answer answer_of(TrainResult x) {
   const Breakdown time = time_breakdown(e);
   a.take(prediction_of(e, p.capacity, time));
   a.node("strategy", "Strategy", write(x.scenario.strategy, Quantities::si));
+  a.node("training", "Training", training_of(p.work));
+  a("parameters", p.parameters.total());
+  a("trained_parameters", trained_of(p));
   a("slowest_stage", e.slowest_stage);
   a("clock_hz", e.clock);
   a("power_watts", e.power);
   a("model_flops", e.model_flops);
   a("hardware_flops", e.hardware_flops);
   a("predict_ahead", p.ahead);
-  say_head(a, x);
+  const Interval sure = say_head(a, x);
   a.show(time);
   say_memory(a, x);
   add_neighbours(a, x);
-  if (x.run) add(a, *x.run, interval_of(measured_errors(), likeness_of(x)));
+  if (x.run) add(a, *x.run, sure);
   add_operators(a, x);
   add(a, x.sensitivity);
   a.take(std::move(x.extras));

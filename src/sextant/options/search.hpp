@@ -5,13 +5,14 @@
 #include <string>
 
 #include "sextant/options/inputs.hpp"
+#include "sextant/options/requests.hpp"
 #include "sextant/search/wishes.hpp"
 
 namespace sextant {
 
 /// The best strategies, for training or for serving. What is done is given as `train` and `infer`
 /// have it; the axes are left open.
-struct SearchOptions : ScenarioOptions, SearchWishes {
+struct SearchOptions : ScenarioOptions, SearchWishes, RequestOptions {
   std::string plan;  ///< of several jobs: a file, or its text
   bool infer = false;
   std::string plot;
@@ -21,7 +22,6 @@ struct SearchOptions : ScenarioOptions, SearchWishes {
   std::string tokens;  ///< of the whole run
   // Capacity planning.
   std::string traffic;  ///< arrivals: as `traffic` takes them
-  std::optional<double> rate;
   std::string max_ttft_p99;
   std::string max_tpot_p99;
 };
@@ -87,9 +87,10 @@ void describe(V& v, SearchOptions& o) {
   v("min_throughput", o.min_throughput,
     {.help = "tokens a second at least, to serve", .min = 0, .max = 1e12});
   v("traffic", o.traffic,
-    {.help = "plan capacity for requests over time: poisson, …, or the file of a trace",
+    {.help = "plan capacity for requests over time: poisson, gamma, uniform, or the file of a "
+             "trace; in a request its text",
      .placeholder = "KIND|FILE"});
-  v("rate", o.rate, {.help = "requests a second, of --traffic"});
+  describe_requests(v, o);
   v("max_ttft_p99", o.max_ttft_p99,
     {.help = "first token of 99 in 100 requests of --traffic within, such as '1 s'"});
   v("max_tpot_p99", o.max_tpot_p99, {.help = "time a token of 99 in 100, such as '40 ms'"});

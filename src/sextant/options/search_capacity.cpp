@@ -15,7 +15,7 @@ TrafficOptions traffic_options(const SearchOptions& o, Flags& flags) {
   t.system = o.system;
   t.runtime = o.runtime;
   t.arrivals = o.traffic;
-  t.rate = o.rate;
+  static_cast<RequestOptions&>(t) = static_cast<const RequestOptions&>(o);
   Inputs inputs;
   GivenFields given;
   read_inputs(Task::infer, o.given, inputs, given, flags.problems);
@@ -48,6 +48,17 @@ TrafficOptions traffic_options(const SearchOptions& o, Flags& flags) {
   return t;
 }
 
+/// What must be served; a trace has a rate of its own.
+void check_rate(const SearchOptions& o, Flags& flags) {
+  Arrivals arrivals{};
+  if (!parse_enum(o.traffic, arrivals) || arrivals == Arrivals::trace) return;
+  if (arrivals == Arrivals::closed || arrivals == Arrivals::burst) {
+    flags.add("--traffic", "has no rate that must be served", "poisson, gamma, uniform or a trace");
+  } else if (!o.rate) {
+    flags.add("--rate", "how many requests a second must be served?");
+  }
+}
+
 CapacitySpace read_space(const SearchOptions& o, Flags& flags) {
   CapacitySpace s;
   s.devices = o.gpus.value_or(8);
@@ -66,13 +77,18 @@ CapacitySpace read_space(const SearchOptions& o, Flags& flags) {
 
 CapacitySearch read_capacity_search(const SearchOptions& o, const Common& common) {
   Flags flags;
-  if (!o.rate) flags.add("--rate", "how many requests a second must be served?");
+  check_rate(o, flags);
   CapacitySearch search;
   search.space = read_space(o, flags);
   search.time = flags.quantity<Seconds>("--time", o.time);
   try {
     TrafficScenario x = read_traffic(traffic_options(o, flags), common);
     search.aim.traffic = std::move(x.traffic);
+    search.trace = std::move(x.trace);  // which the traffic points to
+    if (Traffic& t = search.aim.traffic; t.trace != nullptr && !o.rate) {
+      t.rate = t.arrivals == Arrivals::trace ? means_of(t).rate : 0;
+      if (t.rate <= 0) flags.add("--rate", "the trace has no times: how many requests a second?");
+    }
     search.aim.limits = x.limits;
     search.scenario = std::move(x.scenario);
     // How an engine is laid out, and so its cache, is what is sought.

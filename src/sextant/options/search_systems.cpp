@@ -161,9 +161,17 @@ void check_traffic(const SearchOptions& o, Flags& flags) {
   const char* leave = "leave it out, or --traffic";
   if (o.traffic.empty()) {
     const char* give = "give --traffic as well, such as poisson";
-    if (o.rate) flags.add("--rate", "is of --traffic", give);
-    if (!o.max_ttft_p99.empty()) flags.add("--max-ttft-p99", "is of --traffic", give);
-    if (!o.max_tpot_p99.empty()) flags.add("--max-tpot-p99", "is of --traffic", give);
+    const auto is_of_traffic = [&](const char* flag, bool given) {
+      if (given) flags.add(flag, "is of --traffic", give);
+    };
+    is_of_traffic("--rate", o.rate.has_value());
+    is_of_traffic("--burstiness", o.burstiness.has_value());
+    is_of_traffic("--requests", o.requests.has_value());
+    is_of_traffic("--lengths", !o.lengths.empty());
+    is_of_traffic("--length-ratio", o.length_ratio.has_value());
+    is_of_traffic("--spread", o.spread.has_value());
+    is_of_traffic("--max-ttft-p99", !o.max_ttft_p99.empty());
+    is_of_traffic("--max-tpot-p99", !o.max_tpot_p99.empty());
     return;
   }
   if (!o.max_ttft.empty()) {

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "sextant/options/inputs.hpp"
+#include "sextant/options/requests.hpp"
 #include "sextant/serving/choices.hpp"
-#include "sextant/serving/requests.hpp"
 #include "sextant/spec/device.hpp"
 
 namespace sextant {
 
 /// Requests over time. What is not given is the engine's default, and listed as an assumption.
-struct TrafficOptions {
+struct TrafficOptions : RequestOptions {
   static constexpr Task imports = Task::infer;
   PresetRef model;
   PresetRef system;
@@ -27,11 +27,7 @@ struct TrafficOptions {
   std::string draft;
   // Requests.
   std::string arrivals = "poisson";  ///< or a file
-  std::optional<double> rate, burstiness;
-  std::optional<int> concurrency, requests, input, output;
-  std::string lengths;
-  std::optional<double> length_ratio, spread;
-  int seed = 1;
+  std::optional<int> concurrency, input, output;
   bool allow_long = false;
   // The engine.
   std::optional<int> token_budget, max_requests, block;
@@ -110,21 +106,11 @@ void describe(V& v, TrafficOptions& o) {
     {.help =
          "poisson, gamma, uniform, burst, closed, or the file of a trace; in a request its text",
      .placeholder = "KIND|FILE"});
-  v("rate", o.rate, {.help = "requests a second; of a trace, its times are scaled to it"});
-  v("burstiness", o.burstiness,
-    {.help = "gamma: spread of the time between two requests over its mean"});
   v("concurrency", o.concurrency,
     {.help = "closed: users, each waits for its answer", .max_remote = 100000});
-  v("requests", o.requests, {.help = "how many are sent", .max_remote = 1000000});
   v("input", o.input, {.help = "tokens of a prompt"});
   v("output", o.output, {.help = "tokens generated", .max_remote = 1000000});
-  v("lengths", o.lengths,
-    {.help = "fixed, uniform or lognormal around --input and --output, or trace",
-     .choices = choices_of<Lengths>()});
-  v("length_ratio", o.length_ratio,
-    {.help = "uniform: the shortest over the longest; without, 0.5"});
-  v("spread", o.spread, {.help = "lognormal: standard deviation over the mean; without, 1"});
-  v("seed", o.seed, {.help = "of everything random", .min = 0, .max = 1e9});
+  describe_requests(v, o);
   v("allow_long", o.allow_long, {.help = "go on with a context beyond the model's"});
   describe_traffic_engine(v, o);
   v("max_ttft_p99", o.max_ttft_p99,

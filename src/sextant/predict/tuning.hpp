@@ -57,23 +57,28 @@ inline bool is_trained(const Tuning& t, const graph::Operator& op) {
   return true;
 }
 
+/// Projections that have adapters: where none are named, all but those of routed experts.
+inline Projections adapted(const Tuning& t) {
+  if (t.rank == 0 || t.targets != Projections{}) return t.targets;
+  return {.qkv = true, .output = true, .up = true, .down = true};
+}
+
 /// The rank of the adapter beside an operator; 0: there is none. Routed experts have some where
 /// they are named; what is no projection of a layer has none.
 inline double adapter_rank(const Tuning& t, const graph::Operator& op) {
-  const Projections& p = t.targets;
+  const Projections p = adapted(t);
   if (t.rank > 0 && op.kind == graph::Kind::experts) return p.experts ? t.rank : 0;
   if (t.rank == 0 || op.kind != graph::Kind::linear) return 0;
-  const bool all = p == Projections{};
   const bool out = op.cut == graph::Cut::rows;
   bool has = false;
   switch (op.bucket) {
     case graph::Bucket::attention:
     case graph::Bucket::recurrent:
-      has = all || (out ? p.output : p.qkv);
+      has = out ? p.output : p.qkv;
       break;
     case graph::Bucket::mlp:
     case graph::Bucket::shared:
-      has = all || (out ? p.down : p.up);
+      has = out ? p.down : p.up;
       break;
     default:
       break;

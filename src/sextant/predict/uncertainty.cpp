@@ -111,6 +111,14 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
 
 namespace {
 
+constexpr double percentile_95 = 1.6449;  // of the standard normal distribution
+
+}  // namespace
+
+double deviation_of(const Interval& i) { return std::log(i.high / i.low) / 2 / percentile_95; }
+
+namespace {
+
 /// The normal distribution whose middle 90 % an interval is.
 struct Normal {
   double mean = 0;
@@ -118,10 +126,8 @@ struct Normal {
 };
 
 Normal logarithm_of(const Errors& errors, const Contender& c) {
-  constexpr double percentile_95 = 1.6449;  // of the standard normal distribution
   const Interval i = interval_of(errors, c.likeness);
-  return {std::log(c.seconds) + (std::log(i.low) + std::log(i.high)) / 2,
-          std::log(i.high / i.low) / 2 / percentile_95};
+  return {std::log(c.seconds) + (std::log(i.low) + std::log(i.high)) / 2, deviation_of(i)};
 }
 
 double shared_by(const Errors& errors, const Likeness& a, const Likeness& b) {
@@ -135,14 +141,17 @@ double shared_by(const Errors& errors, const Likeness& a, const Likeness& b) {
 
 }  // namespace
 
-double chance_faster(const Errors& errors, const Contender& first, const Contender& second) {
+Relation relate(const Errors& errors, const Contender& first, const Contender& second) {
   const Normal a = logarithm_of(errors, first);
   const Normal b = logarithm_of(errors, second);
   const double shared = shared_by(errors, first.likeness, second.likeness);
   const double variance = a.deviation * a.deviation + b.deviation * b.deviation -
                           2 * shared * a.deviation * b.deviation;
   const double ahead = b.mean - a.mean;
-  return 0.5 * std::erfc(-ahead / std::sqrt(2 * std::max(variance, 1e-12)));
+  const double spread = std::max(variance, 1e-12);
+  const double reach = percentile_95 * std::sqrt(spread);
+  return {0.5 * std::erfc(-ahead / std::sqrt(2 * spread)), std::exp(-ahead - reach),
+          std::exp(-ahead + reach)};
 }
 
 }  // namespace sextant

@@ -38,6 +38,9 @@ struct Interval {
   std::vector<Unmeasured> unmeasured = {};  ///< choices outside of everything measured
 };
 
+/// The standard deviation of the logarithm that it stands for, were that normal.
+double deviation_of(const Interval& interval);
+
 /// For a time.
 Interval interval_of(const Errors& errors, const Likeness& likeness);
 /// For a rate that is work over that time.
@@ -53,9 +56,14 @@ struct Contender {
   Likeness likeness;
   double seconds = 0;
 };
-/// The probability that the first is faster than the second. Logarithms of both errors are taken as
+/// How the time of the first is to that of the second. Logarithms of both errors are taken as
 /// normal, with the spread of their intervals and what they share of it (SharedError): with the
 /// same device and the same runtime a part of the error is the same, and cancels.
-double chance_faster(const Errors& errors, const Contender& first, const Contender& second);
+struct Relation {
+  double chance_faster = 0.5;  ///< that the first is
+  double low = 1;              ///< its time over the other's, nine times in ten
+  double high = 1;
+};
+Relation relate(const Errors& errors, const Contender& first, const Contender& second);
 
 }  // namespace sextant

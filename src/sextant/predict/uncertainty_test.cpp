@@ -66,22 +66,27 @@ TEST(Uncertainty, ComparesWhatIsAlikeMoreSurely) {
   Errors e = example();
   const Contender a{plain, 1.00};
   const Contender b{plain, 1.05};
-  const double apart = chance_faster(e, a, b);
+  const double apart = relate(e, a, b).chance_faster;
   // ln 1.05 over the spread of two independent errors of 0.09 / 1.645 each.
   EXPECT_NEAR(apart,
               0.5 * std::erfc(-std::log(1.05) / (std::sqrt(2.0) * 0.09 / 1.6449) / std::sqrt(2.0)),
               1e-9);
-  EXPECT_NEAR(chance_faster(e, b, a), 1 - apart, 1e-12);
-  EXPECT_DOUBLE_EQ(chance_faster(e, a, a), 0.5);
+  EXPECT_NEAR(relate(e, b, a).chance_faster, 1 - apart, 1e-12);
+  EXPECT_DOUBLE_EQ(relate(e, a, a).chance_faster, 0.5);
+  // Nine times in ten the one's time over the other's lies around what is predicted.
+  const Relation r = relate(e, a, b);
+  EXPECT_LT(r.low, a.seconds / b.seconds);
+  EXPECT_GT(r.high, a.seconds / b.seconds);
+  EXPECT_NEAR(relate(e, b, a).low, 1 / r.high, 1e-12);
   e.shared = {{.share = 0.5}, {.model = true, .share = 0.9}};
-  const double near = chance_faster(e, a, b);
+  const double near = relate(e, a, b).chance_faster;
   EXPECT_GT(near, apart);
   Contender same = a;
   Contender other = b;
   same.likeness.model = other.likeness.model = "llama3.1-8b";
-  EXPECT_GT(chance_faster(e, same, other), near);
+  EXPECT_GT(relate(e, same, other).chance_faster, near);
   other.likeness.device = "a100-sxm-80gb";  // nothing is shared
-  EXPECT_NEAR(chance_faster(e, same, other), apart, 1e-12);
+  EXPECT_NEAR(relate(e, same, other).chance_faster, apart, 1e-12);
 }
 
 TEST(Uncertainty, SaysWhereNothingIsNear) {

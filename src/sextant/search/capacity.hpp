@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -36,7 +37,8 @@ struct CapacitySearch {
   Scenario scenario = {};
   CapacitySpace space = {};
   CapacityAim aim = {};
-  Seconds time{0};  ///< to search at most; 0: to the end
+  std::shared_ptr<const Trace> trace = {};  ///< that the aim's traffic is of, where it is of one
+  Seconds time{0};                          ///< to search at most; 0: to the end
 };
 
 /// Why a layout does not serve.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Horizontal bars with a name on the left and a number at the end, at the width there is.
 import type { JSX } from 'preact';
-import { useWidth } from './figure';
+import { Drawing } from './figure';
 
 export interface Bar {
   label: string;
@@ -19,8 +19,15 @@ const row = 25;
 const letter = 6.6; // px, an average letter
 
 export function Bars({ bars, label, most }: { bars: Bar[]; label: string; most?: number }): JSX.Element {
-  const [holder, width] = useWidth<HTMLDivElement>();
   const height = Math.max(1, bars.length) * row;
+  return (
+    <Drawing height={height} label={label}>
+      {(width) => drawn(bars, width, height, most)}
+    </Drawing>
+  );
+}
+
+function drawn(bars: Bar[], width: number, height: number, most: number | undefined): JSX.Element {
   const room = (texts: string[]): number => Math.max(0, ...texts.map((text) => text.length)) * letter + 10;
   const names = Math.min(width * 0.48, room(bars.map((bar) => bar.label)) + 6);
   const ends = room(bars.map((bar) => `${bar.text} ${bar.after ?? ''}`));
@@ -29,57 +36,46 @@ export function Bars({ bars, label, most }: { bars: Bar[]; label: string; most?:
   const scale = Math.max(10, width - names - ends) / (high - low || 1);
   const zero = names - low * scale;
   return (
-    <div ref={holder} style={{ minHeight: `${height}px` }}>
-      {width > 0 && (
-        <svg
-          class="drawing"
-          width={width}
-          height={height}
-          viewBox={`0 0 ${width} ${height}`}
-          role="img"
-          aria-label={label}
-        >
-          {bars.map((bar, index) => {
-            const end = zero + bar.value * scale;
-            const y = index * row;
-            return (
-              <g key={bar.label} font-size={13.5} fill="currentColor">
-                <text x={0} y={y + row / 2} dy="0.35em">
-                  {bar.label}
-                </text>
-                <rect
-                  x={Math.min(zero, end)}
-                  y={y + 5}
-                  width={Math.max(1, Math.abs(end - zero))}
-                  height={row - 10}
-                  fill={bar.tone ?? 'var(--work)'}
-                />
-                {bar.range && (
-                  <path
-                    class="whisker"
-                    d={`M${zero + bar.range.low * scale} ${y + row / 2}H${zero + bar.range.high * scale}m0 -3v6`}
-                    stroke="currentColor"
-                  />
-                )}
-                <text
-                  x={Math.max(zero, end, zero + (bar.range?.high ?? 0) * scale) + 6}
-                  y={y + row / 2}
-                  dy="0.35em"
-                  fill={bar.faint ? 'var(--faint)' : 'currentColor'}
-                >
-                  {bar.text}
-                  {bar.after && (
-                    <tspan fill="var(--faint)" dx={8}>
-                      {bar.after}
-                    </tspan>
-                  )}
-                </text>
-              </g>
-            );
-          })}
-          {low < 0 && <path d={`M${zero} 0V${height}`} stroke="currentColor" />}
-        </svg>
-      )}
-    </div>
+    <>
+      {bars.map((bar, index) => {
+        const end = zero + bar.value * scale;
+        const y = index * row;
+        return (
+          <g key={bar.label} font-size={13.5} fill="currentColor">
+            <text x={0} y={y + row / 2} dy="0.35em">
+              {bar.label}
+            </text>
+            <rect
+              x={Math.min(zero, end)}
+              y={y + 5}
+              width={Math.max(1, Math.abs(end - zero))}
+              height={row - 10}
+              fill={bar.tone ?? 'var(--work)'}
+            />
+            {bar.range && (
+              <path
+                class="whisker"
+                d={`M${zero + bar.range.low * scale} ${y + row / 2}H${zero + bar.range.high * scale}m0 -3v6`}
+                stroke="currentColor"
+              />
+            )}
+            <text
+              x={Math.max(zero, end, zero + (bar.range?.high ?? 0) * scale) + 6}
+              y={y + row / 2}
+              dy="0.35em"
+              fill={bar.faint ? 'var(--faint)' : 'currentColor'}
+            >
+              {bar.text}
+              {bar.after && (
+                <tspan fill="var(--faint)" dx={8}>
+                  {bar.after}
+                </tspan>
+              )}
+            </text>
+          </g>
+        );
+      })}
+      {low < 0 && <path d={`M${zero} 0V${height}`} stroke="currentColor" />}
+    </>
   );
 }

@@ -173,7 +173,8 @@ export function TypedNumber({
       />
       {unread && (
         <span class="problem unread" role="alert" id={id}>
-          “{text}” is no {read === wholeNumber ? 'whole number; 1024, 1,024 and 1k are' : 'number that fits here'}
+          “{text}” is no{' '}
+          {read === wholeNumber ? 'whole number above 0; 1024, 1,024 and 1k are' : 'number that fits here'}
         </span>
       )}
     </>

@@ -43,14 +43,7 @@ export function Figure({ name, title, note, rows, children, extra, class: classN
           <button type="button" class="quiet" onClick={saveSvg} aria-label={`Save “${title}” as SVG`}>
             SVG
           </button>
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
-            aria-label={`Save “${title}” as CSV`}
-          >
-            CSV
-          </button>
+          <CsvButton name={name} title={title} rows={rows} />
         </span>
       </figcaption>
       {note && <p class="note">{note}</p>}
@@ -59,33 +52,41 @@ export function Figure({ name, title, note, rows, children, extra, class: classN
   );
 }
 
-/** For tables, which are no drawings. */
-export function SaveCsv({ name, title, rows }: { name: string; title: string; rows: () => Row[] }): JSX.Element {
-  return (
-    <span class="saves">
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
-        aria-label={`Save “${title}” as CSV`}
-      >
-        CSV
-      </button>
-    </span>
-  );
+interface Saved {
+  name: string;
+  title: string;
+  rows: () => Row[];
 }
+
+const CsvButton = ({ name, title, rows }: Saved): JSX.Element => (
+  <button
+    type="button"
+    class="quiet"
+    onClick={() => save(`sextant-${name}.csv`, 'text/csv', toCsv(rows()))}
+    aria-label={`Save “${title}” as CSV`}
+  >
+    CSV
+  </button>
+);
+
+/** For tables, which are no drawings. */
+export const SaveCsv = (saved: Saved): JSX.Element => (
+  <span class="saves">
+    <CsvButton {...saved} />
+  </span>
+);
 
 /** Ticks of a logarithmic axis: powers of ten, and between them where those are few. */
 export function decades(low: number, high: number): number[] {
-  const steps = Math.log10(high / low) < 2.2 ? [1, 2, 5] : [1];
-  const list: number[] = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
-    for (const step of steps) {
-      const value = step * 10 ** power;
-      if (value >= low && value <= high) list.push(value);
-    }
-  }
-  return list;
+  const first = Math.floor(Math.log10(low));
+  const powers = Array.from({ length: Math.floor(Math.log10(high)) - first + 1 }, (_, index) => 10 ** (first + index));
+  const ticks = (steps: number[]): number[] =>
+    powers
+      .flatMap((power) => steps.map((step) => Number((step * power).toPrecision(3))))
+      .filter((tick) => tick >= low && tick <= high);
+  if (Math.log10(high / low) >= 2.2) return ticks([1]);
+  const few = ticks([1, 2, 5]);
+  return few.length > 2 ? few : ticks([1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8]);
 }
 
 /** The width an element has now, in CSS pixels. */
@@ -102,6 +103,35 @@ export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number]
     return () => observer.disconnect();
   }, []);
   return [element, width];
+}
+
+/** An SVG as wide as there is room, its height reserved until that is known. */
+export function Drawing({
+  height,
+  label,
+  children,
+}: {
+  height: number;
+  label: string;
+  children: (width: number) => ComponentChildren;
+}): JSX.Element {
+  const [holder, width] = useWidth<HTMLDivElement>();
+  return (
+    <div ref={holder} style={{ minHeight: `${height}px` }}>
+      {width > 0 && (
+        <svg
+          class="drawing"
+          width={width}
+          height={height}
+          viewBox={`0 0 ${width} ${height}`}
+          role="img"
+          aria-label={label}
+        >
+          {children(width)}
+        </svg>
+      )}
+    </div>
+  );
 }
 
 /** Tips on the page's paper. */

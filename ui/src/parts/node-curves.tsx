@@ -233,6 +233,31 @@ const Legend = (): JSX.Element => (
   </>
 );
 
+interface BoundsProps {
+  what: string;
+  title: string;
+  dram: string;
+  mine: SweepPoint[];
+  nodes: NodeFacts[];
+  shares: Parameters<typeof slicesOf>[1];
+  of: readonly unknown[];
+}
+
+/** Which resource a node’s devices wait for. */
+function Bounds({ what, title, dram, mine, nodes, shares, of }: BoundsProps): JSX.Element {
+  const slices = slicesOf(mine, shares);
+  return (
+    <Figure
+      name={`tech-${what}-bounds`}
+      title={`What bounds ${title}, with ${dram.toUpperCase()}`}
+      note={<Legend />}
+      rows={() => slices.map((slice) => ({ ...slice }))}
+    >
+      <PlotBox draw={stacks(slices, nodes)} of={of} height={240} label={`bottlenecks of ${what} by node`} />
+    </Figure>
+  );
+}
+
 export function NodeCurves({
   choice,
   nodes,
@@ -296,38 +321,18 @@ export function NodeCurves({
             label="time of a token by node"
           />
         </Figure>
-        <Figure
-          name="tech-training-bounds"
-          title={`What bounds training, with ${choice.dram.toUpperCase()}`}
-          note={<Legend />}
-          rows={() => slicesOf(mine, (p) => p.trainShares).map((slice) => ({ ...slice }))}
-        >
-          <PlotBox
-            draw={stacks(
-              slicesOf(mine, (p) => p.trainShares),
-              nodes,
-            )}
-            of={of}
-            height={240}
-            label="bottlenecks of training by node"
-          />
-        </Figure>
-        <Figure
-          name="tech-inference-bounds"
-          title={`What bounds a token, with ${choice.dram.toUpperCase()}`}
-          note={<Legend />}
-          rows={() => slicesOf(mine, (p) => p.inferShares).map((slice) => ({ ...slice }))}
-        >
-          <PlotBox
-            draw={stacks(
-              slicesOf(mine, (p) => p.inferShares),
-              nodes,
-            )}
-            of={of}
-            height={240}
-            label="bottlenecks of serving by node"
-          />
-        </Figure>
+        <Bounds
+          what="training"
+          title="training"
+          shares={(p) => p.trainShares}
+          {...{ mine, nodes, of, dram: choice.dram }}
+        />
+        <Bounds
+          what="inference"
+          title="a token"
+          shares={(p) => p.inferShares}
+          {...{ mine, nodes, of, dram: choice.dram }}
+        />
       </div>
     </section>
   );

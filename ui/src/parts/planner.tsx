@@ -5,8 +5,8 @@ import { useState } from 'preact/hooks';
 import { inlined, post } from '../api';
 import { digits, grouped, seconds } from '../format';
 import { problemsIn } from '../live';
-import { engineFields, limitOf, number, workload } from '../serving';
-import { change, params } from '../state';
+import { engineFields, keyOf, limitNames, limitOf, number, traced } from '../serving';
+import { change } from '../state';
 import type { Fields, Problem } from '../types';
 import { Problems } from './fields';
 import { SaveCsv } from './figure';
@@ -34,15 +34,15 @@ interface Plan {
   rejected: Record<string, number>;
 }
 
+/** What the view asks about, of requests and engines; how engines are laid out is what is sought. */
 function planRequest(body: Fields): Fields {
-  const kept = Object.entries(body).filter(([name]) => [...engineFields, 'runtime', 'rate'].includes(name));
+  const names = [...engineFields, 'runtime', 'rate', 'input', 'output', 'lengths', 'price', ...limitNames];
+  const kept = Object.entries(body).filter(([name]) => names.includes(name));
   const several = new Set(['precision', 'kv_precision']); // a search may try more than one
   return {
     ...(Object.fromEntries(kept.map(([name, value]) => [name, several.has(name) ? [value] : value])) as Fields),
-    ...workload(),
-    traffic: 'poisson',
+    traffic: body['arrivals'] ?? 'poisson',
     gpus: number('gpus_most', 64),
-    ...(params.value['price'] && Number(params.value['price']) ? { price: Number(params.value['price']) } : {}),
   };
 }
 
@@ -96,7 +96,7 @@ export function Planner({ body }: { body: Fields | null }): JSX.Element | null {
   const [busy, setBusy] = useState(false);
   const [problems, setProblems] = useState<Problem[]>([]);
   const wanted = body && planRequest(body);
-  const key = JSON.stringify(wanted);
+  const key = body ? keyOf({ ...body, gpus: number('gpus_most', 64) }) : '';
   const limited = limitOf('max_ttft_p99') !== null || limitOf('max_tpot_p99') !== null;
   const ask = async (): Promise<void> => {
     if (!wanted) return;
@@ -125,8 +125,9 @@ export function Planner({ body }: { body: Fields | null }): JSX.Element | null {
         )}
       </header>
       <p class="note">
-        Every way to lay out engines on up to {grouped(number('gpus_most', 64))} GPUs, simulated with requests of these
-        lengths that come at random; the fewest that keep both limits first.
+        Every way to lay out engines on up to {grouped(number('gpus_most', 64))} GPUs, simulated with{' '}
+        {traced() ? 'the requests of the trace' : 'requests as they are set on the left'}; the fewest that keep both
+        limits first.
       </p>
       <p class="toolbar">
         <button type="button" class="primary" disabled={busy || !limited} onClick={() => void ask()}>

@@ -5,14 +5,16 @@ import { useEffect, useState } from 'preact/hooks';
 import { inlined } from '../api';
 import { chooseStrategy, choosing, chosen, lock, locked, pick } from '../choose';
 import { configTitle, packConfig, parseConfig, unpackConfig } from '../configs';
-import { grouped, parameters, percent, shareOf, tokens } from '../format';
+import { parameters, percent, shareOf, tokens } from '../format';
 import { address, bare, change, examples, kind, params, presets, replace, reset, unpackedConfigs } from '../state';
 import type { Params } from '../state';
 import type { Choices, ModelPreset, Problem } from '../types';
+import { ChoiceField, CountField, PartsField, choicesOf, legal, namesIn, number, text } from './bound';
+import type { Used } from './bound';
 import { Choice, NumberField, Picker, Problems, TextField, Toggle, problemsOf } from './fields';
 import type { Option } from './fields';
 import { FileButton, dropped } from './files';
-import { popularFirst } from '../words';
+import { labelOf, popularFirst } from '../words';
 import { Side } from './side';
 
 const lengths = [128, 200, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576];
@@ -128,110 +130,36 @@ export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.
   );
 }
 
-/** What the answer used where the address is silent. */
-export interface Used {
-  values: Params;
-  choices: Choices | undefined;
-  problems: Problem[];
-}
-
-const text = (name: string, used: Used, fallback: string): string =>
-  params.value[name] ?? used.values[name] ?? fallback;
-
-const number = (name: string, used: Used, fallback: number): number => {
-  const value = Number.parseInt(text(name, used, ''), 10);
-  return Number.isNaN(value) ? fallback : value;
-};
-
-/** A refusal brings no list: then everything is offered, so that one can step out of it. */
-const legal = (name: string, used: Used): number[] | undefined =>
-  used.problems.length === 0 ? used.choices?.[name] : undefined;
-
+/** A degree of parallelism, or what else an answer lists the legal values of. */
 function Degree({
-  name,
-  label,
-  hint,
-  used,
   fallback = 1,
+  ...field
 }: {
   name: string;
-  label: string;
-  hint: string;
   used: Used;
+  label?: string;
+  hint?: string;
   fallback?: number;
 }): JSX.Element {
-  const value = number(name, used, fallback);
-  const values = legal(name, used) ?? anything[name] ?? [value];
-  return (
-    <NumberField
-      label={label}
-      hint={hint}
-      name={name}
-      value={value}
-      values={values}
-      problems={problemsOf(used.problems, name)}
-      onChange={(next) => change({ [name]: next })}
-    />
-  );
+  const values = anything[field.name] ?? [number(field.name, field.used, fallback)];
+  return <CountField {...field} fallback={fallback} values={values} show={String} />;
 }
 
 /** Of models that see; the others have nothing to choose. */
-function Images({ used, hint }: { used: Used; hint: string }): JSX.Element | null {
+function Images({ used }: { used: Used }): JSX.Element | null {
   const value = number('images', used, 0);
-  const values = legal('images', used);
-  if (!values && value === 0) return null;
-  return (
-    <NumberField
-      label="Images"
-      hint={hint}
-      name="images"
-      value={value}
-      values={values ?? [0, value]}
-      problems={problemsOf(used.problems, 'images')}
-      onChange={(images) => change({ images: images === 0 ? undefined : images })}
-    />
-  );
+  if (!legal('images', used) && value === 0) return null;
+  return <CountField name="images" used={used} fallback={0} values={[0, value]} usual={0} />;
 }
 
 function TrainWorkload({ used, anySize }: { used: Used; anySize?: boolean | undefined }): JSX.Element {
-  const problems = used.problems;
   return (
     <>
-      {!anySize && (
-        <NumberField
-          label="GPUs"
-          name="gpus"
-          free
-          value={number('gpus', used, 8)}
-          values={legal('gpus', used) ?? powers}
-          show={grouped}
-          problems={problemsOf(problems, 'gpus')}
-          onChange={(value) => change({ gpus: value })}
-        />
-      )}
-      <NumberField
-        label="Batch"
-        hint="sequences a step, over all replicas"
-        name="batch"
-        free
-        value={number('batch', used, number('gpus', used, 8))}
-        values={legal('batch', used) ?? powers}
-        show={grouped}
-        problems={problemsOf(problems, 'batch')}
-        onChange={(value) => change({ batch: value })}
-      />
-      <NumberField
-        label="Sequence"
-        hint="tokens a sequence"
-        name="seq"
-        free
-        value={number('seq', used, 2048)}
-        values={lengths.slice(3)}
-        show={tokens}
-        problems={problemsOf(problems, 'seq')}
-        onChange={(value) => change({ seq: value })}
-      />
-      <Images used={used} hint="images a sequence, whose tokens are among its own" />
+      {!anySize && <CountField name="gpus" used={used} fallback={8} values={powers} free />}
+      <CountField name="batch" used={used} fallback={number('gpus', used, 8)} values={powers} free />
+      <CountField name="seq" used={used} fallback={2048} values={lengths.slice(3)} show={tokens} free />
+      <Images used={used} />
+      <Trained used={used} />
     </>
   );
 }
@@ -251,54 +179,54 @@ export function AllowLong({ problems }: { problems: Problem[] }): JSX.Element | 
 }
 
 function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | undefined }): JSX.Element {
-  const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
     <>
-      {!anyBatch && (
-        <NumberField
-          label="Batch"
-          hint="requests at a time"
-          name="batch"
-          free
-          value={number('batch', used, 1)}
-          values={legal('batch', used) ?? powers}
-          show={grouped}
-          problems={of('batch')}
-          onChange={(batch) => change({ batch })}
-        />
-      )}
-      <NumberField
-        label="Input"
-        hint="tokens of a prompt"
-        name="input"
-        free
-        value={number('input', used, 512)}
-        values={lengths}
-        show={tokens}
-        problems={of('input')}
-        onChange={(input) => change({ input })}
-      />
-      <Images used={used} hint="images a prompt, whose tokens join its own" />
-      <NumberField
-        label="Output"
-        hint="tokens generated"
-        name="output"
-        free
-        value={number('output', used, 128)}
-        values={lengths.slice(0, 9)}
-        show={tokens}
-        problems={of('output')}
-        onChange={(output) => change({ output })}
-      />
+      {!anyBatch && <CountField name="batch" used={used} fallback={1} values={powers} free />}
+      <CountField name="input" used={used} fallback={512} values={lengths} show={tokens} free />
+      <Images used={used} />
+      <CountField name="output" used={used} fallback={128} values={lengths.slice(0, 9)} show={tokens} free />
       <AllowLong problems={used.problems} />
+      <ChoiceField name="batching" used={used} fallback="static" />
+    </>
+  );
+}
+
+/** Parts that the model does not have. */
+const lacking = (used: Used): string[] => [
+  ...(offersExperts(used) ? [] : ['experts']),
+  ...(legal('images', used) ? [] : ['vision']),
+];
+
+/** What goes with adapters, and without them is refused. */
+const adapting = ['lora_rank', 'adapter', 'lora_targets'];
+const usualRank = 16;
+const adapterTitles: Readonly<Record<string, string>> = { lora: 'LoRA', qlora: 'QLoRA', dora: 'DoRA' };
+export const adapterTitle = (adapter: string): string => adapterTitles[adapter] ?? adapter;
+
+/** What is trained: the weights, or adapters beside them. */
+function Trained({ used }: { used: Used }): JSX.Element {
+  const rank = number('lora_rank', used, 0);
+  const adapters = choicesOf('adapter');
+  const train = (adapter: string): void =>
+    change(
+      adapters.includes(adapter)
+        ? { adapter, lora_rank: rank || usualRank, frozen: undefined }
+        : Object.fromEntries(adapting.map((name) => [name, undefined])),
+    );
+  return (
+    <>
       <Choice
-        label="Batching"
-        name="batching"
-        value={text('batching', used, 'static')}
-        options={['static', 'closed-loop']}
-        problems={of('batching')}
-        onChange={(batching) => change({ batching })}
+        label={labelOf('adapter')}
+        name="adapter"
+        value={rank > 0 ? text('adapter', used, 'lora') : ''}
+        options={[['', 'all'], ...adapters.map((name): [string, string] => [name, adapterTitle(name)])]}
+        problems={problemsOf(used.problems, 'adapter')}
+        onChange={train}
       />
+      {rank !== 0 && <CountField name="lora_rank" used={used} fallback={rank} values={powers.slice(0, 10)} free />}
+      {namesIn('lora_targets', used).length > 0 && (
+        <PartsField name="lora_targets" used={used} without={lacking(used)} />
+      )}
     </>
   );
 }
@@ -307,16 +235,7 @@ function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | un
 const offersExperts = (used: Used): boolean => (used.choices?.['ep']?.length ?? 1) > 1 || number('ep', used, 1) > 1;
 
 function TrainPrecision({ used }: { used: Used }): JSX.Element {
-  return (
-    <Choice
-      label="Precision"
-      name="precision"
-      value={text('precision', used, 'bf16')}
-      options={['bf16', 'fp16', 'fp8', 'fp4']}
-      problems={problemsOf(used.problems, 'precision')}
-      onChange={(precision) => change({ precision })}
-    />
-  );
+  return <ChoiceField name="precision" used={used} fallback="bf16" options={['bf16', 'fp16', 'fp8', 'fp4']} />;
 }
 
 /** What a device costs an hour: a number, or the name of a public price list. */
@@ -334,24 +253,11 @@ export function PriceField({ problems }: { problems: Problem[] }): JSX.Element {
 }
 
 export function ServePrecision({ used }: { used: Used }): JSX.Element {
+  const weights = ['bf16', 'fp8', 'fp4', 'int8', 'int4'];
   return (
     <>
-      <Choice
-        label="Weights"
-        name="precision"
-        value={text('precision', used, 'bf16')}
-        options={['bf16', 'fp8', 'fp4', 'int8', 'int4']}
-        problems={problemsOf(used.problems, 'precision')}
-        onChange={(precision) => change({ precision })}
-      />
-      <Choice
-        label="Cache"
-        name="kv_precision"
-        value={text('kv_precision', used, 'bf16')}
-        options={['bf16', 'fp8', 'int8']}
-        problems={problemsOf(used.problems, 'kv_precision')}
-        onChange={(kv_precision) => change({ kv_precision })}
-      />
+      <ChoiceField label="Weights" name="precision" used={used} fallback="bf16" options={weights} />
+      <ChoiceField name="kv_precision" used={used} fallback="bf16" options={['bf16', 'fp8', 'int8']} />
     </>
   );
 }
@@ -363,60 +269,42 @@ function zeroStages(used: Used): string[] {
 }
 
 function TrainStrategy({ used }: { used: Used }): JSX.Element {
-  const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
     <>
-      <Degree name="tp" label="Tensor" hint="tensor-parallel degree" used={used} />
-      <Degree name="pp" label="Pipeline" hint="pipeline stages" used={used} />
-      <Degree name="interleave" label="Interleave" hint="model chunks a stage" used={used} />
-      <Degree name="cp" label="Context" hint="context-parallel degree" used={used} />
-      {offersExperts(used) && <Degree name="ep" label="Experts" hint="expert-parallel degree" used={used} />}
-      <Degree name="microbatch" label="Microbatch" hint="sequences a microbatch" used={used} />
+      {['tp', 'pp', 'interleave', 'cp', ...(offersExperts(used) ? ['ep'] : []), 'microbatch'].map((name) => (
+        <Degree key={name} name={name} used={used} />
+      ))}
       <p class="derived">
         Data parallel <output>{used.values['dp'] ?? '–'}</output> follows from the rest
       </p>
-      <Choice
-        label="ZeRO"
-        name="zero"
-        value={String(number('zero', used, 0))}
-        options={zeroStages(used)}
-        problems={of('zero')}
-        onChange={(zero) => change({ zero })}
-      />
-      <Choice
-        label="Recompute"
-        name="recompute"
-        value={text('recompute', used, 'none')}
-        options={['none', 'selective', 'full']}
-        problems={of('recompute')}
-        onChange={(recompute) => change({ recompute })}
-      />
+      <ChoiceField name="zero" used={used} fallback="0" options={zeroStages(used)} />
+      <ChoiceField name="recompute" used={used} fallback="none" />
       <TrainPrecision used={used} />
       <Toggle
-        label="Sequence parallel"
+        label={labelOf('sp')}
         name="sp"
         checked={text('sp', used, 'false') === 'true'}
         onChange={(sp) => change({ sp: String(sp) })}
       />
-      <Problems of={of('sp')} />
+      <Problems of={problemsOf(used.problems, 'sp')} />
     </>
   );
 }
 
+/** Engines that share the attention of a model among them. */
+export const attentionReplicas = {
+  name: 'dp',
+  label: 'Attention replicas',
+  hint: 'replicas of attention, each with its share of the requests',
+};
+
 function ServeStrategy({ used }: { used: Used }): JSX.Element {
   return (
     <>
-      <Degree name="tp" label="Tensor" hint="tensor-parallel degree" used={used} />
-      <Degree name="pp" label="Pipeline" hint="pipeline stages" used={used} />
-      {(offersExperts(used) || number('dp', used, 1) > 1) && (
-        <Degree
-          name="dp"
-          label="Attention replicas"
-          hint="replicas of attention, each with its share of the batch"
-          used={used}
-        />
-      )}
-      {offersExperts(used) && <Degree name="ep" label="Experts" hint="expert-parallel degree" used={used} />}
+      <Degree name="tp" used={used} />
+      <Degree name="pp" used={used} />
+      {(offersExperts(used) || number('dp', used, 1) > 1) && <Degree {...attentionReplicas} used={used} />}
+      {offersExperts(used) && <Degree name="ep" used={used} />}
       <ServePrecision used={used} />
     </>
   );
@@ -424,90 +312,44 @@ function ServeStrategy({ used }: { used: Used }): JSX.Element {
 
 /** Of models that have such layers; the others have nothing to choose. */
 function PredictAhead({ used }: { used: Used }): JSX.Element | null {
-  const values = legal('predict_ahead', used);
-  if (!values && params.value['predict_ahead'] === undefined) return null;
-  return (
-    <NumberField
-      label="Prediction layers"
-      hint="layers trained to predict tokens beyond the next"
-      name="predict_ahead"
-      value={number('predict_ahead', used, 0)}
-      values={values ?? [0]}
-      problems={problemsOf(used.problems, 'predict_ahead')}
-      onChange={(predict_ahead) => change({ predict_ahead })}
-    />
-  );
+  if (!legal('predict_ahead', used) && params.value['predict_ahead'] === undefined) return null;
+  return <CountField name="predict_ahead" used={used} fallback={0} values={[0]} />;
 }
 
+const optimizerTitles: Readonly<Record<string, string>> = {
+  adamw: 'AdamW, fp32',
+  'adamw-bf16-states': 'bf16 states',
+  'adamw-8bit': '8-bit states',
+  adafactor: 'Adafactor',
+  muon: 'Muon',
+  sgd: 'SGD',
+};
+
 function MoreTraining({ used }: { used: Used }): JSX.Element {
-  const of = (name: string): Problem[] => problemsOf(used.problems, name);
-  const chosen = text('recompute_modules', used, '')
-    .split(',')
-    .filter((name) => name !== '');
-  const flip = (module: string, on: boolean): void =>
-    change({ recompute_modules: (on ? [...chosen, module] : chosen.filter((name) => name !== module)).join(',') });
+  const optimizers = choicesOf('optimizer').map((name): [string, string] => [name, optimizerTitles[name] ?? name]);
   return (
     <>
-      <Choice
-        label="Schedule"
-        name="schedule"
-        value={text('schedule', used, '1f1b')}
-        options={['1f1b', 'gpipe', 'zero-bubble', 'zero-bubble-v', 'dualpipe']}
-        problems={of('schedule')}
-        onChange={(schedule) => change({ schedule })}
-      />
-      <fieldset class="field modules">
-        <legend>Recompute also</legend>
-        {['norms', 'activation', 'mlp', 'experts', 'latent'].map((module) => (
-          <Toggle
-            key={module}
-            label={module}
-            name={`recompute-${module}`}
-            checked={chosen.includes(module)}
-            onChange={(on) => flip(module, on)}
-          />
-        ))}
-        <Problems of={of('recompute_modules')} />
-      </fieldset>
+      <ChoiceField name="schedule" used={used} fallback="1f1b" />
+      <PartsField name="recompute_modules" used={used} />
       <PredictAhead used={used} />
       <Toggle
-        label="Optimizer states in host memory"
+        label={labelOf('offload')}
         name="offload"
         checked={text('offload', used, 'false') === 'true'}
         onChange={(on) => change({ offload: on ? 'true' : undefined })}
       />
-      <Choice
-        label="Optimizer"
-        name="optimizer"
-        value={text('optimizer', used, 'adamw')}
-        options={[
-          ['adamw', 'AdamW, fp32'],
-          ['adamw-bf16-states', 'bf16 states'],
-          ['adamw-8bit', '8-bit states'],
-          ['adafactor', 'Adafactor'],
-          ['muon', 'Muon'],
-          ['sgd', 'SGD'],
-        ]}
-        problems={of('optimizer')}
-        onChange={(optimizer) => change({ optimizer })}
-      />
+      <ChoiceField name="optimizer" used={used} fallback="adamw" options={optimizers} />
+      {number('lora_rank', used, 0) === 0 && <PartsField name="frozen" used={used} without={lacking(used)} />}
     </>
   );
 }
 
+const chunks = [0, 128, 256, 512, 1024, 2048, 4096, 8192];
+
 function MoreServing({ used }: { used: Used }): JSX.Element {
-  const of = (name: string): Problem[] => problemsOf(used.problems, name);
   return (
     <>
-      <NumberField
-        label="Prefill chunk"
-        hint="prompt tokens that join a decode step; 0: whole prompts"
-        name="chunk"
-        value={number('chunk', used, 0)}
-        values={[0, 128, 256, 512, 1024, 2048, 4096, 8192]}
-        problems={of('chunk')}
-        onChange={(chunk) => change({ chunk: chunk === 0 ? undefined : chunk })}
-      />
+      <CountField name="chunk" used={used} fallback={0} values={chunks} usual={0} />
       <Speculating used={used} />
     </>
   );
@@ -527,7 +369,7 @@ export function Speculating({ used }: { used: Used }): JSX.Element {
   const of = (name: string): Problem[] => problemsOf(used.problems, name);
   const count = (
     <NumberField
-      label="Speculate"
+      label={labelOf('speculate')}
       hint="tokens a draft model proposes a step"
       name="speculate"
       value={number('speculate', used, 0)}
@@ -548,17 +390,15 @@ export function Speculating({ used }: { used: Used }): JSX.Element {
         problems={of('draft')}
         onChange={(draft) => change({ draft: draft === byDefault.name ? undefined : draft })}
       />
-      <NumberField
-        label="Acceptance"
+      <CountField
         hint="how many of the proposed tokens are right"
         name="acceptance"
-        free
-        read={shareOf}
-        value={Number(text('acceptance', used, '0.8'))}
+        used={used}
+        fallback={0.8}
         values={[0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]}
         show={(share) => percent(share, 0)}
-        problems={of('acceptance')}
-        onChange={(acceptance) => change({ acceptance })}
+        read={shareOf}
+        free
       />
       <Problems of={of('draft_cost')} />
     </>
@@ -571,6 +411,22 @@ const remembered: Record<'train' | 'infer', Params> = { ...examples };
 export function switchKind(next: 'train' | 'infer'): void {
   remembered[kind.value] = params.value;
   replace(remembered[next]);
+}
+
+/** Training, or serving. */
+export function Question(): JSX.Element {
+  return (
+    <Choice
+      label="Question"
+      name="kind"
+      value={kind.value}
+      options={[
+        ['train', 'Training'],
+        ['infer', 'Inference'],
+      ]}
+      onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
+    />
+  );
 }
 
 /** Back to what the page starts with. */
@@ -602,7 +458,7 @@ function Chosen(): JSX.Element {
 }
 
 /** Fields that are out of sight until something is wrong with them. */
-const folded = ['set', 'chunk', ...drafts, 'schedule', 'recompute_modules', 'optimizer', 'predict_ahead'];
+const folded = ['set', 'chunk', ...drafts, 'schedule', 'recompute_modules', 'optimizer', 'predict_ahead', 'frozen'];
 
 interface ScenarioProps {
   used: Used;
@@ -626,18 +482,7 @@ export function Scenario({ used, free, anySize, aims, trainingOnly, extra, unfol
     <Side title="Scenario" unfolded={unfolded}>
       <form class="scenario" onSubmit={(event) => event.preventDefault()}>
         <fieldset class="all" disabled={inlined !== null}>
-          {!trainingOnly && (
-            <Choice
-              label="Question"
-              name="kind"
-              value={kind.value}
-              options={[
-                ['train', 'Training'],
-                ['infer', 'Inference'],
-              ]}
-              onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
-            />
-          )}
+          {!trainingOnly && <Question />}
           <Reset />
           {extra}
           <ModelField problems={used.problems} take={free ? change : pick} />

@@ -4,10 +4,11 @@ import type { JSX } from 'preact';
 import { inlined } from '../api';
 import { pick } from '../choose';
 import { anyNumber, grouped, milliseconds } from '../format';
-import { mostRequests, number, split2, takeTrace, trace } from '../serving';
+import { mostRequests, split2, takeTrace, trace } from '../serving';
 import { change, params } from '../state';
-import type { Problem } from '../types';
-import { Choice, NumberField, Picker, Toggle, problemsOf } from './fields';
+import { ChoiceField, CountField, legal, number } from './bound';
+import type { Used } from './bound';
+import { Choice, Picker, Toggle, problemsOf } from './fields';
 import { FileButton, dropped } from './files';
 import {
   AllowLong,
@@ -16,10 +17,10 @@ import {
   Reset,
   ServePrecision,
   Speculating,
+  attentionReplicas,
   runtimeOptions,
   systemOptions,
 } from './scenario';
-import type { Used } from './scenario';
 import { Side } from './side';
 
 const rates = [0.1, 0.2, 0.5, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 80, 100, 150, 200, 300, 500, 1000];
@@ -29,62 +30,55 @@ const limits = [0, 5, 10, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000, 200
 /** Until an answer says what is legal. */
 const degrees = [1, 2, 4, 8, 16, 32];
 
-function Limit({ name, label, problems }: { name: string; label: string; problems: Problem[] }): JSX.Element {
+function Limit({ name, label, used }: { name: string; label: string; used: Used }): JSX.Element {
   return (
-    <NumberField
+    <CountField
       label={label}
       hint="99 in 100 requests within; 0: any"
       name={name}
-      free
-      read={milliseconds}
-      value={number(name, 0)}
+      used={used}
+      fallback={0}
       values={limits}
       show={(value) => (value === 0 ? 'any' : `${grouped(value)} ms`)}
-      problems={problemsOf(problems, name)}
-      onChange={(value) => change({ [name]: value === 0 ? undefined : value })}
+      read={milliseconds}
+      free
+      usual={0}
     />
   );
 }
 
-function Count({
+/** Tensor-parallel degree, or another, of each engine; of a pool those of one engine are legal. */
+function Degree({
   name,
+  used,
   label,
-  fallback,
-  values = counts,
   hint,
-  free,
-  read,
-  problems,
+  of = name,
 }: {
   name: string;
-  label: string;
-  fallback: number;
-  values?: number[];
+  used: Used;
+  label?: string;
   hint?: string;
-  free?: boolean;
-  read?: (text: string) => number | null;
-  problems: Problem[];
+  of?: string;
 }): JSX.Element {
+  const values = legal(of, used) ?? degrees;
+  const fallback = of === 'tp' ? (of === name ? 4 : number('tp', used, 4)) : 1;
   return (
-    <NumberField
-      label={label}
+    <CountField
       name={name}
-      {...(hint ? { hint } : {})}
-      {...(free ? { free } : {})}
-      {...(read ? { read } : {})}
-      value={number(name, fallback)}
+      used={used}
+      fallback={fallback}
       values={values}
-      show={(value) => (Number.isInteger(value) ? grouped(value) : String(value))}
-      problems={problemsOf(problems, name)}
-      onChange={(value) => change({ [name]: value })}
+      {...(label ? { label } : {})}
+      {...(hint ? { hint } : {})}
     />
   );
 }
 
 function Engines({ used }: { used: Used }): JSX.Element {
   const both = split2();
-  const { problems, choices } = used;
-  const experts = (choices?.['ep']?.length ?? 1) > 1 || number('ep', 1) > 1 || number('dp', 1) > 1;
+  const experts = (used.choices?.['ep']?.length ?? 1) > 1 || ['ep', 'dp'].some((name) => number(name, used, 1) > 1);
+  const engines = { used, fallback: 1, values: counts };
   return (
     <>
       <h2>Engines</h2>
@@ -96,83 +90,35 @@ function Engines({ used }: { used: Used }): JSX.Element {
       />
       {both ? (
         <>
-          <Count name="prefill_workers" label="Prompt engines" fallback={1} problems={problems} />
-          <Count
-            name="prefill_tp"
-            label="Tensor of each"
-            fallback={number('tp', 4)}
-            values={choices?.['tp'] ?? degrees}
-            problems={problems}
-          />
-          <Count name="decode_workers" label="Token engines" fallback={1} problems={problems} />
-          <Count
-            name="decode_tp"
-            label="Tensor of each"
-            fallback={number('tp', 4)}
-            values={choices?.['tp'] ?? degrees}
-            problems={problems}
-          />
+          <CountField name="prefill_workers" label="Prompt engines" {...engines} />
+          <Degree name="prefill_tp" label="Tensor of each" of="tp" used={used} />
+          <CountField name="decode_workers" label="Token engines" {...engines} />
+          <Degree name="decode_tp" label="Tensor of each" of="tp" used={used} />
         </>
       ) : (
         <>
-          <Count name="replicas" label="Engines" hint="replicas behind a router" fallback={1} problems={problems} />
-          <Count name="tp" label="Tensor" fallback={4} values={choices?.['tp'] ?? degrees} problems={problems} />
-          <Count name="pp" label="Pipeline" fallback={1} values={choices?.['pp'] ?? degrees} problems={problems} />
+          <CountField name="replicas" hint="replicas behind a router" {...engines} />
+          <Degree name="tp" used={used} />
+          <Degree name="pp" used={used} />
         </>
       )}
       {experts && (
         <>
-          <Count
-            name="dp"
-            label="Attention replicas"
-            hint="replicas of attention in an engine, each with its own requests"
-            fallback={1}
-            values={choices?.['dp'] ?? degrees}
-            problems={problems}
-          />
-          <Count
-            name="ep"
-            label="Experts"
-            hint="expert-parallel degree"
-            fallback={1}
-            values={choices?.['ep'] ?? degrees}
-            problems={problems}
-          />
+          <Degree {...attentionReplicas} used={used} />
+          <Degree name="ep" used={used} />
         </>
       )}
     </>
   );
 }
 
-function Lengths({ problems }: { problems: Problem[] }): JSX.Element {
+function Lengths({ used }: { used: Used }): JSX.Element {
+  const kinds = ['fixed', 'uniform', 'lognormal'];
   return (
     <>
-      <Count
-        name="input"
-        label="Input"
-        hint="tokens of a prompt"
-        fallback={1024}
-        values={lengths}
-        free
-        problems={problems}
-      />
-      <Count
-        name="output"
-        label="Output"
-        hint="tokens generated"
-        fallback={256}
-        values={lengths}
-        free
-        problems={problems}
-      />
-      <Choice
-        label="Lengths"
-        name="lengths"
-        value={params.value['lengths'] ?? 'fixed'}
-        options={['fixed', 'uniform', 'lognormal']}
-        problems={problemsOf(problems, 'lengths')}
-        onChange={(next) => change({ lengths: next === 'fixed' ? undefined : next })}
-      />
+      <CountField name="input" used={used} fallback={1024} values={lengths} free />
+      <CountField name="output" used={used} fallback={256} values={lengths} free />
+      <ChoiceField name="lengths" label="Lengths" used={used} fallback="fixed" options={kinds} usual="fixed" />
     </>
   );
 }
@@ -252,37 +198,36 @@ export function ServingForm({ used, runtime }: { used: Used; runtime: string }):
             }
           />
           {arrivals === 'closed' ? (
-            <Count
+            <CountField
               name="concurrency"
-              label="Users"
               hint="each waits for its answer, then asks again"
+              used={used}
               fallback={32}
+              values={counts}
               free
-              problems={problems}
             />
           ) : (
             arrivals !== 'burst' &&
             (arrivals !== 'trace' || params.value['rate']) && (
-              <Count
+              <CountField
                 name="rate"
-                label="Rate"
                 hint={arrivals === 'trace' ? 'requests a second: times are squeezed to it' : 'requests a second'}
+                used={used}
                 fallback={2}
                 values={rates}
-                free
                 read={anyNumber}
-                problems={problems}
+                free
               />
             )
           )}
-          {arrivals === 'trace' ? <TraceField /> : <Lengths problems={problems} />}
+          {arrivals === 'trace' ? <TraceField /> : <Lengths used={used} />}
           <AllowLong problems={problems} />
           {params.value['images'] && (
             <p class="note">Requests under load are of text alone: their images are left out.</p>
           )}
           <h2>Limits</h2>
-          <Limit name="max_ttft_p99" label="TTFT p99" problems={problems} />
-          <Limit name="max_tpot_p99" label="TPOT p99" problems={problems} />
+          <Limit name="max_ttft_p99" label="TTFT p99" used={used} />
+          <Limit name="max_tpot_p99" label="TPOT p99" used={used} />
           <PriceField problems={problems} />
           <Engines used={used} />
           <ServePrecision used={used} />

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A square whose parts have the areas of a budget, as on a floor plan.
 import type { JSX } from 'preact';
-import { Figure, useWidth } from './figure';
+import { Figure, Drawing } from './figure';
 
 export interface Piece {
   label: string;
@@ -75,7 +75,6 @@ export function TreemapFigure({
   height?: number;
   unit: string;
 }): JSX.Element {
-  const [holder, width] = useWidth<HTMLDivElement>();
   const total = pieces.reduce((sum, piece) => sum + piece.value, 0);
   return (
     <Figure
@@ -84,35 +83,26 @@ export function TreemapFigure({
       note={note}
       rows={() => pieces.map((piece) => ({ part: piece.label, [unit]: piece.value, share: piece.value / total }))}
     >
-      <div ref={holder} style={{ minHeight: `${height}px` }}>
-        {width > 0 && (
-          <svg
-            class="drawing"
-            width={width}
-            height={height}
-            viewBox={`0 0 ${width} ${height}`}
-            role="img"
-            aria-label={pieces.map((piece) => `${piece.label} ${show(piece.value)}`).join(', ')}
-          >
-            {squarify(pieces, width, height).map(({ piece, x, y, w, h }) => (
-              <g key={piece.label}>
-                <title>{`${piece.label}: ${show(piece.value)}`}</title>
-                <rect x={x} y={y} width={Math.max(0, w - 1.5)} height={Math.max(0, h - 1.5)} fill={piece.tone} />
-                {w > piece.label.length * 7 + 12 && h > 20 && (
-                  <text x={x + 8} y={y + 17} fill={piece.ink} font-size={13}>
-                    {piece.label}
-                  </text>
-                )}
-                {w > 64 && h > 38 && (
-                  <text x={x + 8} y={y + 33} fill={piece.ink} font-size={12} opacity={0.85}>
-                    {show(piece.value)}
-                  </text>
-                )}
-              </g>
-            ))}
-          </svg>
-        )}
-      </div>
+      <Drawing height={height} label={pieces.map((piece) => `${piece.label} ${show(piece.value)}`).join(', ')}>
+        {(width) =>
+          squarify(pieces, width, height).map(({ piece, x, y, w, h }) => (
+            <g key={piece.label}>
+              <title>{`${piece.label}: ${show(piece.value)}`}</title>
+              <rect x={x} y={y} width={Math.max(0, w - 1.5)} height={Math.max(0, h - 1.5)} fill={piece.tone} />
+              {w > piece.label.length * 7 + 12 && h > 20 && (
+                <text x={x + 8} y={y + 17} fill={piece.ink} font-size={13}>
+                  {piece.label}
+                </text>
+              )}
+              {w > 64 && h > 38 && (
+                <text x={x + 8} y={y + 33} fill={piece.ink} font-size={12} opacity={0.85}>
+                  {show(piece.value)}
+                </text>
+              )}
+            </g>
+          ))
+        }
+      </Drawing>
     </Figure>
   );
 }

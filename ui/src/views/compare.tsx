@@ -10,16 +10,16 @@ import { Hatch } from '../parts/breakdown';
 import { Bars } from '../parts/bars';
 import type { Bar } from '../parts/bars';
 import { OutsideMeasured } from '../parts/evidence';
-import { Choice, Picker, Problems, TypedNumber } from '../parts/fields';
+import { Picker, Problems, TypedNumber } from '../parts/fields';
 import { Figure, useWidth } from '../parts/figure';
-import { modelTitle, runtimeOptions, switchKind, systemOptions } from '../parts/scenario';
-import { address, change, kind, params, presets, requestOf } from '../state';
+import { Question, modelTitle, runtimeOptions, systemOptions } from '../parts/scenario';
+import { address, change, kind, knownFields, params, presets, requestOf } from '../state';
 import type { Params } from '../state';
 import type { Answer, CompareAnswer, Difference, Fields } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
 import { fill, toneOf } from '../words';
-import { Placeholder, inverseOf, rangeOf } from './predict';
+import { Placeholder, inverseOf, rangeIn, rangeOf } from './predict';
 
 type Change = Readonly<Record<string, string>>;
 
@@ -66,11 +66,15 @@ const base = (): Params => {
   return rest;
 };
 
-/** A column that names a model has it, whatever config.json the others share; so with a system that was made. */
-function scenarioOf({ config, made, ...rest }: Params, entry: Change): Params {
+/** A column that names a model has it, whatever config.json the others share; so with a system that was made. One
+ * without adapters has nothing of them. */
+function scenarioOf({ config, made, adapter, lora_targets, ...rest }: Params, entry: Change): Params {
   const same = (entry['system'] ?? rest['system']) === rest['system'];
+  const adapted = (entry['lora_rank'] ?? rest['lora_rank']) !== '0';
   return {
     ...rest,
+    ...(adapter && adapted ? { adapter } : {}),
+    ...(lora_targets && adapted ? { lora_targets } : {}),
     ...(config && !entry['model'] ? { config } : {}),
     ...(made && same ? { made } : {}),
     ...entry,
@@ -80,26 +84,11 @@ function scenarioOf({ config, made, ...rest }: Params, entry: Change): Params {
 /** What tells the scenarios apart names them. */
 function namesOf(scenarios: Params[]): string[] {
   const named = scenarios.map((scenario): Params => ({ ...scenario, model: modelTitle(scenario) }));
-  const varying = [
-    'model',
-    'system',
-    'gpus',
-    'runtime',
-    'precision',
-    'tp',
-    'pp',
-    'interleave',
-    'microbatch',
-    'batch',
-    'seq',
-    'input',
-    'output',
-    'zero',
-    'recompute',
-    'set',
-  ].filter((field) => new Set(named.map((scenario) => scenario[field] ?? '')).size > 1);
+  const varying = [...Object.keys(knownFields.value).filter((field) => field !== 'set'), 'set'].filter(
+    (field) => new Set(named.map((scenario) => scenario[field] ?? '')).size > 1,
+  );
   const word = (field: string, value: string): string =>
-    ['model', 'system', 'runtime', 'precision', 'set'].includes(field) ? value : `${field} ${value}`;
+    ['model', 'system', 'runtime', 'precision', 'set'].includes(field) ? value : `${field.replace(/_/g, ' ')} ${value}`;
   return named.map(
     (scenario, index) =>
       varying
@@ -123,6 +112,7 @@ const editable: Record<'train' | 'infer', Editable[]> = {
     { field: 'microbatch', label: 'microbatch' },
     { field: 'recompute', label: 'recompute', options: ['none', 'selective', 'full'] },
     { field: 'precision', label: 'precision', options: ['bf16', 'fp16', 'fp8', 'fp4'] },
+    { field: 'lora_rank', label: 'adapters’ rank', options: ['0', '8', '16', '32', '64'] },
   ],
   infer: [
     { field: 'tp', label: 'tensor' },
@@ -257,6 +247,8 @@ interface Metric {
   better: 'less' | 'more';
   /** A time, or what is reached in it: known as well as the whole step or request is. */
   timed?: boolean;
+  /** What says itself how sure it is. */
+  sure?: (answer: Answer) => Bar['range'] | undefined;
 }
 
 const metrics: Metric[] = [
@@ -291,13 +283,21 @@ const metrics: Metric[] = [
     timed: true,
   },
   { name: 'memory', of: (a) => a.memory.total_bytes, show: bytes, better: 'less' },
-  { name: 'energy a token', of: (a) => a.energy?.joules_per_token, show: joules, better: 'less' },
+  {
+    name: 'energy a token',
+    of: (a) => a.energy?.joules_per_token,
+    show: joules,
+    better: 'less',
+    sure: (a) => rangeIn(a.energy, 'joules_per_token', joules),
+  },
 ];
 
 const letter = (index: number): string => String.fromCharCode(65 + index);
 
 /** How far the value may lie off, where it follows from the predicted time. */
-function sureOf({ timed, better, show }: Metric, value: number, answer: Answer | undefined): Pick<Bar, 'range'> {
+function sureOf({ timed, better, show, sure }: Metric, value: number, answer: Answer | undefined): Pick<Bar, 'range'> {
+  const own = answer && sure?.(answer);
+  if (own) return { range: own };
   if (!timed || !answer) return {};
   return { range: (better === 'less' ? rangeOf : inverseOf)(value, answer, show) };
 }
@@ -416,6 +416,12 @@ const likely = (later: string, probability: number): string =>
 const faster = (ratio: number): string =>
   Math.abs(Math.log(ratio)) < 0.0005 ? 'as fast' : ratio < 1 ? `${times(1 / ratio)} faster` : `${times(ratio)} slower`;
 
+/** Where the ratio lies, of the faster or of the slower, as its title has it. */
+function between({ ratio, ratio_low: low, ratio_high: high }: Difference): string {
+  const [from, to] = ratio < 1 ? [1 / high, 1 / low] : [low, high];
+  return `Nine times in ten it is ${times(from)} to ${times(to)}.`;
+}
+
 function Factors({ difference, names }: { difference: Difference; names: string[] }): JSX.Element {
   const size = (ratio: number): number => Math.log(1 / ratio);
   const factors = [...difference.factors].sort((a, b) => Math.abs(size(b.ratio)) - Math.abs(size(a.ratio)));
@@ -430,7 +436,7 @@ function Factors({ difference, names }: { difference: Difference; names: string[
     <Figure
       name={`factors-${letter(difference.from)}-${letter(difference.to)}`}
       title={`${letter(difference.from)} → ${letter(difference.to)}: ${faster(difference.ratio)}`}
-      note={`${names[difference.from]} → ${names[difference.to]}; the time of a ${kind.value === 'train' ? 'step' : 'request'}, and the factors that multiply to it. ${likely(letter(difference.to), difference.probability_faster)}`}
+      note={`${names[difference.from]} → ${names[difference.to]}; the time of a ${kind.value === 'train' ? 'step' : 'request'}, and the factors that multiply to it. ${between(difference)} ${likely(letter(difference.to), difference.probability_faster)}`}
       rows={() => factors.map((factor) => ({ ...factor }))}
     >
       <Bars
@@ -471,16 +477,7 @@ export function Compare(): JSX.Element {
         <h1>Compare</h1>
         <p class="subtitle">Two to six scenarios; each starts from the one of Predict.</p>
       </header>
-      <Choice
-        label="Question"
-        name="kind"
-        value={kind.value}
-        options={[
-          ['train', 'Training'],
-          ['infer', 'Inference'],
-        ]}
-        onChange={(next) => switchKind(next === 'infer' ? 'infer' : 'train')}
-      />
+      <Question />
       <Editor
         changes={changes}
         scenarios={scenarios}

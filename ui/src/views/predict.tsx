@@ -5,7 +5,19 @@ import { dot, line, text } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { choosing } from '../choose';
 import { inlined, post } from '../api';
-import { bytes, devices, digits, grouped, hertz, joules, percent, seconds, thousands, watts } from '../format';
+import {
+  bytes,
+  devices,
+  digits,
+  grouped,
+  hertz,
+  joules,
+  parameters,
+  percent,
+  seconds,
+  thousands,
+  watts,
+} from '../format';
 import { useLive, useRested } from '../live';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
@@ -13,13 +25,20 @@ import { Problems } from '../parts/fields';
 import { Figure, PlotBox, Steady, decades } from '../parts/figure';
 import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Beside } from '../parts/beside';
-import { Scenario } from '../parts/scenario';
+import { Scenario, adapterTitle } from '../parts/scenario';
 import { Welcome } from '../parts/welcome';
 import { bare, change, kind, params, requestOf } from '../state';
 import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, TrainAnswer, TrainFit } from '../types';
 import { isTraining, spreadOf } from '../types';
-import { usedBy } from '../used';
+import { partsOn, usedBy } from '../used';
 import { termOf, strategyLine } from '../words';
+
+export interface Range {
+  low: number;
+  value: number;
+  high: number;
+  show: (value: number) => string;
+}
 
 export function Headline({
   value,
@@ -41,7 +60,7 @@ export function Headline({
   /** What the word says, for those who hover or ask. */
   means?: string;
   /** Where the number lies, nine times in ten. */
-  range?: { low: number; value: number; high: number; show: (value: number) => string };
+  range?: Range | undefined;
 }): JSX.Element {
   return (
     <div class={`headline ${main ? 'main' : ''} ${over ? 'over' : ''}`}>
@@ -57,7 +76,7 @@ export function Headline({
 }
 
 /** From low to high, the value between them; the scale is the range's own. */
-function ErrorBar({ low, value, high, show }: NonNullable<Parameters<typeof Headline>[0]['range']>): JSX.Element {
+function ErrorBar({ low, value, high, show }: Range): JSX.Element {
   const at = ((value - low) / (high - low || 1)) * 38 + 1;
   const words = `${show(low)} to ${show(high)} in nine cases of ten`;
   return (
@@ -77,6 +96,14 @@ export function split(text: string): { value: string; unit: string } {
   return at < 0 ? { value: text, unit: '' } : { value: text.slice(0, at), unit: text.slice(at + 1) };
 }
 
+/** A number of an answer with the interval that stands beside it, where one does. */
+export function rangeIn(of: object, name: string, show: (value: number) => string): Range | undefined {
+  const [low, value, high] = [`${name}_low`, name, `${name}_high`].map((key) => (of as Record<string, unknown>)[key]);
+  return typeof low === 'number' && typeof value === 'number' && typeof high === 'number'
+    ? { low, value, high, show }
+    : undefined;
+}
+
 /** A time with the interval of the whole answer. */
 export const rangeOf = (value: number, answer: Answer, show: (value: number) => string) => {
   const { low, high } = spreadOf(answer);
@@ -88,6 +115,40 @@ export const inverseOf = (value: number, answer: Answer, show: (value: number) =
   const { low, high } = spreadOf(answer);
   return { low: value / high, value, high: value / low, show };
 };
+
+/** What is trained, where it is not all of the model. */
+export function trainedOf({ training, trained_parameters: some, parameters: all }: TrainAnswer): string {
+  const frozen = partsOn(training.frozen);
+  if (training.lora_rank === 0 && frozen.length === 0) return '';
+  const how =
+    training.lora_rank > 0
+      ? `${adapterTitle(training.adapter)} of rank ${grouped(training.lora_rank)} on ${partsOn(training.lora_targets).join(', ')}`
+      : `all but ${frozen.join(', ')}`;
+  return `; trained: ${how}, ${parameters(some)} of ${parameters(all)} parameters`;
+}
+
+/** What it takes of a device, whatever is asked. */
+function Needs({ answer, drawn }: { answer: Answer; drawn: string }): JSX.Element {
+  const { memory, energy } = answer;
+  return (
+    <>
+      <Headline
+        label="memory"
+        over={!memory.fits}
+        {...split(bytes(memory.total_bytes))}
+        detail={memory.fits ? `of ${bytes(memory.capacity_bytes)}` : 'does not fit'}
+      />
+      {energy && (
+        <Headline
+          label="energy a token"
+          {...split(joules(energy.joules_per_token))}
+          range={rangeIn(energy, 'joules_per_token', joules)}
+          detail={drawn}
+        />
+      )}
+    </>
+  );
+}
 
 function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
   return (
@@ -114,19 +175,10 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
         range={inverseOf(answer.mfu, answer, (value) => percent(Math.min(1, value), 0))}
         detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}`}
       />
-      <Headline
-        label="memory"
-        over={!answer.memory.fits}
-        {...split(bytes(answer.memory.total_bytes))}
-        detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'}
+      <Needs
+        answer={answer}
+        drawn={answer.power_watts ? `${watts(answer.power_watts)} a GPU at ${hertz(answer.clock_hz ?? 0)}` : ''}
       />
-      {answer.energy && (
-        <Headline
-          label="energy a token"
-          {...split(joules(answer.energy.joules_per_token))}
-          detail={answer.power_watts ? `${watts(answer.power_watts)} a GPU at ${hertz(answer.clock_hz ?? 0)}` : ''}
-        />
-      )}
     </dl>
   );
 }
@@ -166,19 +218,7 @@ function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
         range={inverseOf(answer.output_tokens_per_second, answer, thousands)}
         detail={`${grouped(answer.output_tokens_per_second_per_gpu)} a GPU`}
       />
-      <Headline
-        label="memory"
-        over={!answer.memory.fits}
-        {...split(bytes(answer.memory.total_bytes))}
-        detail={answer.memory.fits ? `of ${bytes(answer.memory.capacity_bytes)}` : 'does not fit'}
-      />
-      {answer.energy && (
-        <Headline
-          label="energy a token"
-          {...split(joules(answer.energy.joules_per_token))}
-          detail={answer.decode ? `${watts(answer.decode.power_watts)} a GPU, decoding` : ''}
-        />
-      )}
+      <Needs answer={answer} drawn={answer.decode ? `${watts(answer.decode.power_watts)} a GPU, decoding` : ''} />
     </dl>
   );
 }
@@ -370,7 +410,7 @@ function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
           {strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })};{' '}
           {answer.strategy.precision};{' '}
           {training
-            ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens${answer.predict_ahead > 0 ? `, ${grouped(answer.predict_ahead)} predicted ahead` : ''}`
+            ? `batch ${grouped(answer.batch)}, ${grouped(answer.seq)} tokens${answer.predict_ahead > 0 ? `, ${grouped(answer.predict_ahead)} predicted ahead` : ''}${trainedOf(answer)}`
             : `batch ${grouped(answer.serving.batch)}, ${promptOf(answer.serving)}, ${grouped(answer.serving.output)} out${draftedBy(answer.serving)}`}
           ; {answer.runtime}
         </p>

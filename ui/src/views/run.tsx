@@ -14,7 +14,7 @@ import { change, kind, params, requestOf } from '../state';
 import type { Fields, Problem, Run as WholeRun, TrainAnswer } from '../types';
 import { usedBy } from '../used';
 import { strategyLine } from '../words';
-import { Headline, Placeholder, Refused, split } from './predict';
+import { Headline, Placeholder, Refused, rangeIn, split, trainedOf } from './predict';
 
 const usualTokens = '1T';
 
@@ -36,25 +36,24 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
 
 const days = (value: number): string => `${digits(value)}\u202fdays`;
 
+const megawattHours = (value: number): string => `${digits(value)}\u202fMWh`;
+
 const about = (value: number): string => `$\u202f${thousands(value)}`;
 
 function Headlines({ run, gpus, fits }: { run: WholeRun; gpus: number; fits: boolean }): JSX.Element {
-  // By the day, as long as it takes.
-  const daily = run.dollars / run.days;
-  const paid = { low: daily * run.days_low, value: run.dollars, high: daily * run.days_high, show: about };
   return (
     <dl class={`headlines ${fits ? '' : 'unfit'}`}>
       <Headline
         main
         label="the whole run"
         {...split(days(run.days))}
-        range={{ low: run.days_low, value: run.days, high: run.days_high, show: days }}
+        range={rangeIn(run, 'days', days)}
         detail={`${grouped(run.steps)} steps on ${devices(gpus)}`}
       />
       <Headline
         label="cost"
         value={run.dollars > 0 ? dollars(run.dollars) : '–'}
-        {...(run.dollars > 0 ? { range: paid } : {})}
+        range={rangeIn(run, 'dollars', about)}
         detail={
           run.dollars > 0
             ? `${grouped(run.gpu_hours)} GPU hours`
@@ -63,7 +62,8 @@ function Headlines({ run, gpus, fits }: { run: WholeRun; gpus: number; fits: boo
       />
       <Headline
         label="energy"
-        {...split(`${digits(run.megawatt_hours)}\u202fMWh`)}
+        {...split(megawattHours(run.megawatt_hours))}
+        range={rangeIn(run, 'megawatt_hours', megawattHours)}
         detail={run.co2_tonnes > 0 ? `${digits(run.co2_tonnes)} t of CO₂` : ''}
       />
       <Headline
@@ -113,6 +113,7 @@ function Result({ answer, run, stale }: { answer: TrainAnswer; run: WholeRun; st
         </h1>
         <p class="subtitle">
           {devices(answer.gpus)} of {answer.system}; {strategyLine(answer.strategy)}; {answer.runtime}
+          {trainedOf(answer)}
         </p>
       </header>
       <Headlines run={run} gpus={answer.gpus} fits={answer.memory.fits} />

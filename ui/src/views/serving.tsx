@@ -10,7 +10,7 @@ import { Assumptions } from '../parts/evidence';
 import { Problems } from '../parts/fields';
 import { Planner } from '../parts/planner';
 import { modelTitle } from '../parts/scenario';
-import type { Used } from '../parts/scenario';
+import type { Used } from '../parts/bound';
 import { ServingFigures } from '../parts/serving-figures';
 import { ServingForm } from '../parts/serving-form';
 import { keyOf, limitOf, request, trace, traced } from '../serving';
@@ -33,11 +33,23 @@ const around = (
   show,
 });
 
+/** What 99 in 100 wait at most. */
+function Latency({ name, of, sure }: { name: 'ttft' | 'tpot'; of: Percentiles; sure: Uncertainty }): JSX.Element {
+  const limit = limitOf(`max_${name}_p99`);
+  const word = name.toUpperCase();
+  return (
+    <Headline
+      label={`${word} p99`}
+      means={termOf(word)}
+      over={limit !== null && of.p99 > limit}
+      {...split(seconds(of.p99))}
+      range={around(of.p99, of, sure, seconds)}
+      detail={`half within ${seconds(of.p50)}`}
+    />
+  );
+}
+
 function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
-  const over = (p: Percentiles, name: string): boolean => {
-    const limit = limitOf(name);
-    return limit !== null && p.p99 > limit;
-  };
   return (
     <dl class="headlines">
       <Headline
@@ -48,22 +60,8 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         detail={`${digits(answer.offered_requests_per_second)} of ${digits(answer.capacity_requests_per_second)} requests/s, on ${devices(answer.gpus)}`}
         range={around(answer.saturation, answer.tpot_seconds, answer.uncertainty, (value) => percent(value, 0))}
       />
-      <Headline
-        label="TTFT p99"
-        means={termOf('TTFT')}
-        over={over(answer.ttft_seconds, 'max_ttft_p99')}
-        {...split(seconds(answer.ttft_seconds.p99))}
-        range={around(answer.ttft_seconds.p99, answer.ttft_seconds, answer.first_token_uncertainty, seconds)}
-        detail={`half within ${seconds(answer.ttft_seconds.p50)}`}
-      />
-      <Headline
-        label="TPOT p99"
-        means={termOf('TPOT')}
-        over={over(answer.tpot_seconds, 'max_tpot_p99')}
-        {...split(seconds(answer.tpot_seconds.p99))}
-        range={around(answer.tpot_seconds.p99, answer.tpot_seconds, answer.uncertainty, seconds)}
-        detail={`half within ${seconds(answer.tpot_seconds.p50)}`}
-      />
+      <Latency name="ttft" of={answer.ttft_seconds} sure={answer.first_token_uncertainty} />
+      <Latency name="tpot" of={answer.tpot_seconds} sure={answer.uncertainty} />
       <Headline
         label="tokens/s"
         means={termOf('output tokens/s')}
@@ -104,7 +102,7 @@ function Result({ answer, stale, body }: { answer: TrafficAnswer; stale: boolean
         </section>
       )}
       <ServingFigures answer={answer} />
-      {body?.['rate'] !== undefined && !traced() && <Planner body={body} />}
+      {(body?.['rate'] !== undefined || traced()) && <Planner body={body} />}
       <Assumptions of={answer.assumptions} />
     </div>
   );

@@ -6,7 +6,8 @@ import { post } from '../api';
 import { area, byteRate, bytes, dollars, flopRate, grouped, hertz, percent, watts } from '../format';
 import { useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
-import { NumberField, Picker, Problems, problemsOf } from '../parts/fields';
+import { CountField } from '../parts/bound';
+import { Picker, Problems, problemsOf } from '../parts/fields';
 import { NodeCurves } from '../parts/node-curves';
 import type { Chosen } from '../parts/node-curves';
 import { Side } from '../parts/side';
@@ -179,6 +180,7 @@ export function Technology(): JSX.Element {
   const body: Fields = { ...choice.fields, node: choice.node, dram: choice.dram };
   const live = useLive<TechAnswer>(JSON.stringify(body), (signal) => post('/tech', body, signal));
   const of = (field: string): Problem[] => problemsOf(live.problems, field);
+  const used = { values: {}, choices: undefined, problems: live.problems };
   const byYear = <T extends { year: number; name: string }>(list: T[], detail: (entry: T) => string) =>
     [...list]
       .sort((a, b) => a.year - b.year)
@@ -238,42 +240,25 @@ export function Technology(): JSX.Element {
             onChange={(link) => change({ link_gen: link === 'by node' ? undefined : link })}
           />
           <h2>Budgets</h2>
-          <NumberField
-            label="Die area"
-            name="area"
-            value={integer('area', 814)}
-            values={areas}
-            show={(value) => `${value} mm²`}
-            problems={of('area')}
-            onChange={(value) => change({ area: value })}
-          />
-          <NumberField
-            label="Dies"
-            name="dies"
-            value={integer('dies', 1)}
-            values={[1, 2, 4]}
-            problems={of('dies')}
-            onChange={(value) => change({ dies: value === 1 ? undefined : value })}
-          />
-          <NumberField
-            label="Power"
-            hint="0: what it needs"
+          <CountField name="area" used={used} fallback={814} values={areas} show={(value) => `${value} mm²`} />
+          <CountField name="dies" used={used} fallback={1} values={[1, 2, 4]} usual={1} />
+          <CountField
             name="power"
-            value={integer('power', 0)}
+            hint="0: what it needs"
+            used={used}
+            fallback={0}
             values={limits}
             show={(value) => (value === 0 ? 'as needed' : `${value} W`)}
-            problems={of('power')}
-            onChange={(value) => change({ power: value === 0 ? undefined : value })}
+            usual={0}
           />
-          <NumberField
-            label="Stacks"
-            hint="0: as many as the edge holds"
+          <CountField
             name="stacks"
-            value={integer('stacks', 0)}
+            hint="0: as many as the edge holds"
+            used={used}
+            fallback={0}
             values={stackCounts}
             show={(value) => (value === 0 ? 'all' : String(value))}
-            problems={of('stacks')}
-            onChange={(value) => change({ stacks: value === 0 ? undefined : value })}
+            usual={0}
           />
           <h2>Workloads of the curves</h2>
           <Picker

@@ -15,7 +15,7 @@ import { kind, params, requestOf } from '../state';
 import type { Fields, Part, Timeline as Schedule, TrainAnswer } from '../types';
 import { usedBy } from '../used';
 import { strategyLine } from '../words';
-import { Headline, Placeholder, Refused, rangeOf, split } from './predict';
+import { Headline, Placeholder, Refused, rangeOf, split, trainedOf } from './predict';
 
 /** The part of a breakdown that has this label, wherever it is. */
 function partOf(whole: Part, label: string): Part | undefined {
@@ -34,6 +34,7 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
         <h1>One pipeline of {answer.model}</h1>
         <p class="subtitle">
           {strategyLine(answer.strategy)}; {devices(answer.gpus)} of {answer.system}; {answer.runtime}
+          {trainedOf(answer)}
         </p>
       </header>
       <dl class="headlines">
