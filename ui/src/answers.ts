@@ -1051,6 +1051,7 @@ export type StrategyModules = {
   mlp: boolean;
   experts: boolean;
   latent: boolean;
+  alternate: boolean;
 };
 
 export type SystemFound = {

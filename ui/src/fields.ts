@@ -30,7 +30,7 @@ export const trainFields: Record<string, FieldFacts> = {
   schedule: {"type":"string","help":"pipeline schedule","choices":["1f1b","gpipe","zero-bubble","zero-bubble-v","dualpipe"]},
   recompute: {"type":"string","help":"activation recomputation","choices":["none","selective","full"]},
   recompute_layers: {"type":"integer","help":"layers of a stage recomputed in full; 0: all"},
-  recompute_modules: {"type":"array","help":"parts recomputed beyond that","choices":["norms","activation","mlp","experts","latent"]},
+  recompute_modules: {"type":"array","help":"parts recomputed beyond that","choices":["norms","activation","mlp","experts","latent","alternate"]},
   precision: {"type":"string","help":"type of the matrix multiplies; int8 and int4: of weights alone, to serve","choices":["fp32","tf32","fp16","bf16","fp8","int8","fp6","fp4","int4"]},
   batch: {"type":"integer","help":"sequences a step, over all replicas"},
   seq: {"type":"integer","help":"tokens a sequence"},

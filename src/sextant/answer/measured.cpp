@@ -17,6 +17,15 @@ struct Run {
   Inputs inputs;
 };
 
+/// Parts as a request names them: those that are switched on.
+Node names_of_parts(const Node& parts) {
+  Node names = Node::array();
+  for (const Node::Member& part : parts.members) {
+    if (part.value.boolean) names.items.push_back(Node::of(part.key));
+  }
+  return names;
+}
+
 /// Fields that were given: those that differ from what is derived or usual.
 Node request_of(const Run& run) {
   Node request = Node::table();
@@ -34,6 +43,7 @@ Node request_of(const Run& run) {
     const bool same = was != nullptr && to_json(*was) == to_json(m.value);
     const bool said = (m.key == "sp" && run.inputs.said.sp) ||
                       (m.key == "precision" && run.inputs.said.precision);
+    if (m.value.kind == table && !same) request.set(m.key, names_of_parts(m.value));
     if (!value || (same && !said)) continue;
     request.set(m.key, m.value);
   }

@@ -103,7 +103,7 @@ TEST(Presets, SuggestsNames) {
       "all)");
   expect_contains(error_of([] { load_system("mi355x"); }),
                   "there is a device of that name; did you mean 'mi355x-node'?");
-  expect_contains(error_of([] { load_system("h100"); }), "'dgx-h100', 'h100-nvl-node' or");
+  expect_contains(error_of([] { load_system("h100"); }), "'dgx-h100', 'h100-nvl-node',");
   expect_contains(error_of([] { load_model("Llama2-7B"); }), "did you mean 'llama2-7b'?");
   // The names that checkpoints have elsewhere, and starts of names.
   const std::pair<const char*, const char*> meant[] = {
@@ -122,7 +122,7 @@ TEST(Presets, SuggestsNames) {
     EXPECT_EQ(preset_hint(said), "did you mean " + std::string(right) + "?");
   }
   EXPECT_EQ(preset_hint("h100", PresetKind::device),
-            "did you mean 'h100-nvl', 'h100-pcie' or 'h100-sxm'?");
+            "did you mean 'h100-nvl', 'h100-pcie', 'h100-sxm' or 'h100-sxm-96gb'?");
   EXPECT_EQ(preset_hint("no-such-thing-at-all"), "");
   expect_contains(error_of([] { load_model("meta-llama/Llama-2-7b"); }), "no model is called");
   expect_contains(error_of([] { preset_text(PresetKind::runtime, "zzzzzz"); }), "no runtime");

@@ -260,18 +260,18 @@ TEST(Memory, ModulesAreLeftOut) {
 }
 
 // torchtitan keeps of a Llama layer its input, q, v, what attention gives, the gate and the way out:
-// 1 + 1 + 1/4 + 1 + 7/2 + 1 times the hidden state, and a logarithm a head.
+// 1 + 1 + 1/4 + 1 + 7/2 + 1 times the hidden state, a logarithm a head and the norm's statistic.
 TEST(Memory, EverySecondMultiplyIsLeftOut) {
   const Problem p = problem_of("pytorch-compile", "llama3.1-8b", {16, 8192});
   Strategy s{.dp = 8, .microbatch = 2, .zero = 3};
   s.modules.alternate = true;
   const double tokens = 2.0 * 8192;
-  EXPECT_DOUBLE_EQ(layer_activations(p, s).value, tokens * (7.75 * 4096 * 2 + 4 * 32));
+  EXPECT_DOUBLE_EQ(layer_activations(p, s).value, tokens * (7.75 * 4096 * 2 + 4 * 32 + 4));
   // What ranks have summed up is kept; each has an eighth of everything.
   s.tp = 8;
   s.dp = 1;
   s.sp = true;
-  EXPECT_DOUBLE_EQ(layer_activations(p, s).value, tokens / 8 * (8.75 * 4096 * 2 + 4 * 32));
+  EXPECT_DOUBLE_EQ(layer_activations(p, s).value, tokens / 8 * (8.75 * 4096 * 2 + 4 * 32 + 8));
 }
 
 // Two halves of 2,048 values for each of eight experts and the shared one.
