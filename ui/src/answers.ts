@@ -297,8 +297,8 @@ export type Energy = {
   host_joules: number;
   total_joules: number;
   joules_per_token: number;
-  joules_per_token_low?: number;
-  joules_per_token_high?: number;
+  joules_per_token_low: number;
+  joules_per_token_high: number;
 };
 
 export type FabricFacts = {
@@ -403,10 +403,14 @@ export type InferAnswer = {
   strategy: Strategy;
   active_parameters: number;
   kv_cache_bytes_per_token: number;
-  dollars_per_million_tokens?: number;
-  dollars_per_million_tokens_in_and_out?: number;
   uncertainty: Uncertainty;
   energy: Energy;
+  dollars_per_million_tokens?: number;
+  dollars_per_million_tokens_low?: number;
+  dollars_per_million_tokens_high?: number;
+  dollars_per_million_tokens_in_and_out?: number;
+  dollars_per_million_tokens_in_and_out_low?: number;
+  dollars_per_million_tokens_in_and_out_high?: number;
   would_fit?: InferFit[];
   curve?: CurvePoint[];
   sensitivity?: Sensitivity[];

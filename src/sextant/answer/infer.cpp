@@ -94,7 +94,8 @@ double tokens_for_each(const Serving& w) {
   return (static_cast<double>(w.input) + w.output) / w.output;
 }
 
-void say_head(Answer& a, const InferResult& x) {
+/// The interval of its time.
+Interval say_head(Answer& a, const InferResult& x) {
   const ServingEstimate& e = x.estimate;
   const Scenario& s = x.scenario;
   const Serving& w = s.problem.serving;
@@ -106,10 +107,11 @@ void say_head(Answer& a, const InferResult& x) {
                     format(e.latency, 4), rate_text(e.tokens_per_second),
                     rate_text(e.tokens_per_second / e.devices), format(e.decode.power),
                     format(e.decode.clock)));
-  add(a, likeness_of(Asked::infer, s.system.device.name, s.problem, s.strategy), {e.latency.value});
+  const Interval time = add(
+      a, likeness_of(Asked::infer, s.system.device.name, s.problem, s.strategy), {e.latency.value});
   // Of a batch of requests from their prompts to their last tokens.
   add(a, EnergyAnswer{request_energy(s.problem, s.strategy, e), e.devices,
-                      static_cast<double>(w.batch) * w.output});
+                      static_cast<double>(w.batch) * w.output, time});
   if (const std::optional<double> out = per_million(x, 1)) {
     a.say(fmt::format("${:.3g} a million output tokens, ${:.3g} of all tokens", *out,
                       *per_million(x, tokens_for_each(w))));
@@ -119,6 +121,22 @@ void say_head(Answer& a, const InferResult& x) {
   a.say(fmt::format("{}; {} {}, {} tokens{} in, {} out; {}\n", describe_serving(s.strategy),
                     w.batching == Batching::fixed ? "batch" : "closed loop of", w.batch, w.input,
                     images, w.output, s.problem.runtime.name));
+  return time;
+}
+
+/// Money is as sure as the time it pays for.
+Record cost_of(const InferResult& x, const Interval& time) {
+  Record r;
+  const auto priced = [&](std::string_view name, double tokens) {
+    const std::optional<double> cost = per_million(x, tokens);
+    const auto times = [&](double factor) {
+      return cost ? std::optional(factor * *cost) : std::nullopt;
+    };
+    add(r, name, {cost, times(time.low), times(time.high)});
+  };
+  priced("dollars_per_million_tokens", 1);
+  priced("dollars_per_million_tokens_in_and_out", tokens_for_each(x.scenario.problem.serving));
+  return r;
 }
 
 void say_memory(Answer& a, const InferResult& x) {
@@ -283,9 +301,7 @@ Answer answer_of(InferResult x) {
   a.node("strategy", "Strategy", write(s.strategy, Quantities::si));
   a("active_parameters", active_parameters(s.problem.model));
   a("kv_cache_bytes_per_token", cache_bytes_per_token(s.problem));
-  a("dollars_per_million_tokens", per_million(x, 1));
-  a("dollars_per_million_tokens_in_and_out", per_million(x, tokens_for_each(s.problem.serving)));
-  say_head(a, x);
+  a.take(cost_of(x, say_head(a, x)));
   a.show(latency_breakdown(e, s.problem.serving));
   say_memory(a, x);
   add_neighbours(a, x);

@@ -524,8 +524,9 @@ class Composer {
     if (packed) forward(w.name, unpacked(out * groups, in), 1, "unpack weights");
     if (w.cut == Cut::columns && alone) gather(inputs, y.time);
     forward(w.name, y, groups);
-    if (const double part = left_by_alternation(w); s_.modules.alternate && part < 1 && !again_) {
-      if (part > 0) again(w.name, multiply(tokens, part * out, in, groups, type, element_), groups);
+    const double part = s_.modules.alternate && !again_ ? left_by_alternation(w) : 0;
+    if (part > 0 && part < 1) {
+      again(w.name, multiply(tokens, part * out, in, groups, type, element_), groups);
     }
     if (w.cut == Cut::rows && alone) reduce(outputs, y.time);
 
