@@ -259,8 +259,9 @@ TEST(Memory, ModulesAreLeftOut) {
   EXPECT_LT(with({.latent = true}), none);
 }
 
-// torchtitan keeps of a Llama layer its input, q, v, what attention gives, the gate and the way out:
-// 1 + 1 + 1/4 + 1 + 7/2 + 1 times the hidden state, a logarithm a head and the norm's statistic.
+// torchtitan keeps of a Llama layer its input, q, v, what attention gives, the gate and the way
+// out: 1 + 1 + 1/4 + 1 + 7/2 + 1 times the hidden state, a logarithm a head and the norm's
+// statistic.
 TEST(Memory, EverySecondMultiplyIsLeftOut) {
   const Problem p = problem_of("pytorch-compile", "llama3.1-8b", {16, 8192});
   Strategy s{.dp = 8, .microbatch = 2, .zero = 3};

@@ -28,7 +28,9 @@ const Measurement& measurement_of(std::string_view kind, std::string_view source
                                   std::string_view dtype) {
   static const Measurement unknown;
   const Measurement* best = &unknown;
-  const auto closeness = [](const Measurement& m) { return 2 * m.source.size() + !m.dtype.empty(); };
+  const auto closeness = [](const Measurement& m) {
+    return 2 * m.source.size() + !m.dtype.empty();
+  };
   for (const Measurement& m : measurements()) {
     if (!m.kind.empty() && m.kind != kind) continue;
     if (!m.dtype.empty() && m.dtype != dtype) continue;
