@@ -88,7 +88,7 @@ const Node* find_path(const Node& root, std::string_view path) {
 
 /// The scenario's field that a fact ends up in, for people.
 std::string shown_as(const std::string& fact) {
-  constexpr std::array<std::array<std::string_view, 2>, 22> ends = {{
+  constexpr std::array<std::array<std::string_view, 2>, 24> ends = {{
       {"_narrow", "precision"},
       {"_nodes", "gpus"},
       {"_devices_per_node", "gpus"},
@@ -103,6 +103,8 @@ std::string shown_as(const std::string& fact) {
       {"_layers_per_chunk", "interleave"},
       {"_looped", "interleave"},
       {"_recompute_num_layers", "recompute_layers"},
+      {"_selective", "recompute"},
+      {"_selective_operators", "recompute_modules"},
       {"_recompute_method", "recompute_layers"},
       {"_experts_over_all", "ep"},
       {"_replicas", "replicas"},
