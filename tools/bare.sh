@@ -23,7 +23,7 @@ archive=$(apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Creat
 leave() {
   local status=$?
   umount -l "$root/proc" "$root/dev" 2>/dev/null || true
-  if [ "$status" = 0 ]; then rm -rf "$folder"; else echo "left for a look: $root" >&2; fi
+  if [ "$status" = 0 ]; then rm -rf --one-file-system "$folder"; else echo "left for a look: $root" >&2; fi
 }
 trap leave EXIT
 
