@@ -72,7 +72,8 @@ describe('drafts', together, () => {
       await page.locator('.subtitle', { hasText: '1 token drafted a step by llama2-7b' }).waitFor();
       await typeInto(field(page, 'acceptance').locator('.typed'), '65 %');
       await page.waitForURL(/acceptance=0\.65/);
-      await page.locator('[data-figure=breakdown] tr', { hasText: 'tokens proposed' }).waitFor();
+      // It reads the prompt, and proposes.
+      await page.locator('[data-figure=breakdown] tr', { hasText: 'proposes tokens' }).nth(1).waitFor();
       await field(page, 'speculate').getByRole('button', { name: 'Speculate: less' }).click();
       await page.waitForURL((url) => !/speculate|draft|acceptance/.test(url.hash));
       await page.locator(ready).waitFor();

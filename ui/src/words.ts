@@ -71,7 +71,7 @@ const meanings: Record<string, string> = {
   vision: 'the tower that makes tokens of images',
   prefill: 'the prompt, until the first token',
   decode: 'the tokens after it, step by step',
-  draft: 'tokens proposed, for the model to check',
+  draft: 'what drafts reads the prompt, or proposes tokens for the model to check',
   multiply: 'matrix multiplies with the weights',
   attention: 'attention over the cache or the prompt',
   experts: 'the mixture of experts',

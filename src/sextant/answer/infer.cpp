@@ -31,7 +31,9 @@ Breakdown phase(std::string label, const PassCost& pass, double times, double wh
     b.parts.push_back(node_of(std::string(name_of(w)), pass.parts[w].value * times * scale,
                               std::string(meaning_of(w))));
   }
-  if (drafts > 0) b.parts.push_back(node_of("draft", drafts * scale, "tokens are proposed"));
+  if (drafts > 0)
+    b.parts.push_back(
+        node_of("draft", drafts * scale, "what drafts: the prompt read, tokens proposed"));
   const double rest = whole - own * scale;
   if (rest > 1e-9 * whole) b.parts.push_back(node_of("waiting", rest, waiting));
   return b;
