@@ -31,9 +31,10 @@ Breakdown phase(std::string label, const PassCost& pass, double times, double wh
     b.parts.push_back(node_of(std::string(name_of(w)), pass.parts[w].value * times * scale,
                               std::string(meaning_of(w))));
   }
-  if (drafts > 0)
+  if (drafts > 0) {
     b.parts.push_back(
         node_of("draft", drafts * scale, "what drafts: the prompt read, tokens proposed"));
+  }
   const double rest = whole - own * scale;
   if (rest > 1e-9 * whole) b.parts.push_back(node_of("waiting", rest, waiting));
   return b;
@@ -131,10 +132,7 @@ Record cost_of(const InferResult& x, const Interval& time) {
   Record r;
   const auto priced = [&](std::string_view name, double tokens) {
     const std::optional<double> cost = per_million(x, tokens);
-    const auto times = [&](double factor) {
-      return cost ? std::optional(factor * *cost) : std::nullopt;
-    };
-    add(r, name, {cost, times(time.low), times(time.high)});
+    add(r, name, cost ? as_sure(*cost, time) : NumberAndRange{cost, cost, cost});
   };
   priced("dollars_per_million_tokens", 1);
   priced("dollars_per_million_tokens_in_and_out", tokens_for_each(x.scenario.problem.serving));

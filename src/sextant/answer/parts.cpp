@@ -94,11 +94,7 @@ void add(Answer& a, const EnergyAnswer& x) {
   r("idle_joules", e.idle);
   r("host_joules", e.host);
   r("total_joules", whole);
-  const Interval time = x.time.value_or(Interval{});
-  const auto times = [&](double factor) {
-    return only_if(x.time.has_value(), factor * of_token(x));
-  };
-  add(r, "joules_per_token", {of_token(x), times(time.low), times(time.high)});
+  add(r, "joules_per_token", as_sure(of_token(x), x.time));
   a.object("energy", "Energy", std::move(r));
   const auto share = [&](Joules j) { return format_percent(whole.value > 0 ? j / whole : 0, 0); };
   a.say(fmt::format(

@@ -21,6 +21,16 @@ Record head_of(const Scenario& scenario, double devices);
 /// "8.03 B", "41.94 M": parameters.
 std::string format_count(double n);
 
+/// The names of those that are switched on, of parts each of which is or is not.
+template <Described T>
+std::vector<std::string_view> parts_on(T parts) {
+  std::vector<std::string_view> names;
+  for (const Slot& part : reflect(parts).fields) {
+    if (*std::get<bool*>(part.target)) names.push_back(part.name);
+  }
+  return names;
+}
+
 /// A part of a device's memory.
 struct Occupied {
   std::string name;
@@ -42,14 +52,18 @@ struct NumberAndRange {
   Item high = {};
 };
 void add(Record& record, std::string_view name, NumberAndRange number);
+/// Of what grows as a time does, and is as sure.
+template <class T>
+NumberAndRange as_sure(const T& number, const Interval& time) {
+  return {number, time.low * number, time.high * number};
+}
 
 /// Of one device, for so many devices that make so many tokens together.
 struct EnergyAnswer {
   Energy device;
   double devices = 1;
   double tokens = 1;
-  /// Of the time that it is drawn in, where it is known: no case measured power, so it is held.
-  std::optional<Interval> time = {};
+  Interval time = {};  ///< that it is drawn in; no case measured power, so that is held
 };
 
 /// "energy": joules of one device by what draws them, and of a token on all devices; and the line

@@ -94,9 +94,8 @@ std::string others_of(const TrainingSearch& asked, const Found& f) {
   const Strategy& s = f.strategy;
   std::string rest(name_of(s.precision));
   if (s.offload) rest += ", offload";
-  RecomputeModules modules = s.modules;
-  for (const Slot& module : reflect(modules).fields) {
-    if (*std::get<bool*>(module.target)) rest += fmt::format(", again {}", module.name);
+  for (const std::string_view module : parts_on(s.modules)) {
+    rest += fmt::format(", again {}", module);
   }
   const std::string& variant = asked.variants[static_cast<std::size_t>(f.variant)].name;
   return variant.empty() ? rest : rest + ", " + variant;

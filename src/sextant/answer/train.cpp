@@ -111,15 +111,6 @@ Likeness likeness_of(const TrainResult& x) {
   return likeness_of(Asked::train, s.system.device.name, s.problem, s.strategy);
 }
 
-/// "qkv, output": those that are switched on.
-std::string parts_on(const StructRef& parts) {
-  std::vector<std::string_view> names;
-  for (const Slot& part : parts.fields) {
-    if (*std::get<bool*>(part.target)) names.push_back(part.name);
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 /// The parameters that are trained, of one copy of the model.
 double trained_of(const Problem& p) {
   if (trains_all(p.work.tuning)) return p.parameters.total();
@@ -134,8 +125,8 @@ void say_trained(Answer& a, const Problem& p) {
   a.say(fmt::format("trained: {} of {} parameters: {}", format_count(trained_of(p)),
                     format_count(p.parameters.total()),
                     t.rank > 0 ? fmt::format("{} of rank {} on {}", name_of(t.adapter), t.rank,
-                                             parts_on(reflect(adapted(t))))
-                               : "all but " + parts_on(reflect(t.frozen))));
+                                             fmt::join(parts_on(adapted(t)), ", "))
+                               : fmt::format("all but {}", fmt::join(parts_on(t.frozen), ", "))));
 }
 
 /// The workload with what follows from it.

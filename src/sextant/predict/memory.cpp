@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sextant/predict/recompute.hpp"
 #include "sextant/predict/tuning.hpp"
 
 namespace sextant {
@@ -33,7 +34,7 @@ class Tensors {
                bool first_of_layer = true) const noexcept {
     Bytes sum;
     for (const graph::Operator& op : b.operators) {
-      if (op.kept.input && !modules.norms && !modules.alternate && takes_input(b, op)) {
+      if (op.kept.input && !takes_in(modules, Module::norms) && takes_input(b, op)) {
         // With sequence parallelism its own part, gathered again in the backward pass, unless the
         // stack keeps the gathered one.
         const double part = p_.runtime.footprint.gathered_inputs ? 1 : l_.shared;
@@ -41,7 +42,8 @@ class Tensors {
       }
       // What a norm reads and a sum masks is the layer's, whatever is recomputed between them.
       const bool outside = op.kind == Kind::norm || op.kind == Kind::residual;
-      const bool dropped = !outside && (on(modules, b.module) || on(modules, op.module));
+      const bool dropped =
+          !outside && (takes_in(modules, b.module) || takes_in(modules, op.module));
       if (dropped) continue;
       if (modules.alternate) {
         const bool layer_input = first_of_layer && &op == &b.operators.front();
@@ -128,24 +130,6 @@ class Tensors {
       default:
         return 1;
     }
-  }
-
-  static bool on(const RecomputeModules& m, Module module) noexcept {
-    switch (module) {
-      case Module::activation:
-        return m.activation || m.alternate;
-      case Module::mlp:
-        return m.mlp;
-      case Module::experts:
-        return m.experts;
-      case Module::latent:
-        return m.latent;
-      case Module::norms:
-      case Module::core:
-      case Module::none:
-        break;
-    }
-    return false;
   }
 
   /// Whether a multiply of the branch that takes what is kept with an operator needs it for

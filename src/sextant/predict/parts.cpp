@@ -10,6 +10,7 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/predict/recompute.hpp"
 #include "sextant/predict/scores.hpp"
 #include "sextant/predict/tuning.hpp"
 
@@ -97,23 +98,7 @@ class Composer {
   // -- the walk ----------------------------------------------------------------------------------
 
   bool recomputes(Module m) const {
-    switch (m) {
-      case Module::norms:
-        return s_.modules.norms || s_.modules.alternate;
-      case Module::activation:
-        return s_.modules.activation || s_.modules.alternate;
-      case Module::mlp:
-        return s_.modules.mlp;
-      case Module::experts:
-        return s_.modules.experts;
-      case Module::latent:
-        return s_.modules.latent;
-      case Module::core:
-        return s_.recompute == Recompute::selective;
-      case Module::none:
-        break;
-    }
-    return false;
+    return m == Module::core ? s_.recompute == Recompute::selective : takes_in(s_.modules, m);
   }
 
   /// Whether recomputation ends before a multiply's result: it is a layer's last.
