@@ -59,6 +59,9 @@ class Finisher {
       f_.otherwise("precision", narrow);
       f_.replace("precision", narrow);
     }
+    // What a recipe of that name does, unless it is said otherwise.
+    const std::string kept = f_.text("_narrow_weights");
+    if (!kept.empty()) f_.otherwise("runtime.footprint.narrow_weights", kept);
   }
 
   void devices() {

@@ -281,4 +281,15 @@ std::string system_with(std::string_view accelerator) {
   return system;
 }
 
+std::vector<std::pair<std::string, std::string>> meant_for_others(std::string_view value) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  while (value.starts_with("@")) {
+    const std::size_t end = std::min(value.find(" @"), value.size());
+    const std::size_t equals = value.find('=');
+    fields.emplace_back(value.substr(1, equals - 1), value.substr(equals + 1, end - equals - 1));
+    value.remove_prefix(std::min(end + 1, value.size()));
+  }
+  return fields;
+}
+
 }  // namespace sextant

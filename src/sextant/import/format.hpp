@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sextant/scenario/inputs.hpp"
@@ -33,6 +34,10 @@ struct ImportRule {
   std::map<std::string, std::string> sets = {};    ///< what follows where it is on
   std::string why = {};                            ///< it is irrelevant, or may cost
 };
+
+/// Fields that a value is the matter of, with theirs: "@_narrow=fp8 @_narrow_weights=true". Empty
+/// where it is its own field's.
+std::vector<std::pair<std::string, std::string>> meant_for_others(std::string_view value);
 
 enum class ImportSyntax : std::uint8_t { command, yaml, json, toml };
 constexpr auto names_of(ImportSyntax) {

@@ -88,8 +88,9 @@ const Node* find_path(const Node& root, std::string_view path) {
 
 /// The scenario's field that a fact ends up in, for people.
 std::string shown_as(const std::string& fact) {
-  constexpr std::array<std::array<std::string_view, 2>, 24> ends = {{
+  constexpr std::array<std::array<std::string_view, 2>, 25> ends = {{
       {"_narrow", "precision"},
+      {"_narrow_weights", "runtime.footprint.narrow_weights"},
       {"_nodes", "gpus"},
       {"_devices_per_node", "gpus"},
       {"_accumulation", "batch"},
@@ -424,11 +425,9 @@ class Importer {
         a.why = value.substr(1);
         return;
       }
-      // A value may be the matter of another field: "@runtime.engine.chunked=false".
-      if (value.starts_with("@")) {
-        const std::size_t equals = value.find('=');
-        return say(value.substr(1, equals - 1), value.substr(equals + 1), g, a);
-      }
+      const auto others = meant_for_others(value);
+      for (const auto& [field, meant] : others) say(field, meant, g, a);
+      if (!others.empty()) return;
     }
     if (!rule.field.empty()) say(rule.field, value, g, a);
   }

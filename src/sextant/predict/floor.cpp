@@ -103,7 +103,8 @@ Seconds exchange_floor(const Problem& p, const Strategy& s, const Mapping& m) {
 
 Seconds step_floor(const Problem& p, const Strategy& s, const PassFloor* pass, const Mapping& m,
                    double again) noexcept {
-  Seconds sum = m.optimizer + p.runtime.host_per_step + exchange_floor(p, s, m);
+  Seconds sum = m.optimizer + p.runtime.host_per_step + exchange_floor(p, s, m) +
+                microbatches_of(p, s) * p.runtime.host_per_microbatch;
   if (pass != nullptr) {
     const double layers = p.model.layers;
     // Σ (d⁴ + h⁴)^¼ >= ((Σ d)⁴ + (Σ h)⁴)^¼, as norms are.

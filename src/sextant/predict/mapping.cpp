@@ -24,20 +24,19 @@ double expected_largest(double n) {
 /// The first stage's: it ends last, so its own show.
 void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
                  const RankParameters& n, Mapping& m) {
-  const double dense = n.total() - n.experts;
   const int each = p.runtime.communication.messages_per_layer;
   const double messages = each > 0 ? each * m.stages.kinds[0].layers : 1;
-  const auto in_parts = [&](Collective op, double bytes) {
-    return messages * (collect(p, op, x.dense, Bytes(dense * bytes / messages)) +
-                       collect(p, op, x.experts, Bytes(n.experts * bytes / messages)));
+  const auto in_parts = [&](Collective op, const BytesEach& bytes) {
+    return messages * (collect(p, op, x.dense, bytes.dense(n) / messages) +
+                       collect(p, op, x.experts, bytes.experts(n) / messages));
   };
   m.reduce = in_parts(x.reduce, x.reduced);
   // Tied embeddings of the first and last stage are summed.
   if (p.model.tied && s.pp > 1) {
-    const Bytes table(n.embedding * x.reduced);
+    const Bytes table(n.embedding * x.reduced.ends);
     m.reduce += collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node}, table);
   }
-  if (x.gathered > 0) m.gather = in_parts(Collective::all_gather, x.gathered);
+  if (x.gathered.layers > 0) m.gather = in_parts(Collective::all_gather, x.gathered);
 }
 
 /// ZeRO-2 and 3 (FSDP): parameters are gathered for each pass and gradients reduced after it, layer
@@ -45,18 +44,16 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
 void send_layers(const Problem& p, const StateExchange& x, const RankParameters& all,
                  const RankParameters& trained, Mapping& m) {
   const double units = p.model.layers + 1.0;
-  const auto by_layer = [&](const RankParameters& n, Collective op, double bytes) {
-    const double dense = n.total() - n.experts;
-    return units * (collect(p, op, x.dense, Bytes(dense * bytes / units)) +
-                    collect(p, op, x.experts, Bytes(n.experts * bytes / units)));
+  const auto by_layer = [&](const RankParameters& n, Collective op, const BytesEach& bytes) {
+    return units * (collect(p, op, x.dense, bytes.dense(n) / units) +
+                    collect(p, op, x.experts, bytes.experts(n) / units));
   };
   m.by_layer = true;
   m.gather = by_layer(all, Collective::all_gather, x.gathered);
   m.reduce = by_layer(trained, x.reduce, x.reduced);
   if (x.across.ranks > 1) {
-    const double dense = trained.total() - trained.experts;
     m.across =
-        collect(p, Collective::all_reduce, x.across, Bytes(dense * x.reduced / x.dense.ranks));
+        collect(p, Collective::all_reduce, x.across, x.reduced.dense(trained) / x.dense.ranks);
   }
 }
 
@@ -143,11 +140,20 @@ StateExchange state_exchange(const Problem& p, const Strategy& s, const Groups& 
   StateExchange x;
   x.by_layer = s.zero >= 3 || (s.zero == 2 && s.pp == 1);
   x.reduce = s.zero >= 1 ? Collective::reduce_scatter : Collective::all_reduce;
-  x.reduced = reduced_bytes(p.runtime, s.precision);
+  const double sum = reduced_bytes(p.runtime, s.precision);
+  x.reduced = {sum, sum};
   x.dense = x.by_layer ? g.shard : g.data;
   x.experts = g.expert_data;
-  if (s.zero > 0)
-    x.gathered = x.by_layer && is_packed(p.work.tuning) ? nf4_bytes : activation_bytes(s.precision);
+  if (s.zero > 0) {
+    const double element = activation_bytes(s.precision);
+    const bool all = x.by_layer || p.work.tuning.rank == 0;  // not adapters alone
+    x.gathered = {element, element};
+    if (x.by_layer && is_packed(p.work.tuning)) {
+      x.gathered = {nf4_bytes, nf4_bytes};
+    } else if (all && keeps_narrow(p, s)) {
+      x.gathered.layers = element_bytes(s.precision);
+    }
+  }
   if (x.by_layer && g.shard.ranks < g.data.ranks) {
     x.across = {g.data.ranks / g.shard.ranks, 1};
   }

@@ -23,13 +23,23 @@ struct Mapping {
   double spread = 0;  ///< share of a step that the slowest device takes longer
 };
 
+/// Bytes of each parameter that is sent: of layers, and of embedding, head and tower.
+struct BytesEach {
+  double layers = 0;
+  double ends = 0;
+  Bytes dense(const RankParameters& n) const {
+    return Bytes(n.dense * layers + (n.embedding + n.head + n.vision) * ends);
+  }
+  Bytes experts(const RankParameters& n) const { return Bytes(n.experts * layers); }
+};
+
 /// What replicas send each other of every parameter: gradients reduced, and where states are
 /// shared, parameters gathered.
 struct StateExchange {
   bool by_layer = false;  ///< as Mapping's
   Collective reduce = Collective::all_reduce;
-  double reduced = 0;   ///< bytes of each trained parameter
-  double gathered = 0;  ///< bytes of each (by layer: frozen ones too); 0: none
+  BytesEach reduced;   ///< of those that are trained
+  BytesEach gathered;  ///< by layer of frozen ones too; 0: none
   Group dense;
   Group experts;
   Group across;  ///< groups that share states (HSDP); one rank: none

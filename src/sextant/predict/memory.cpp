@@ -266,8 +266,28 @@ struct StageHeld {
   double trained_layer = 0;
   double shard = 1;  ///< ranks that share states
   double replicas = 1;
-  double all() const { return layers + ends; }
 };
+
+/// Bytes of a layer's weight: as it is stored, and of the copies that multiplies in 8 bits or fewer
+/// make of it.
+struct LayerBytes {
+  double stored = 0;
+  double made = 0;
+};
+
+LayerBytes layer_bytes(const Problem& p, const Strategy& s, double element) noexcept {
+  LayerBytes b{.stored = is_packed(p.work.tuning) ? nf4_bytes : element};
+  if (!narrow(s.precision)) return b;
+  // Square blocks serve both ways; scales of rows want a copy each.
+  const double copies = p.runtime.footprint.narrow_copies;
+  const double each = element_bytes(s.precision);
+  b.made = (training_block(p, s.precision) > 0 ? std::min(1.0, copies) : copies) * each;
+  if (keeps_narrow(p, s)) {
+    b.stored = each;
+    b.made = std::max(0.0, b.made - each);
+  }
+  return b;
+}
 
 // ZeRO (Rajbhandari et al., arXiv 1910.02054, section 3): stage 1 shares optimizer states, 2 the
 // gradients too, 3 the weights too; of these two layers, embedding and head are whole at a time.
@@ -276,16 +296,10 @@ void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double 
   const Footprint& f = p.runtime.footprint;
   const auto shared = [&](int from) { return s.zero >= from ? 1 / h.shard : 1.0; };
   const double rest = 1 - 1 / h.shard;
-  const bool packed = is_packed(p.work.tuning);
-  const double stored =
-      (packed ? h.layers * nf4_bytes + h.ends * element : h.all() * element) + h.tower * element;
-  to.weights += Bytes((stored + h.adapters * element) * shared(3));
-  if (narrow(s.precision)) {
-    // Square blocks serve both ways; scales of rows want a copy each.
-    const double copies =
-        training_block(p, s.precision) > 0 ? std::min(1.0, f.narrow_copies) : f.narrow_copies;
-    to.weights += Bytes(h.layers * copies * element_bytes(s.precision));
-  }
+  const LayerBytes each_layer = layer_bytes(p, s, element);
+  const double ends = (h.ends + h.tower + h.adapters) * element;
+  to.weights += Bytes((h.layers * each_layer.stored + ends) * shared(3));
+  if (s.zero < 3) to.weights += Bytes(h.layers * each_layer.made);
   const double gradient = gradient_bytes(p.runtime, s.precision);
   to.gradients += Bytes(h.trained * gradient * shared(2));
   const bool bucket = f.gradient_bucket && gradient > element && s.zero < 2;
@@ -294,10 +308,9 @@ void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double 
   const double each = optimizer_bytes(p.work.optimizer, element);
   (s.offload ? to.offloaded : to.optimizer) += Bytes(h.trained * each * shared(1));
   if (s.zero >= 3) {
-    const double two = std::min(h.all(), h.ends + 2 * h.layer);
-    to.buffers += Bytes(
-        (packed ? std::min(stored, h.ends * element + 2 * h.layer * nf4_bytes) : two * element) *
-        rest);
+    const double two = std::min(h.layers, 2 * h.layer);
+    to.buffers += Bytes((h.ends * element + two * each_layer.stored) * rest);
+    to.buffers += Bytes(two * each_layer.made);
   }
   if (s.zero >= 2) {
     // Of a layer; in a pipeline of the chunk whose microbatches are under way (arXiv 2407.21783,
@@ -306,7 +319,9 @@ void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double 
     to.buffers += Bytes(whole * gradient * rest);
   }
   if (s.zero == 1 && f.update_copy && h.shard > 1) {
-    to.update_copy += Bytes(h.trained * element * (1 + 1 / h.shard));
+    const bool adapters = h.adapters > 0;
+    const double update = adapters ? element : std::min(element, each_layer.stored);
+    to.update_copy += Bytes(h.trained * update * (1 + 1 / h.shard));
   }
 }
 

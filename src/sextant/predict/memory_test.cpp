@@ -197,6 +197,24 @@ TEST(Memory, ZeroSharesStates) {
   EXPECT_DOUBLE_EQ(away.offloaded.value, 12 * n);
 }
 
+// In 8 bits: the 16-bit weights and two copies, or the copies alone; under ZeRO-3 copies are made
+// of two layers at a time (Megatron's fp8_param_gather; torchtitan trains 405B on 128 H100 so).
+TEST(Memory, NarrowWeightsMayBeAllThereIs) {
+  Problem p = problem_of("megatron-core", "llama2-7b", {64, 2048});
+  const double ends = p.parameters.embedding + p.parameters.head;
+  const double layers = p.parameters.total() - ends;
+  const auto weights = [&](int zero, Precision type) {
+    const Strategy s{.dp = 64, .zero = zero, .precision = type};
+    return stage_memory(p, s, 0).parts[Space::weights].value;
+  };
+  EXPECT_NEAR(weights(1, Precision::fp8), 4 * layers + 2 * ends, 1);
+  EXPECT_NEAR(weights(3, Precision::fp8), (2 * layers + 2 * ends) / 64, 1);
+  p.runtime.footprint.narrow_weights = true;
+  EXPECT_NEAR(weights(1, Precision::fp8), 2 * layers + 2 * ends, 1);
+  EXPECT_NEAR(weights(3, Precision::fp8), (layers + 2 * ends) / 64, 1);
+  EXPECT_NEAR(weights(1, Precision::bf16), 2 * layers + 2 * ends, 1);
+}
+
 // States that the device does not hold must find room in the host.
 TEST(Memory, AHostHoldsNoMoreThanItHas) {
   Problem p = problem_of("megatron-core", "llama2-7b", {64, 2048});

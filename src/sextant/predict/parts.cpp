@@ -612,7 +612,9 @@ class Composer {
     const bool made = after_norm && p_.runtime.fusion.quantize && !four_bits;
     forward(name, computed(rows, in, made ? narrow_bytes + transposed : bytes), 1,
             made ? "transpose" : "cast");
-    const KernelCost weights = computed(out * groups, in, bytes);
+    // What arrives in 8 bits wants its transposed copy alone.
+    const double copies = keeps_narrow(p_, s_) ? narrow_bytes + transposed : bytes;
+    const KernelCost weights = computed(out * groups, in, copies);
     charge(part_.once, weights, 1);
     record(Time::forward, name, "cast weights", weights, Runs::step);
     backward(name, computed(rows, out, bytes), 1, "cast gradient");

@@ -49,7 +49,7 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
   for (Seconds* t :
        {&p.runtime.launch.host, &p.runtime.launch.graph_start, &p.runtime.host_per_step,
         &p.runtime.host_per_sequence, &p.runtime.host_per_request, &p.runtime.host_per_optimizer,
-        &p.runtime.host_per_recompute, &p.runtime.host_per_layer}) {
+        &p.runtime.host_per_recompute, &p.runtime.host_per_layer, &p.runtime.host_per_microbatch}) {
     *t *= system.host.pace;
   }
   p.model = model;

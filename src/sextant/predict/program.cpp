@@ -255,14 +255,13 @@ class Author {
       exchange("sum gradients", states.reduce, trained, states.reduced, true);
     }
     if (states.across.ranks > 1) {
-      const double dense = trained.total() - trained.experts;
       share("sum gradients across groups", Collective::all_reduce, Members::across, states.across,
-            Bytes(dense * states.reduced / states.dense.ranks), true);
+            states.reduced.dense(trained) / states.dense.ranks, true);
     }
     if (!states.by_layer && x_.p.model.tied && x_.s.pp > 1 && (whole.first || whole.last)) {
       const double table = whole.first ? trained.embedding : trained.head;
       share("sum of the tied embedding", Collective::all_reduce, Members::ends,
-            {2, x_.mapping.groups.pipeline.per_node}, Bytes(table * states.reduced), true);
+            {2, x_.mapping.groups.pipeline.per_node}, Bytes(table * states.reduced.ends), true);
     }
     tips_.insert(tips_.end(), pending_.begin(), pending_.end());
     pending_.clear();
@@ -271,7 +270,7 @@ class Author {
     n.memory = optimizer_bytes(x_.p, x_.mapping);
     compute(n);
     clock_ += n.length;
-    if (!states.by_layer && states.gathered > 0 && !x_.p.runtime.overlap.parameters) {
+    if (!states.by_layer && states.gathered.layers > 0 && !x_.p.runtime.overlap.parameters) {
       exchange("gather parameters", Collective::all_gather, trained, states.gathered, true);
     }
   }
@@ -299,7 +298,7 @@ class Author {
 
   /// A unit's parameters, beside the unit before where that is meant.
   void gather(const Unit& u, bool early) {
-    if (x_.states.gathered <= 0) return;
+    if (x_.states.gathered.layers <= 0) return;
     const std::vector<std::uint32_t> start = tips_;
     if (early && !previous_.empty()) tips_ = previous_;
     previous_ = start;
@@ -316,11 +315,11 @@ class Author {
     }
   }
 
-  void exchange(std::string_view name, Collective op, const RankParameters& n, double bytes,
-                bool blocks) {
+  void exchange(std::string_view name, Collective op, const RankParameters& n,
+                const BytesEach& bytes, bool blocks) {
     const Members dense = x_.states.by_layer ? Members::shard : Members::data;
-    share(name, op, dense, x_.states.dense, Bytes((n.total() - n.experts) * bytes), blocks);
-    share(name, op, Members::expert_data, x_.states.experts, Bytes(n.experts * bytes), blocks);
+    share(name, op, dense, x_.states.dense, bytes.dense(n), blocks);
+    share(name, op, Members::expert_data, x_.states.experts, bytes.experts(n), blocks);
   }
 
   void share(std::string_view name, Collective op, Members members, Group group, Bytes bytes,

@@ -20,6 +20,7 @@ void turn_launch(Problem& p, double factor) {
 
 void turn_host(Runtime& r, double factor) {
   r.host_per_step *= factor;
+  r.host_per_microbatch *= factor;
   r.host_per_layer *= factor;
   r.host_per_optimizer *= factor;
   r.host_per_recompute *= factor;

@@ -66,7 +66,7 @@ class Passer {
     const auto pace = [&](Seconds device, double launches, double collectives) {
       return paced(device, host_time(p_, s_, launches, kind.layers) + collectives * pending);
     };
-    st.forward = pace(ahead, f.launches, f.collectives);
+    st.forward = pace(ahead, f.launches, f.collectives) + p_.runtime.host_per_microbatch;
     st.backward = pace(back, r.launches + g.launches, r.collectives + g.collectives);
     st.host = (st.forward - ahead) + (st.backward - back);  // in this order never below zero
     return st;

@@ -9,6 +9,7 @@
 
 #include "sextant/io/presets.hpp"
 #include "sextant/predict/layout.hpp"
+#include "sextant/predict/mapping.hpp"
 #include "sextant/predict/memory.hpp"
 #include "sextant/predict/step.hpp"
 
@@ -536,4 +537,28 @@ TEST(Training, PredictionLayersAreTrained) {
 }
 
 }  // namespace
+// Weights that are kept in 8 bits are gathered so, embedding and head in 16.
+TEST(Step, NarrowWeightsAreGatheredSo) {
+  Problem p = problem_of({.system = "dgx-h100", .model = "llama2-7b"});
+  const Strategy s{.dp = 64, .zero = 1, .precision = Precision::fp8};
+  const BytesEach wide = state_exchange(p, s, groups_of(p, s)).gathered;
+  p.runtime.footprint.narrow_weights = true;
+  const BytesEach narrow = state_exchange(p, s, groups_of(p, s)).gathered;
+  EXPECT_EQ(wide.layers, 2);
+  EXPECT_EQ(narrow.layers, 1);
+  EXPECT_EQ(narrow.ends, 2);
+}
+
+// What the host does for a microbatch shows in each of them, and in the pipeline's bubble.
+TEST(Step, MicrobatchesHaveAHostOfTheirOwn) {
+  Problem p = problem_of({.system = "dgx-h100", .runtime = "ideal", .model = "llama2-7b"});
+  for (const Strategy& s : {Strategy{.dp = 8}, Strategy{.pp = 8, .microbatch = 2}}) {
+    p.runtime.host_per_microbatch = Seconds(0);
+    const Seconds before = evaluate(p, s).step;
+    p.runtime.host_per_microbatch = Seconds(0.01);
+    const double times = microbatches_of(p, s) + s.pp - 1;
+    EXPECT_NEAR((evaluate(p, s).step - before).value, 0.01 * times, 1e-9);
+  }
+}
+
 }  // namespace sextant

@@ -28,6 +28,11 @@ inline double training_block(const Problem& p, Precision type) {
 /// Whether weights of layers are stored so.
 inline bool is_packed(const Tuning& t) { return t.rank > 0 && t.adapter == Adapter::qlora; }
 
+/// Whether the type of the multiplies is all that layers' weights are kept in.
+inline bool keeps_narrow(const Problem& p, const Strategy& s) {
+  return p.runtime.footprint.narrow_weights && narrow(s.precision) && !is_packed(p.work.tuning);
+}
+
 /// Whether gradients of an operator's own weights are made.
 inline bool is_trained(const Tuning& t, const graph::Operator& op) {
   if (t.rank > 0) return false;

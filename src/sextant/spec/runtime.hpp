@@ -165,6 +165,9 @@ struct Footprint {
   bool routed_outputs = true;  ///< what experts return is kept, to weigh it in the backward pass
   double loss_copies = 2;      ///< of the logits in fp32 while the loss is computed
   double narrow_copies = 2;    ///< of weights in 8 bits or fewer, beside the 16-bit ones
+  /// Those copies are all there is of a layer's weights: the optimizer writes them, replicas gather
+  /// them (Megatron's fp8_param_gather).
+  bool narrow_weights = false;
 };
 template <class V>
 void describe(V& v, Footprint& f) {
@@ -187,6 +190,8 @@ void describe(V& v, Footprint& f) {
     {.help = "copies of the logits in fp32 while the loss is computed", .min = 1, .max = 100});
   v("narrow_copies", f.narrow_copies,
     {.help = "copies of weights in 8 bits or fewer, beside the 16-bit ones", .max = 100});
+  v("narrow_weights", f.narrow_weights,
+    {.help = "training in 8 bits or fewer, weights have no 16-bit copy and are gathered so"});
 }
 
 /// Pipeline schedules that a stack has besides 1F1B; a search tries no others unless told to.
@@ -229,6 +234,7 @@ struct Runtime {
   Communication communication;
   Overlap overlap;
   Seconds host_per_step{0};        ///< host work a step that nothing hides
+  Seconds host_per_microbatch{0};  ///< of training: fetching it, waiting for its transfer
   Seconds host_per_sequence{0};    ///< of a step of serving, for each sequence in it
   Seconds host_per_request{0};     ///< setting up a batch of requests before its first pass
   Seconds host_per_optimizer{0};   ///< before the optimizer's kernels start
@@ -272,6 +278,8 @@ void describe(V& v, Runtime& r) {
   v("communication", r.communication, {.help = "use of collective libraries"});
   v("overlap", r.overlap, {.help = "what runs beside what"});
   v("host_per_step", r.host_per_step, {.help = "host work a step that nothing hides", .max = 1e3});
+  v("host_per_microbatch", r.host_per_microbatch,
+    {.help = "host work a microbatch of training that nothing hides", .max = 1e2});
   v("host_per_sequence", r.host_per_sequence,
     {.help = "host work of a step of serving for each sequence in it", .max = 1e3});
   v("host_per_request", r.host_per_request,

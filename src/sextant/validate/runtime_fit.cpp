@@ -16,7 +16,15 @@ struct Seen {
   bool load = false;
   bool experts = false;  ///< of training
   int devices = 0;       ///< of the largest step
+  double fewest = 0;     ///< microbatches of a step
+  double most = 0;
 };
+
+double microbatches_of(const Inputs& i) {
+  const Strategy& s = i.strategy;
+  const double each = static_cast<double>(std::max(1, i.gpus)) * s.microbatch;
+  return static_cast<double>(i.training.batch) * s.tp * s.pp * s.cp / each;
+}
 
 bool speaks_of(const Case& c, const Runtime& r, Seen& seen) {
   if (!c.unsupported.empty()) return false;
@@ -27,6 +35,9 @@ bool speaks_of(const Case& c, const Runtime& r, Seen& seen) {
     }
     seen.experts |= t->columns.experts > 0;
     seen.devices = std::max(seen.devices, t->inputs.gpus);
+    const double microbatches = microbatches_of(t->inputs);
+    seen.fewest = seen.training ? std::min(seen.fewest, microbatches) : microbatches;
+    seen.most = std::max(seen.most, microbatches);
     return seen.training = true;
   }
   if (const auto* i = std::get_if<InferCase>(&c.kernel)) {
@@ -77,6 +88,10 @@ std::vector<Parameter> parameters_of(Runtime& r, const Seen& seen) {
     // The slowest of a few says little about the slowest of many.
     if (seen.experts) add("fusion.routing_launches", r.fusion.routing_launches, 3, 300);
     if (seen.devices >= 64) add("spread", r.spread, 0.001, 0.1);
+    // Told from what a kernel or a step takes where steps of few and of many are at hand.
+    if (seen.most >= 8 * seen.fewest) {
+      add("host_per_microbatch", r.host_per_microbatch.value, 1e-5, 0.05);
+    }
     add("host_per_optimizer", r.host_per_optimizer.value, 1e-5, 0.1);
     // Known of one stack alone: no other is to have them for want of a better reason.
     if (c.pending.value > 0) add("communication.pending", c.pending.value, 1e-6, 1e-3);
