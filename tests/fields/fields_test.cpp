@@ -106,6 +106,8 @@ Answer kernels(const World& w) {
           c.shape.context = phase == Phase::decode ? 16000 : 2048;
           c.shape.cache_type = cache;
           add(c);
+          c.shape.context = phase == Phase::decode ? 1000 : 2048;
+          add(c);
         }
       }
       LatentCase l{.phase = phase};
@@ -259,7 +261,8 @@ std::vector<Probe> probes() {
         {});
   for (const auto& [system, runtime] :
        {std::pair{"dgx-h100", "pytorch"}, std::pair{"dgx-a100", "trtllm"},
-        std::pair{"dgx-b200", "trtllm-2023"}, std::pair{"dgx-h100", "fsdp"}}) {
+        std::pair{"dgx-h200", "trtllm"}, std::pair{"dgx-b200", "trtllm-2023"},
+        std::pair{"dgx-h100", "fsdp"}}) {
     all.push_back({world_of(system, runtime, "llama2-7b"), kernels, {"system", "kernel"}});
   }
   for (const char* system : {"dgx-h100", "tpu-v5p-node", "mi300x-node"}) {

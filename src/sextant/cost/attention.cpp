@@ -97,7 +97,8 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   const double stream = chip.copied_in ? 0 : w.block_cache / pieces / per_clock.value;
   const double issue = w.block_flops / pieces / (chip.per_clock[w.type].value * k.efficiency);
   const double ends = chip.copied_in ? 0 : k.block_cycles;
-  const double core = rounds * (smooth_max(stream, issue) + ends) * w.group / hz;
+  const double busy = rounds * smooth_max(stream, issue) * w.group / hz;
+  const double turns = rounds * ends * w.group / hz;
   const Crossing crossing{k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz};
   const double hot = w.cache * w.hit / crossing.l2;
   const double memory = w.cache * (1 - w.hit) / crossing.rate() + hot;
@@ -108,9 +109,12 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   c.busy[Bound::l2] = Seconds(rounds * stream * w.group / hz);
   cross(c, w.cache * (1 - w.hit), crossing);
   c.busy[Bound::dram] = c.busy[Bound::dram] + Seconds(hot) + Seconds(other);
-  c.busy[Bound::latency] = Seconds(rounds * ends * w.group / hz + combine);
+  c.busy[Bound::latency] = Seconds(turns + combine);
   c.busy[Bound::launch] = k.start;
-  c.time = k.start + Seconds(smooth_max(core, memory) + other + combine);
+  // One round after another: a core that ends a block and starts the next one reads nothing.
+  const double read =
+      k.waves > 0 ? turns + smooth_max(busy, memory) : smooth_max(busy + turns, memory);
+  c.time = k.start + Seconds(read + other + combine);
   c.flops = Flops(w.useful_flops);
   c.dram = Bytes(w.cache * (1 - w.hit) + w.other);
   c.l2 = Bytes(w.blocks * w.block_cache + w.other);
@@ -119,11 +123,22 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   return c;
 }
 
+// Of one cache, as TensorRT-LLM's XQA counts them (computeMultiBlockCount, 2024 and 2025): no more
+// than the root of eight times those of the shortest length, and of the waves that it aims at (in
+// whole pieces there; in parts of them here, so that a core more never costs).
+double pieces_of_waves(const Chip& chip, const DecodeKernel& k, const CacheWork& w) {
+  const double finest = std::floor(w.tokens / k.chunk);
+  const double pieces = std::max(1.0, std::min(finest, std::round(std::sqrt(8 * finest))));
+  const double waves = w.blocks * pieces / chip.cores;
+  return waves > k.waves ? std::max(1.0, pieces * k.waves / waves) : pieces;
+}
+
 // A cache is split when that fills the device and pays for joining the pieces.
 KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, Hertz clock) {
   if (chip.roofline > 0) {
     return on_roofline(chip, Flops(w.useful_flops), Bytes(w.cache + w.other), w.type);
   }
+  if (k.waves > 0) return cache_in_pieces(chip, k, w, pieces_of_waves(chip, k, w), clock);
   const KernelCost whole = cache_in_pieces(chip, k, w, 1, clock);
   const double slots = chip.cores * k.resident;
   const double pieces = std::min(std::floor(slots / w.blocks), std::floor(w.tokens / k.chunk));
@@ -188,11 +203,19 @@ KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel, const 
   return prompt(chip, kernel, w, clock);
 }
 
+bool takes_group(const Chip& chip, const Kernels& kernels, const AttentionShape& s) {
+  const double group = s.heads / s.kv_heads;
+  if (group < kernels.group_min || group > kernels.group_max) return false;
+  if (narrow(s.cache_type)) return true;
+  const double pieces = std::max(1.0, std::floor(s.context / kernels.decode.chunk));
+  return s.batch * s.kv_heads * pieces >= kernels.group_fill * chip.cores;
+}
+
 KernelCost attention_decode(const Chip& chip, const Kernels& kernels, const AttentionShape& s,
                             Hertz clock) {
   const double group = s.heads / s.kv_heads;
-  const bool grouped = group >= kernels.group_min && group <= kernels.group_max;
   const bool small = narrow(s.cache_type);
+  const bool grouped = takes_group(chip, kernels, s);
   const DecodeKernel& k = grouped ? (small ? kernels.decode_8bit : kernels.decode)
                                   : (small ? kernels.decode_single_8bit : kernels.decode_single);
   const double reach = s.window > 0 ? std::min(s.window, s.context) : s.context;

@@ -36,6 +36,8 @@ KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel,
                            Hertz clock);
 
 /// One query (or a few) a sequence, against its cache.
+/// Whether queries that share a cache head are taken together: `decode`, not `decode_single`.
+bool takes_group(const Chip& chip, const Kernels& kernels, const AttentionShape& shape);
 KernelCost attention_decode(const Chip& chip, const Kernels& kernels, const AttentionShape& shape,
                             Hertz clock);
 

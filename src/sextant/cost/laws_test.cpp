@@ -221,6 +221,41 @@ TEST(AttentionLaws, MoreHardwareOrLessWorkIsNeverSlower) {
   }
 }
 
+// TensorRT-LLM's XQA: pieces of 128 tokens, no more than the root of eight times their number,
+// eight waves; groups that fill less than a quarter of the cores go another way.
+TEST(AttentionDecode, SplitsCachesAsXqaDoes) {
+  Device d;
+  d.cores = 132;
+  d.clock = d.max_clock = Hertz(1e9);
+  d.matrix[Precision::bf16] = FlopsPerSecond(1e15);
+  d.memory.bandwidth = BytesPerSecond(3e12);
+  d.mechanism.asynchronous = true;
+  const Chip chip = lower(d);
+  Kernels k;
+  k.decode = {.block_cycles = 1000, .resident = 1, .chunk = 128, .waves = 8, .combine{}};
+  k.group_min = 2;
+  k.group_fill = 0.25;
+  struct Row {
+    double batch, kv_heads, context, pieces;
+    bool grouped = true;
+  };
+  for (const Row& row :
+       {Row{16, 8, 128, 1}, Row{16, 8, 512, 4}, Row{16, 8, 1024, 8}, Row{16, 8, 4096, 8.25},
+        Row{1, 8, 16384, 32}, Row{64, 32, 1024, 1}, Row{1, 8, 512, 1, false}, Row{1, 8, 640, 5}}) {
+    AttentionShape s{.batch = row.batch, .heads = 4 * row.kv_heads, .kv_heads = row.kv_heads};
+    s.head_dim = s.value_dim = 128;
+    s.queries = 1;
+    s.context = row.context;
+    EXPECT_EQ(takes_group(chip, k, s), row.grouped) << row.context;
+    if (!row.grouped) continue;
+    const KernelCost c = attention_decode(chip, k, s, chip.clock);
+    const double rounds = std::max(1.0, row.batch * row.kv_heads * row.pieces / 132);
+    EXPECT_NEAR(c.busy[Bound::latency].value, rounds * 1e-6, 1e-12) << row.context;
+    s.cache_type = Precision::fp8;
+    EXPECT_TRUE(takes_group(chip, k, s));
+  }
+}
+
 TEST(AttentionLaws, AWindowOnlySaves) {
   Random r(6);
   const Kernels kernels;

@@ -54,11 +54,13 @@ struct DecodeKernel {
   Bytes split_bytes{0};            ///< the same where caches are split; 0: no different
   double resident = 1;             ///< blocks a core works on at a time
   double chunk = 256;              ///< shortest piece a cache is split into, tokens
-  Seconds combine{2e-6};           ///< joining the pieces
-  Seconds combine_piece{0};        ///< and for each piece of a cache
-  double group = 0.2;              ///< extra cost for every 8 queries that share a cache head
-  double efficiency = 0.6;         ///< share of the matrix issue rate (latent attention)
-  double traffic = 1;              ///< bytes of queries and results over the least possible
+  /// Pieces fill the device so often at most, whether that pays or not; 0: once, where it pays.
+  double waves = 0;
+  Seconds combine{2e-6};     ///< joining the pieces
+  Seconds combine_piece{0};  ///< and for each piece of a cache
+  double group = 0.2;        ///< extra cost for every 8 queries that share a cache head
+  double efficiency = 0.6;   ///< share of the matrix issue rate (latent attention)
+  double traffic = 1;        ///< bytes of queries and results over the least possible
 };
 template <class V>
 void describe(V& v, DecodeKernel& k) {
@@ -71,6 +73,8 @@ void describe(V& v, DecodeKernel& k) {
     {.help = "the same where caches are split; 0: no different", .max = 1e6});
   v("resident", k.resident, {.help = "blocks a core works on at a time", .min = 0.05, .max = 64});
   v("chunk", k.chunk, {.help = "shortest piece a cache is split into", .min = 1, .max = 1e9});
+  v("waves", k.waves,
+    {.help = "pieces fill the device so often at most; 0: once, where that pays", .max = 1e3});
   v("combine", k.combine, {.help = "joining the pieces", .max = 1});
   v("combine_piece", k.combine_piece, {.help = "and for each piece of a cache", .max = 1});
   v("group", k.group, {.help = "extra cost for every 8 queries of a cache head", .max = 100});
@@ -197,6 +201,8 @@ struct Kernels {
   DecodeKernel decode_single_8bit;
   int group_min = 1;     ///< smallest group of queries `decode` takes
   int group_max = 1024;  ///< and the largest
+  /// Share of the cores that its pieces of 16-bit caches must fill, or `decode_single` runs.
+  double group_fill = 0;
   DropoutKernel dropout;
   PrefillKernel latent_prefill;
   PrefillKernel latent_prefill_8bit;
@@ -228,6 +234,8 @@ void describe(V& v, Kernels& k) {
   v("decode_single_8bit", k.decode_single_8bit, {.help = "the same with an 8-bit cache"});
   v("group_min", k.group_min, {.help = "smallest group that decode takes", .min = 1, .max = 1e6});
   v("group_max", k.group_max, {.help = "largest group that decode takes", .min = 1, .max = 1e6});
+  v("group_fill", k.group_fill,
+    {.help = "share of the cores that decode must fill, or decode_single runs", .max = 100});
   v("dropout", k.dropout, {.help = "scores that attention drops, in training"});
   v("latent_prefill", k.latent_prefill, {.help = "latent attention over a prompt"});
   v("latent_prefill_8bit", k.latent_prefill_8bit, {.help = "the same with an 8-bit cache"});
