@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { post } from '../api';
 import { choosing } from '../choose';
-import { bytes, devices, digits, grouped, joules, percent, seconds } from '../format';
+import { bytes, devices, digits, grouped, joules, percent, seconds, thousands } from '../format';
 import { useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
 import { Problems } from '../parts/fields';
@@ -18,7 +18,7 @@ import { bare, examples, kind, params, replaceQuietly } from '../state';
 import type { Fields, Percentiles, TrafficAnswer, Uncertainty } from '../types';
 import { useWhole } from '../whole';
 import { termOf } from '../words';
-import { Headline, Placeholder, Refused, split } from './predict';
+import { Headline, Placeholder, Refused, rangeIn, split } from './predict';
 
 /** What was measured are medians; what follows from the same times is known no better. */
 const around = (
@@ -49,6 +49,8 @@ function Latency({ name, of, sure }: { name: 'ttft' | 'tpot'; of: Percentiles; s
   );
 }
 
+const price = (value: number): string => `$ ${digits(value)}`;
+
 function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
   return (
     <dl class="headlines">
@@ -66,16 +68,23 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         label="tokens/s"
         means={termOf('output tokens/s')}
         value={grouped(answer.output_tokens_per_second)}
+        range={rangeIn(answer, 'output_tokens_per_second', thousands)}
         detail={`${grouped(answer.output_tokens_per_second / answer.gpus)} a GPU`}
       />
       {answer.dollars_per_million_tokens !== undefined ? (
         <Headline
           label="a million tokens"
-          value={`$ ${digits(answer.dollars_per_million_tokens)}`}
+          value={price(answer.dollars_per_million_tokens)}
+          range={rangeIn(answer, 'dollars_per_million_tokens', price)}
           detail={`${joules(answer.joules_per_token)} a token`}
         />
       ) : (
-        <Headline label="energy a token" {...split(joules(answer.joules_per_token))} detail="a price gives the cost" />
+        <Headline
+          label="energy a token"
+          {...split(joules(answer.joules_per_token))}
+          range={rangeIn(answer, 'joules_per_token', joules)}
+          detail="a price gives the cost"
+        />
       )}
     </dl>
   );
