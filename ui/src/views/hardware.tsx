@@ -22,9 +22,9 @@ import { Breakdown } from '../parts/breakdown';
 import { Assumptions } from '../parts/evidence';
 import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
 import { MemoryFigure, TwoMemories } from '../parts/memory';
-import { Scenario } from '../parts/scenario';
+import { Scenario, modelOf } from '../parts/scenario';
 import { TierFields, useDrams } from '../parts/tier';
-import { address, change, kind, params, requestOf } from '../state';
+import { address, change, kind, numberIn, params, presets, requestOf, systemFacts } from '../state';
 import { partsOf, tierSettings } from '../tier';
 import type { DramFacts } from '../tier';
 import type { Answer, CompareAnswer, Difference, Fields, Problem, SystemFacts } from '../types';
@@ -94,7 +94,7 @@ const knobs: Knob[] = [
 
 /** Quarters and doublings, in percent: parameters are whole numbers. */
 const factors = [25, 50, 75, 90, 100, 110, 125, 150, 200, 300, 400, 600, 800];
-const factorOf = (knob: Knob): number => Number(params.value[knob.name] ?? 100);
+const factorOf = (knob: Knob): number => numberIn(knob.name, 100);
 
 /** `set` of a request: every field that a knob moves. */
 export function settingsOf(system: SystemFacts): string[] {
@@ -206,7 +206,7 @@ function Result({
     <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
         <h1>
-          {after.model} <span>on</span> {devices(after.gpus)}{' '}
+          {modelOf(after)} <span>on</span> {devices(after.gpus)}{' '}
           <span>{settings.length === 0 ? 'as they are' : `that ${after.gpus === 1 ? 'does' : 'do'} not exist`}</span>
         </h1>
         <p class="subtitle">
@@ -224,7 +224,7 @@ function Result({
       <dl class="headlines">
         <Headline
           main
-          label={ratio >= 1 ? 'faster' : 'slower'}
+          label={Math.abs(Math.log(ratio)) < 0.0005 ? 'as fast' : ratio > 1 ? 'faster' : 'slower'}
           {...split(times(ratio >= 1 ? ratio : 1 / ratio))}
           range={difference ? rangeOfRatio(difference) : 'later'}
           detail={`a ${what} of ${seconds(now)}, ${seconds(old)} before`}
@@ -265,8 +265,12 @@ export function Hardware(): JSX.Element {
   const settings = system ? [...settingsOf(system), ...settingsOfTier(drams)] : [];
   const given = (request?.['set'] ?? []) as string[];
   const placement = settings.some((entry) => entry.startsWith('device.tier.')) ? params.value['placement'] : undefined;
-  const changed: Fields | null = request &&
-    system && { ...request, ...(placement ? { placement } : {}), set: [...given, ...settings], choices: true };
+  // Of a system that nobody knows the answer says so; of one that is known its numbers come first.
+  const unknown = presets.value !== null && !params.value['made'] && !systemFacts(params.value);
+  const changed: Fields | null =
+    request && (system || unknown)
+      ? { ...request, ...(placement ? { placement } : {}), set: [...given, ...settings], choices: true }
+      : null;
   // Both at once: a ratio is of two answers to one scenario.
   const live = useLive<Pair>(changed && JSON.stringify([path, request, changed]), async (signal) => {
     const ask = (body: Fields | null): Promise<Answer> => post(path, body ?? {}, signal);

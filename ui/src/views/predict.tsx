@@ -25,7 +25,7 @@ import { Problems } from '../parts/fields';
 import { Figure, PlotBox, Steady, decades } from '../parts/figure';
 import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Beside } from '../parts/beside';
-import { Scenario, adapterTitle } from '../parts/scenario';
+import { Scenario, adapterTitle, modelOf } from '../parts/scenario';
 import { Welcome } from '../parts/welcome';
 import { bare, change, kind, params, requestOf } from '../state';
 import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, TrainAnswer, TrainFit } from '../types';
@@ -392,7 +392,15 @@ export function Refused({ problems }: { problems: Problem[] }): JSX.Element | nu
   return (
     <section class="verdict bad refused" role="status">
       <p>
-        <strong>This cannot run.</strong> The answer shown is the last one that could.
+        {problems.some(({ unreachable }) => unreachable) ? (
+          <>
+            <strong>No answer.</strong> The one shown is of the last question that had one; this one is asked again.
+          </>
+        ) : (
+          <>
+            <strong>This cannot run.</strong> The answer shown is the last one that could.
+          </>
+        )}
       </p>
       <Problems of={problems} named />
     </section>
@@ -413,7 +421,7 @@ function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
     <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>on</span> {devices(answer.gpus)} <span>of</span> {answer.system}
+          {modelOf(answer)} <span>on</span> {devices(answer.gpus)} <span>of</span> {answer.system}
         </h1>
         <p class="subtitle">
           {strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })};{' '}

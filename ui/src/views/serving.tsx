@@ -9,7 +9,7 @@ import { useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
 import { Problems } from '../parts/fields';
 import { Planner } from '../parts/planner';
-import { modelTitle } from '../parts/scenario';
+import { modelOf, modelTitle } from '../parts/scenario';
 import type { Used } from '../parts/bound';
 import { ServingFigures } from '../parts/serving-figures';
 import { ServingForm } from '../parts/serving-form';
@@ -95,7 +95,7 @@ function Result({ answer, stale, body }: { answer: TrafficAnswer; stale: boolean
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>served by</span> {devices(answer.gpus)} <span>of</span> {answer.system}
+          {modelOf(answer)} <span>served by</span> {devices(answer.gpus)} <span>of</span> {answer.system}
         </h1>
         <p class="subtitle">
           {answer.runtime}; {grouped(answer.completed)} requests over {seconds(answer.seconds)}; room for{' '}

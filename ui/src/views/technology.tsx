@@ -16,7 +16,7 @@ import { TreemapFigure } from '../parts/treemap';
 import type { Piece } from '../parts/treemap';
 import { chooseUnlessLocked } from '../choose';
 import { makeOnce, recipeOf } from '../made';
-import { change, open, params, presets } from '../state';
+import { change, numberIn, open, params, presets } from '../state';
 import { systemName } from '../tech';
 import type { LinkFacts, NodeFacts, Ranged } from '../tech';
 import { partsOf, textOf } from '../tier';
@@ -28,20 +28,18 @@ const areas = [100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600, 650, 700, 
 const limits = [0, 200, 300, 400, 500, 600, 700, 800, 1000, 1200, 1400, 1600, 2000];
 const stackCounts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12];
 
-const integer = (name: string, fallback: number): number => Number.parseInt(params.value[name] ?? '', 10) || fallback;
-
 /** The request for `tech`; what is zero or empty is left to the program. */
 function chosen(): Chosen {
   const node = params.value['node'] ?? 'n3';
   const dram = params.value['dram'] ?? 'hbm4';
   const network = params.value['network'] ?? 'ib-ndr';
-  const power = integer('power', 0);
-  const stacks = integer('stacks', 0);
+  const power = numberIn('power', 0);
+  const stacks = numberIn('stacks', 0);
   const link = params.value['link_gen'];
   const tier = partsOf(params.value['tier']);
   const fields: Fields = {
-    area: `${integer('area', 814)} mm2`,
-    dies: integer('dies', 1),
+    area: `${numberIn('area', 814)} mm2`,
+    dies: numberIn('dies', 1),
     network,
     ...(power > 0 ? { power: `${power} W` } : {}),
     ...(stacks > 0 ? { stacks } : {}),
@@ -312,7 +310,7 @@ export function Technology(): JSX.Element {
           </h1>
           <p class="subtitle">
             {live.answer
-              ? `${grouped(integer('area', 814))} mm² of ${named(nodes, choice.node)?.process ?? choice.node}, ${live.answer.device.name}; generated, not measured`
+              ? `${grouped(numberIn('area', 814))} mm² of ${named(nodes, choice.node)?.process ?? choice.node}, ${live.answer.device.name}; generated, not measured`
               : ' '}
           </p>
         </header>
