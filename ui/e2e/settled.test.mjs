@@ -193,6 +193,34 @@ describe('how sure it is', together, () => {
       }),
     );
 
+  check('serving: whatever interval an answer has is shown beside its number', () =>
+    visit('', async (page) => {
+      const given = [
+        'output_tokens_per_second',
+        'dollars_per_million_tokens',
+        'joules_per_token',
+        'capacity_requests_per_second',
+      ];
+      await page.route('**/api/v1/traffic', async (route) => {
+        const response = await route.fetch();
+        const answer = await response.json();
+        for (const name of given) {
+          answer[`${name}_low`] = answer[name] / 2;
+          answer[`${name}_high`] = answer[name] * 4;
+        }
+        await route.fulfill({ response, json: answer });
+      });
+      const base = new URL('/#/serving', page.url()).href;
+      await page.goto(`${base}?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64`);
+      await page.locator(ready).waitFor();
+      const whole = async (label) =>
+        (await page.locator('.headline', { hasText: label }).innerText()).replace(/[^\d.$–%]+/g, ' ');
+      const [, value, low, high] = /(\d+) % (\d+) – (\d+) %/.exec(await whole('of what it can serve')).map(Number);
+      assert.ok(Math.abs(low - value / 4) <= 0.7 && Math.abs(high - value * 2) <= 1.1, `${low} – ${value} – ${high}`);
+      for (const label of ['tokens/s', 'a million tokens']) assert.match(await whole(label), /\d –/, label);
+    }),
+  );
+
   check('what if: the ratio has the interval that comparing the two has', () =>
     visitReady(`#/hardware?${serving}&x_bandwidth=200`, async (page) => {
       const base = fieldsOf(serving);

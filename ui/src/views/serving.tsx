@@ -19,6 +19,7 @@ import type { Fields, Percentiles, TrafficAnswer, Uncertainty } from '../types';
 import { useWhole } from '../whole';
 import { termOf } from '../words';
 import { Headline, Placeholder, Refused, rangeIn, split } from './predict';
+import type { Range } from './predict';
 
 /** What was measured are medians; what follows from the same times is known no better. */
 const around = (
@@ -26,7 +27,7 @@ const around = (
   { p50 }: Percentiles,
   { low, high }: Uncertainty,
   show: (value: number) => string,
-): { low: number; value: number; high: number; show: (value: number) => string } => ({
+): Range => ({
   low: (value * low) / p50,
   value,
   high: (value * high) / p50,
@@ -49,6 +50,15 @@ function Latency({ name, of, sure }: { name: 'ttft' | 'tpot'; of: Percentiles; s
   );
 }
 
+/** The more can be served, the less of it this is. */
+function rangeOfLoad(answer: TrafficAnswer): Range {
+  const { saturation: value, tpot_seconds: times, uncertainty } = answer;
+  const show = (share: number): string => percent(share, 0);
+  const most = rangeIn(answer, 'capacity_requests_per_second', digits);
+  if (!most) return around(value, times, uncertainty, show);
+  return { low: (value * most.value) / most.high, value, high: (value * most.value) / most.low, show };
+}
+
 const price = (value: number): string => `$ ${digits(value)}`;
 
 function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
@@ -60,7 +70,7 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         over={answer.saturation > 1}
         {...split(percent(answer.saturation, 0))}
         detail={`${digits(answer.offered_requests_per_second)} of ${digits(answer.capacity_requests_per_second)} requests/s, on ${devices(answer.gpus)}`}
-        range={around(answer.saturation, answer.tpot_seconds, answer.uncertainty, (value) => percent(value, 0))}
+        range={rangeOfLoad(answer)}
       />
       <Latency name="ttft" of={answer.ttft_seconds} sure={answer.first_token_uncertainty} />
       <Latency name="tpot" of={answer.tpot_seconds} sure={answer.uncertainty} />
