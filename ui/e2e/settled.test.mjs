@@ -3,9 +3,9 @@
 // sure as it is.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { ready, serving, suite, training, typeInto } from './suite.mjs';
+import { fieldsOf, ready, serving, suite, training, typeInto } from './suite.mjs';
 
-const { check, field, mainValue, together, until, visit, visitReady } = suite();
+const { api, check, field, mainValue, together, until, visit, visitReady } = suite();
 
 const subtitle = (page) => page.locator('.subtitle').first().innerText();
 const choose = async (page, label, name) => {
@@ -180,7 +180,8 @@ describe('how sure it is', together, () => {
     run: [`#/run?${training}&price=2`, 3],
     scaling: ['#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&batch=256&gpus_to=16', 1],
     search: ['#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=16&seq=2048&run=1', 1],
-    'what if': [`#/hardware?${training}&x_bandwidth=200`, 1],
+    'what if': [`#/hardware?${training}&x_bandwidth=200`, 3],
+    technology: ['#/technology?node=n3&dram=hbm4', 4],
     timeline: [`#/timeline?${training}`, 1],
   };
   for (const [view, [address, count]] of Object.entries(bars))
@@ -191,6 +192,76 @@ describe('how sure it is', together, () => {
         for (const text of await shown.allInnerTexts()) assert.doesNotMatch(text, /NaN|–\s*–/);
       }),
     );
+
+  check('serving: whatever interval an answer has is shown beside its number', () =>
+    visit('', async (page) => {
+      const given = [
+        'output_tokens_per_second',
+        'dollars_per_million_tokens',
+        'joules_per_token',
+        'capacity_requests_per_second',
+      ];
+      await page.route('**/api/v1/traffic', async (route) => {
+        const response = await route.fetch();
+        const answer = await response.json();
+        for (const name of given) {
+          answer[`${name}_low`] = answer[name] / 2;
+          answer[`${name}_high`] = answer[name] * 4;
+        }
+        await route.fulfill({ response, json: answer });
+      });
+      const base = new URL('/#/serving', page.url()).href;
+      await page.goto(`${base}?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64`);
+      await page.locator(ready).waitFor();
+      const whole = async (label) =>
+        (await page.locator('.headline', { hasText: label }).innerText()).replace(/[^\d.$–%]+/g, ' ');
+      const [, value, low, high] = /(\d+) % (\d+) – (\d+) %/.exec(await whole('of what it can serve')).map(Number);
+      assert.ok(Math.abs(low - value / 4) <= 0.7 && Math.abs(high - value * 2) <= 1.1, `${low} – ${value} – ${high}`);
+      for (const label of ['tokens/s', 'a million tokens']) assert.match(await whole(label), /\d –/, label);
+    }),
+  );
+
+  check('what if: the ratio has the interval that comparing the two has', () =>
+    visitReady(`#/hardware?${serving}&x_bandwidth=200`, async (page) => {
+      const base = fieldsOf(serving);
+      const doubled = { ...base, set: ['device.memory.bandwidth=6.7 TB/s'] };
+      const { body } = await api('/compare', { kind: 'infer', scenarios: [base, doubled] });
+      const { ratio_low: low, ratio_high: high } = body.differences[0];
+      const words = `${(1 / high).toPrecision(3)} – ${(1 / low).toPrecision(3)}\u202f×`;
+      await page.locator('.headline.main .error-bar', { hasText: words }).waitFor();
+    }),
+  );
+
+  check('what if: a ratio is of two answers to one scenario, whichever comes first', () =>
+    visitReady(`#/hardware?${serving}`, async (page) => {
+      await page.route('**/api/v1/infer', async (route) => {
+        if (!route.request().postDataJSON().choices) await new Promise((resolve) => setTimeout(resolve, 800));
+        await route.continue();
+      });
+      const seen = await page.evaluateHandle(() => {
+        const all = new Set();
+        const note = () => all.add(document.querySelector('.headline.main .value')?.textContent);
+        new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true });
+        return all;
+      });
+      await typeInto(page.getByLabel('Batch, typed'), '32');
+      await page.locator('.subtitle').waitFor();
+      await until(async () => /batch=32/.test(page.url()), 'the address has the new batch');
+      await page.waitForTimeout(1200);
+      assert.deepEqual(await seen.evaluate((all) => [...all].filter((text) => text !== '1.00')), []);
+    }),
+  );
+
+  check('technology: the cost is all of its parts; what was measured has no interval', () =>
+    visitReady('#/technology?node=n7&dram=hbm2e', async (page) => {
+      const { body } = await api('/tech', { node: 'n7', dram: 'hbm2e', area: '814 mm2', network: 'ib-ndr' });
+      const cost = page.locator('.headline', { hasText: 'cost' });
+      assert.equal((await cost.locator('.value').innerText()).replace(/[^\d]/g, ''), body.cost_dollars.toFixed(0));
+      assert.match(await cost.innerText(), /board \$/);
+      await page.locator('[data-curves=true]').waitFor();
+      assert.equal(await page.locator('.headlines .error-bar').count(), 0);
+    }),
+  );
 
   check('compare: bars have theirs, and a difference how likely it is', () =>
     visitReady(`#/compare?${training}&with=system:dgx-a100|system:dgx-h100`, async (page) => {

@@ -56,6 +56,35 @@ test('numbers have three digits and a unit', async () => {
   for (const [actual, expected] of cases) assert.equal(plain(actual), expected);
 });
 
+test('a measurement is read as logs write it', async () => {
+  const { readMeasurement } = await load('format.ts');
+  const cases = [
+    ['9.1', 9.1, 'time'],
+    ['9.1s', 9.1, 'time'],
+    ['9.1 seconds', 9.1, 'time'],
+    ['910 ms/it', 0.91, 'time'],
+    ['1.5 min', 90, 'time'],
+    ['9 s per step', 9, 'time'],
+    ['230k tokens/s', 230000, 'rate'],
+    ['230,000 tok/s', 230000, 'rate'],
+    ['230 000 tokens/s', 230000, 'rate'],
+    ['2.3e5 tokens/s', 230000, 'rate'],
+    ['494 tok/s/GPU', 494, 'rateOfOne'],
+    ['494 tokens/s a GPU', 494, 'rateOfOne'],
+    ['53 %', 0.53, 'share'],
+    ['53% MFU', 0.53, 'share'],
+    ['410 TFLOP/s', 4.1e14, 'flops'],
+    ['410 TFLOPS/GPU', 4.1e14, 'flops'],
+  ];
+  for (const [text, value, metric] of cases) {
+    const read = readMeasurement(text);
+    assert.equal(read?.metric, metric, text);
+    assert.ok(Math.abs(read.value / value - 1) < 1e-12, text);
+  }
+  for (const text of ['', 'abc', '-3 s', '0', '1.2.3 s', '9,1 s', '1e400', '9 parsecs', '5 %%', '7 flops'])
+    assert.equal(readMeasurement(text), null, text);
+});
+
 test('CSV quotes what must be quoted', async () => {
   const { toCsv } = await load('parts/download.ts');
   assert.equal(

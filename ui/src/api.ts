@@ -16,6 +16,9 @@ export class Refusal extends Error {
   }
 }
 
+/** What an error says, to people. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** An answer that `--format html` wrote into the page. */
 export interface Inlined {
   view: string;
@@ -59,7 +62,9 @@ async function ask(method: string, path: string, sent?: Sent, signal?: AbortSign
     ...(sent === undefined ? {} : { headers: { 'content-type': sent.type }, body: sent.body }),
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new Refusal([{ field: '', message: 'the server does not answer', hint: 'is sextant serve still running?' }]);
+    throw new Refusal([
+      { field: '', message: 'the server does not answer', hint: 'is sextant serve still running?', unreachable: true },
+    ]);
   });
   return { status: response.status, body: await response.json().catch(() => null) };
 }
@@ -149,17 +154,44 @@ export const readJob = (id: string): Promise<Job> => call('GET', `/jobs/${id}`);
 /** Follows a job by server-sent events until it ends; the returned function stops listening. */
 export function followJob(id: string, update: (job: Job) => void): () => void {
   if (SITE) return followHere(id, update);
-  const source = new EventSource(`${base}/jobs/${id}/events`);
-  const take = (event: MessageEvent<string>) => update(JSON.parse(event.data) as Job);
-  source.addEventListener('progress', take);
-  source.addEventListener('done', (event) => {
-    source.close();
-    take(event);
-  });
-  source.onerror = () => {
-    // The stream ended without a word: ask once how the job stands.
-    source.close();
-    readJob(id).then(update, () => undefined);
+  let stop = (): void => undefined;
+  let progress: Job['progress'] = { done: 0, total: 1, rate: 0, seconds_left: Number.POSITIVE_INFINITY };
+  const listen = (): void => {
+    let left = false;
+    const source = new EventSource(`${base}/jobs/${id}/events`);
+    const end = (): void => {
+      left = true;
+      source.close();
+    };
+    const take = (job: Job): void => {
+      ({ progress } = job);
+      if (job.state !== 'running') end();
+      update(job);
+    };
+    for (const name of ['progress', 'done'])
+      source.addEventListener(name, (event: MessageEvent<string>) => take(JSON.parse(event.data) as Job));
+    source.onerror = () => {
+      // The stream ended without a word: how does the job stand? One that still runs is followed again.
+      source.close();
+      readJob(id).then(
+        (job) => {
+          if (left) return;
+          take(job);
+          if (job.state === 'running') setTimeout(() => !left && listen(), 500);
+        },
+        (error: unknown) => {
+          if (!left)
+            take({
+              id,
+              state: 'failed',
+              progress,
+              errors: [{ field: '', message: `the search is lost: ${messageOf(error)}` }],
+            });
+        },
+      );
+    };
+    stop = end;
   };
-  return () => source.close();
+  listen();
+  return () => stop();
 }

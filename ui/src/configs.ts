@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Hugging Face config.json in the address: minified, deflated, in base64url, so that a link carries the model.
-import { unpackedConfigs } from './state';
+import { useEffect, useState } from 'preact/hooks';
+import { params, unpackedConfigs } from './state';
 import type { Fields } from './types';
 
 async function through(
@@ -46,10 +47,20 @@ export async function packConfig(config: Fields): Promise<string> {
   return text;
 }
 
-export async function unpackConfig(text: string): Promise<void> {
+async function unpackConfig(text: string): Promise<void> {
   if (unpackedConfigs.value.has(text)) return;
   const data = await through(fromText(text), new DecompressionStream('deflate-raw'));
   remember(text, parseConfig(new TextDecoder().decode(data)));
+}
+
+/** Unpacks what the address holds; what is wrong with it, or nothing. */
+export function useConfigOfAddress(): string {
+  const packed = params.value['config'];
+  const [unread, setUnread] = useState<string | null>(null);
+  useEffect(() => {
+    if (packed) unpackConfig(packed).catch(() => setUnread(packed));
+  }, [packed]);
+  return packed && packed === unread ? 'the link’s config.json cannot be read' : '';
 }
 
 /** What to call it: configs name their architecture, not themselves. */

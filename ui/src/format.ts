@@ -168,6 +168,33 @@ export function shareOf(text: string): number | null {
   return share !== null && share <= 1 ? share : null;
 }
 
+export interface Measurement {
+  value: number;
+  metric: 'time' | 'rate' | 'rateOfOne' | 'share' | 'flops';
+}
+
+const timeUnits: Record<string, number> = { s: 1, sec: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, min: 60, h: 3600 };
+const flopUnits: Record<string, number> = { g: 1e9, t: 1e12, p: 1e15 };
+
+/** What people read off their logs: '9.1 s', '910 ms/it', '230k tokens/s', '494 tok/s/GPU', '53 %', '410 TFLOP/s'; a bare
+ * number is of seconds. */
+export function readMeasurement(text: string): Measurement | null {
+  const [, typed = '', kilo, rest = ''] =
+    /^([\d.,_\s]*\d(?:e[+-]?\d+)?)\s*(k(?=\s*t))?\s*(\D.*)?$/i.exec(text.trim()) ?? [];
+  const number = anyNumber(typed);
+  if (number === null) return null;
+  const value = number * (kilo ? 1000 : 1);
+  const unit = rest.toLowerCase().replace(/\s+(a|per)\s+/g, '/');
+  const [time, ticks = 's'] =
+    /^(s|sec|ms|us|µs|min|h)(?:onds?|utes?)?(?:\/(?:it|iter|iteration|step|token))?$/.exec(unit) ?? [];
+  if (unit === '' || time) return { value: value * (timeUnits[ticks] ?? 1), metric: 'time' };
+  const [rate, one] = /^tok(?:ens?)?\/s(?:ec)?(\/gpu)?$/.exec(unit) ?? [];
+  if (rate) return { value, metric: one ? 'rateOfOne' : 'rate' };
+  if (/^%( mfu)?$/.test(unit)) return { value: value / 100, metric: 'share' };
+  const [, size] = /^([gtp])flops?(?:\/s)?(?:\/gpu)?$/.exec(unit) ?? [];
+  return size ? { value: value * (flopUnits[size] ?? 1), metric: 'flops' } : null;
+}
+
 /** A limit in milliseconds: 250, 250 ms, 1.5 s; `any` or 0 for none. */
 export function milliseconds(text: string): number | null {
   const plain = text.trim().toLowerCase();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that follow a value while it is dragged.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Refusal } from './api';
+import { Refusal, messageOf } from './api';
 import type { Problem } from './types';
 
 export interface Live<T> {
@@ -18,6 +18,8 @@ type State<T> = Omit<Live<T>, 'settled'> & { of: string | null };
 
 /** A request still under way after this long is given up for the newer one. */
 const patience = 150; // ms
+/** A server that does not answer is asked again after this long: it may have been started anew. */
+const pause = 2000; // ms
 
 /**
  * Asks whenever `key` changes. One request at a time, and then the newest: aborting at each movement would show nothing
@@ -25,6 +27,7 @@ const patience = 150; // ms
  */
 export function useLive<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Live<T> {
   const [state, set] = useState<State<T>>({ answer: null, problems: [], busy: key !== null, of: null });
+  const [tries, setTries] = useState(0);
   const latest = useRef({ key, ask });
   latest.current = { key, ask };
   const flight = useRef<{ key: string; started: number; controller: AbortController } | null>(null);
@@ -61,7 +64,13 @@ export function useLive<T>(key: string | null, ask: (signal: AbortSignal) => Pro
       Math.max(0, running.started + patience - performance.now()),
     );
     return () => clearTimeout(giveUp);
-  }, [key]);
+  }, [key, tries]);
+
+  useEffect(() => {
+    if (!state.problems.some(({ unreachable }) => unreachable)) return undefined;
+    const again = setTimeout(() => setTries(tries + 1), pause);
+    return () => clearTimeout(again);
+  }, [state]);
 
   useEffect(
     () => () => {
@@ -85,5 +94,5 @@ export function useRested(key: string | null, rest = 200): string | null {
 
 export function problemsIn(error: unknown): Problem[] {
   if (error instanceof Refusal) return error.problems;
-  return [{ field: '', message: error instanceof Error ? error.message : String(error) }];
+  return [{ field: '', message: messageOf(error) }];
 }

@@ -3,7 +3,7 @@
 // again wherever the link is opened.
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { preset } from './api';
+import { messageOf, preset } from './api';
 import { madeSystems, params } from './state';
 import { generated } from './tech';
 import type { Fields, SystemFacts } from './types';
@@ -52,7 +52,7 @@ export function makeOnce(recipe: string): Promise<void> {
     makingProblem.value = '';
     making = make(recipe).catch((error: unknown) => {
       asked.delete(recipe);
-      makingProblem.value = error instanceof Error ? error.message : String(error);
+      makingProblem.value = messageOf(error);
     });
     asked.set(recipe, making);
   }

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 import { effect, signal } from '@preact/signals';
 import { inlined } from './api';
 import { makeOnce, makingProblem } from './made';
-import { address, currentLink, params, presetsProblem, view, views } from './state';
+import { address, currentLink, loadPresets, params, presetsProblem, view, views } from './state';
 import type { View } from './state';
 import { Accuracy } from './views/accuracy';
 import { Compare } from './views/compare';
@@ -190,5 +190,6 @@ if (!inlined)
     if (made) void makeOnce(made);
   });
 
+loadPresets();
 const holder = document.getElementById('page');
 if (holder) render(<Page />, holder);

@@ -2,13 +2,8 @@
 // Requests over time, as the address has them: the questions of the view Serving.
 import { signal } from '@preact/signals';
 import { plainText } from './parts/files';
-import { change, params, requestOf } from './state';
+import { change, numberIn, params, requestOf } from './state';
 import type { Fields } from './types';
-
-export const number = (name: string, fallback: number): number => {
-  const value = Number(params.value[name]);
-  return Number.isFinite(value) && params.value[name] ? value : fallback;
-};
 
 export const limitNames = ['max_ttft_p99', 'max_tpot_p99'];
 
@@ -41,7 +36,7 @@ function tracedWorkload(): Fields | null {
     ...limitFields(),
     arrivals: given.text,
     requests: Math.min(given.requests, mostRequests),
-    ...(params.value['rate'] ? { rate: number('rate', 2) } : {}),
+    ...(params.value['rate'] ? { rate: numberIn('rate', 2) } : {}),
   };
 }
 
@@ -52,10 +47,11 @@ export const keyOf = (body: Fields): string =>
 /** One of two pools: of its engines the number and the degrees, which are those of one pool where none are given. */
 function pool(name: 'prefill' | 'decode'): Fields {
   const fields: Fields = {
-    [`${name}_workers`]: number(`${name}_workers`, 1),
-    [`${name}_tp`]: number(`${name}_tp`, number('tp', 4)),
+    [`${name}_workers`]: numberIn(`${name}_workers`, 1),
+    [`${name}_tp`]: numberIn(`${name}_tp`, numberIn('tp', 4)),
   };
-  for (const degree of ['pp', 'dp', 'ep']) if (number(degree, 1) > 1) fields[`${name}_${degree}`] = number(degree, 1);
+  for (const degree of ['pp', 'dp', 'ep'])
+    if (numberIn(degree, 1) > 1) fields[`${name}_${degree}`] = numberIn(degree, 1);
   return fields;
 }
 
@@ -85,12 +81,12 @@ export function request(): Fields | null {
   const arriving: Fields | null = traced()
     ? tracedWorkload()
     : {
-        input: number('input', 1024),
-        output: number('output', 256),
+        input: numberIn('input', 1024),
+        output: numberIn('output', 256),
         ...limitFields(),
         arrivals,
-        ...(arrivals === 'closed' ? { concurrency: number('concurrency', 32) } : {}),
-        ...(arrivals === 'closed' || arrivals === 'burst' ? {} : { rate: number('rate', 2) }),
+        ...(arrivals === 'closed' ? { concurrency: numberIn('concurrency', 32) } : {}),
+        ...(arrivals === 'closed' || arrivals === 'burst' ? {} : { rate: numberIn('rate', 2) }),
         ...(params.value['lengths'] ? { lengths: params.value['lengths'] } : {}),
         requests: 4000,
       };
@@ -100,7 +96,7 @@ export function request(): Fields | null {
         ...pool('prefill'),
         ...pool('decode'),
       }
-    : { tp: number('tp', 4), pp: number('pp', 1), replicas: number('replicas', 1) };
+    : { tp: numberIn('tp', 4), pp: numberIn('pp', 1), replicas: numberIn('replicas', 1) };
   return {
     ...(Object.fromEntries(carried.map((name) => [name, known[name]])) as Fields),
     ...(params.value['engine'] ? { runtime: params.value['engine'] } : {}),
@@ -111,4 +107,4 @@ export function request(): Fields | null {
   };
 }
 
-export const limitOf = (name: string): number | null => (params.value[name] ? number(name, 0) / 1e3 : null);
+export const limitOf = (name: string): number | null => (params.value[name] ? numberIn(name, 0) / 1e3 : null);

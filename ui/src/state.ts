@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of the page is the address: '#/predict?kind=train&model=gpt3-175b&tp=8'. A link reproduces a view.
 import { computed, effect, signal } from '@preact/signals';
-import { inlined, post, presets as askPresets } from './api';
+import { inlined, messageOf, post, presets as askPresets } from './api';
 import { inferFields, trainFields } from './fields';
 import type { FieldFacts } from './fields';
 import type { Fields, Json, Presets, SystemFacts, ValidateAnswer } from './types';
@@ -208,14 +208,18 @@ export const currentLink = (): string => location.href.split('#')[0] + address(v
 
 export const presets = signal<Presets | null>(null);
 export const presetsProblem = signal('');
-void askPresets().then(
-  (lists) => {
-    presets.value = lists;
-  },
-  (error: unknown) => {
-    presetsProblem.value = String(error instanceof Error ? error.message : error);
-  },
-);
+export function loadPresets(): void {
+  askPresets().then(
+    (lists) => {
+      presets.value = lists;
+      presetsProblem.value = '';
+    },
+    (error: unknown) => {
+      presetsProblem.value = messageOf(error);
+      setTimeout(loadPresets, 2000); // a page without its lists is of little use
+    },
+  );
+}
 
 /** Predicted against measured, of every case that comes with the program; asked for once, when there is time. */
 export const validation = signal<ValidateAnswer | null>(null);
@@ -228,6 +232,13 @@ if (!inlined)
       () => undefined, // Accuracy says what is wrong
     );
   }, 400);
+
+/** The number that a text of the address stands for; one that is none counts as absent. */
+export function numberOf(text: string | undefined, fallback: number): number {
+  const value = Number(text);
+  return text && Number.isFinite(value) ? value : fallback;
+}
+export const numberIn = (name: string, fallback: number): number => numberOf(params.value[name], fallback);
 
 /** The field's value, of its type; lists are separated by commas, settings by semicolons. */
 function typed(name: string, text: string, { type }: FieldFacts): Json {

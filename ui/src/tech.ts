@@ -3,7 +3,12 @@
 import { post } from './api';
 import type { Answer, DeviceFacts, Fields, InferAnswer, Operator, TechAnswer, TrainAnswer } from './types';
 
-export interface LinkFacts {
+/** A part of which some numbers are known within bounds only. */
+export interface Ranged {
+  ranges?: Record<string, unknown>;
+}
+
+export interface LinkFacts extends Ranged {
   name: string;
   title: string;
   reach: string;
@@ -14,7 +19,7 @@ export interface LinkFacts {
   reduces_in_network: boolean;
 }
 
-export interface NodeFacts {
+export interface NodeFacts extends Ranged {
   name: string;
   process: string;
   year: number;

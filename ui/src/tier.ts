@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A second memory beside the first, as the address writes it ('hbf x2'), and as a request's settings.
+import type { Ranged } from './tech';
 import type { Memory } from './types';
 
 /** A memory part, as far as the page looks. */
-export interface DramFacts {
+export interface DramFacts extends Ranged {
   name: string;
   kind: string;
   year: number;

@@ -52,6 +52,8 @@ export interface Problem {
   field: string;
   message: string;
   hint?: string;
+  /** Nobody answered; the question may be asked again. */
+  unreachable?: boolean;
 }
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };

@@ -198,7 +198,11 @@ const labels: Record<string, string> = {
 /** A name of the API: `max_tpot`, or as a flag `--max-tpot`. */
 export const fieldName = (name: string): string => name.replace(/^-+/, '').replace(/-/g, '_');
 
-export const labelOf = (field: string): string => labels[fieldName(field)] ?? field.replace(/_/g, ' ');
+/** What the form calls a field; a key of a config.json is called as it stands there. */
+export function labelOf(field: string): string {
+  const [, key] = /^model\.(.+)$/.exec(field) ?? [];
+  return key ?? labels[fieldName(field)] ?? field.replace(/_/g, ' ');
+}
 
 /** A sentence of the server's, with the form's names for its fields. */
 export const inWords = (text: string): string =>

@@ -2,51 +2,44 @@
 // Measured beside predicted: what someone measured of this very scenario, or what the reader did.
 import type { JSX } from 'preact';
 import { inlined } from '../api';
-import { grouped, seconds, signedPercent, thousands } from '../format';
+import { flopRate, grouped, percent, rates, readMeasurement, seconds, signedPercent, thousands } from '../format';
+import type { Measurement } from '../format';
 import { measuredFor } from '../measured';
 import { change, kind, params } from '../state';
 import type { Answer } from '../types';
 import { isTraining, spreadOf } from '../types';
 import { OutsideMeasured } from './evidence';
 
-/** What a reader may have measured: a name, the predicted number, and how its text is read and written. */
+/** What a reader may have measured: a name, the predicted number where the question has one, and how it is written. */
 interface Metric {
   name: string;
-  of: (answer: Answer) => number;
+  of: (answer: Answer) => number | undefined;
   show: (value: number) => string;
-  placeholder: string;
 }
 
-const stepTime: Metric = {
-  name: 'step time',
-  of: (answer) => (isTraining(answer) ? answer.step_seconds : 0),
-  show: seconds,
-  placeholder: '9.1 s, or 230000 tokens/s',
+const metrics: Record<Measurement['metric'], Metric> = {
+  time: {
+    name: 'step time',
+    of: (answer) => (isTraining(answer) ? answer.step_seconds : answer.tpot_seconds),
+    show: seconds,
+  },
+  rate: {
+    name: 'tokens/s',
+    of: (answer) => (isTraining(answer) ? answer.tokens_per_second : answer.output_tokens_per_second),
+    show: thousands,
+  },
+  rateOfOne: {
+    name: 'tokens/s a GPU',
+    of: (answer) => (isTraining(answer) ? answer.tokens_per_second_per_gpu : answer.output_tokens_per_second_per_gpu),
+    show: rates,
+  },
+  share: { name: 'MFU', of: (answer) => (isTraining(answer) ? answer.mfu : undefined), show: percent },
+  flops: {
+    name: 'FLOP/s a GPU',
+    of: (answer) => (isTraining(answer) ? answer.model_tflops_per_gpu * 1e12 : undefined),
+    show: flopRate,
+  },
 };
-const tokenRate: Metric = {
-  name: 'tokens/s',
-  of: (answer) => (isTraining(answer) ? answer.tokens_per_second : answer.output_tokens_per_second),
-  show: thousands,
-  placeholder: '',
-};
-const tokenTime: Metric = {
-  name: 'TPOT',
-  of: (answer) => (isTraining(answer) ? 0 : answer.tpot_seconds),
-  show: seconds,
-  placeholder: '18 ms, or 900 tokens/s',
-};
-
-/** '9.1 s', '910 ms', '230k tokens/s', or a bare number of the usual unit. */
-export function readMeasurement(text: string): { value: number; rate: boolean } | null {
-  const [, number, kilo, unit] =
-    /^\s*([\d.,]+)\s*(k)?\s*(s|ms|us|µs|tokens?\/s|tok\/s)?\s*$/i.exec(text.replace(/\u202f/g, ' ')) ?? [];
-  if (number === undefined) return null;
-  const value = Number(number.replace(/,(?=\d{3}\b)/g, '')) * (kilo ? 1000 : 1);
-  if (!Number.isFinite(value) || value <= 0) return null;
-  const sizes: Record<string, number> = { s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6 };
-  if (unit && /tok/i.test(unit)) return { value, rate: true };
-  return { value: value * (sizes[(unit ?? 's').toLowerCase()] ?? 1), rate: false };
-}
 
 const labels: Record<string, string> = {
   step_seconds: 'step time',
@@ -82,8 +75,11 @@ export function Beside({ answer }: { answer: Answer }): JSX.Element | null {
   if (inlined) return null;
   const own = params.value['measured'] ?? '';
   const read = own === '' ? null : readMeasurement(own);
-  const usual = isTraining(answer) ? stepTime : tokenTime;
-  const metric = read?.rate ? tokenRate : usual;
+  const training = isTraining(answer);
+  const usual = training ? 'step time' : 'TPOT';
+  const examples = training ? '9.1 s, or 230000 tokens/s' : '18 ms, or 900 tokens/s';
+  const metric = read && metrics[read.metric];
+  const expected = metric?.of(answer);
   const run = measuredFor(answer, kind.value);
   const predicted = run ? (answer as unknown as Record<string, number>)[run.metric] : undefined;
   const { low, high } = spreadOf(answer);
@@ -98,12 +94,12 @@ export function Beside({ answer }: { answer: Answer }): JSX.Element | null {
           show={run.metric.endsWith('seconds') ? seconds : thousands}
         />
       )}
-      {read && (
+      {read && metric && expected !== undefined && (
         <Line
           who="You measured"
-          name={metric.name}
+          name={read.metric === 'time' ? usual : metric.name}
           value={read.value}
-          predicted={metric.of(answer)}
+          predicted={expected}
           show={metric.show}
         />
       )}
@@ -115,13 +111,13 @@ export function Beside({ answer }: { answer: Answer }): JSX.Element | null {
             name="measured"
             value={own}
             size={24}
-            placeholder={usual.placeholder}
-            aria-label={`Your measurement of the ${usual.name}`}
-            aria-invalid={own !== '' && !read}
+            placeholder={examples}
+            aria-label={`Your measurement of the ${usual}`}
+            aria-invalid={own !== '' && expected === undefined}
             onChange={(event) => change({ measured: event.currentTarget.value.trim() })}
           />
         </label>{' '}
-        {own !== '' && !read && <span class="red">expected a time or a rate, such as {usual.placeholder}</span>}
+        {own !== '' && expected === undefined && <span class="red">expected a time or a rate, such as {examples}</span>}
         {own === '' && (
           <>
             Of {grouped(answer.uncertainty.cases)} like it nine in ten lay between {signedPercent(low - 1, 0)} and{' '}

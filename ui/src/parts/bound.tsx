@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import type { FieldFacts } from '../fields';
 import { grouped } from '../format';
-import { change, knownFields, params } from '../state';
+import { change, knownFields, numberOf, params } from '../state';
 import type { Params } from '../state';
 import type { Choices, Problem } from '../types';
 import { labelOf } from '../words';
@@ -19,10 +19,7 @@ export interface Used {
 export const text = (name: string, used: Used, fallback: string): string =>
   params.value[name] ?? used.values[name] ?? fallback;
 
-export const number = (name: string, used: Used, fallback: number): number => {
-  const value = Number(text(name, used, ''));
-  return Number.isFinite(value) && text(name, used, '') !== '' ? value : fallback;
-};
+export const number = (name: string, used: Used, fallback: number): number => numberOf(text(name, used, ''), fallback);
 
 /** A refusal brings no list: then everything is offered, so that one can step out of it. */
 export const legal = (name: string, used: Used): number[] | undefined =>

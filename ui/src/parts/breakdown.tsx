@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { percent, seconds } from '../format';
 import type { Part } from '../types';
 import { fill, meaningOf, toneOf } from '../words';
-import { Figure, Steady, useWidth } from './figure';
+import { Drawing, Figure, Steady } from './figure';
 import type { Row } from './download';
 
 /** Parts that would be said to be 0.0 % only make the tree longer. */
@@ -159,30 +159,26 @@ function Unlabelled({ parts, scale }: { parts: Part[]; scale: number }): JSX.Ele
 }
 
 export function Breakdown({ of, title }: { of: Part; title: string }): JSX.Element {
-  const [holder, width] = useWidth<HTMLDivElement>();
   const [open, setOpen] = useState(true);
   const nested = of.parts.some((part) => part.parts.length > 0);
-  const height = nested ? 72 : 46;
   return (
     <Figure name="breakdown" title={title} rows={() => flatten(of, 0, '')}>
-      <div ref={holder} style={{ minHeight: `${height}px` }}>
-        {width > 0 && (
-          <svg
-            class="drawing"
-            width={width}
-            height={height}
-            viewBox={`0 0 ${width} ${height}`}
-            role="img"
-            aria-label={`${title}: ${of.parts.map((part) => `${part.label} ${percent(part.share)}`).join(', ')}`}
-          >
+      <Drawing
+        height={nested ? 72 : 46}
+        label={`${title}: ${of.parts.map((part) => `${part.label} ${percent(part.share)}`).join(', ')}`}
+        below={(width) => (
+          <Steady reset={of.label}>
+            <Unlabelled parts={of.parts} scale={width / of.seconds} />
+          </Steady>
+        )}
+      >
+        {(width) => (
+          <>
             <Hatch />
             <Segments parts={of.parts} x={0} y={0} height={46} scale={width / of.seconds} depth={0} />
-          </svg>
+          </>
         )}
-      </div>
-      <Steady reset={of.label}>
-        <Unlabelled parts={of.parts} scale={width / of.seconds} />
-      </Steady>
+      </Drawing>
       <button type="button" class="quiet opener" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? 'Close the tree' : 'Open the tree'}
       </button>

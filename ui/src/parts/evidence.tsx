@@ -58,8 +58,8 @@ export function Trust({ cases }: { cases: NearestCase[] }): JSX.Element {
       <h3>How far to trust it</h3>
       {cases.length === 0 ? (
         <p class="note">
-          No measured case on this device or runtime ships with the program;{' '}
-          <a href={address('accuracy', params.value)}>what was measured</a>.
+          Of the measured cases that come with the program none is on this device or runtime;{' '}
+          <a href={address('accuracy', params.value)}>what comes with it</a>. How far it lay off others is said above.
         </p>
       ) : (
         <>

@@ -17,7 +17,7 @@ export function nameOf(field: string): string {
 interface ProblemsProps {
   of: Problem[];
   id?: string;
-  /** Away from the field that is wrong: say which it is. */
+  /** Away from the field that is wrong: say which it is. A part of a field is named in any case. */
   named?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function Problems({ of, id, named }: ProblemsProps): JSX.Element | null {
     <p class="problem" role="alert" id={id}>
       {of.map((problem) => (
         <span key={problem.field + problem.message}>
-          {named && problem.field !== '' && <b>{nameOf(problem.field)}: </b>}
+          {(named || problem.field.includes('.')) && problem.field !== '' && <b>{nameOf(problem.field)}: </b>}
           {problem.message}
           {problem.hint ? <em>{problem.hint}</em> : null}
         </span>

@@ -105,15 +105,17 @@ export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number]
   return [element, width];
 }
 
-/** An SVG as wide as there is room, its height reserved until that is known. */
+/** An SVG as wide as there is room, its height reserved until that is known; below it what depends on the width too. */
 export function Drawing({
   height,
   label,
   children,
+  below,
 }: {
   height: number;
   label: string;
   children: (width: number) => ComponentChildren;
+  below?: (width: number) => ComponentChildren;
 }): JSX.Element {
   const [holder, width] = useWidth<HTMLDivElement>();
   return (
@@ -130,6 +132,7 @@ export function Drawing({
           {children(width)}
         </svg>
       )}
+      {below?.(width)}
     </div>
   );
 }

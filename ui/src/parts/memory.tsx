@@ -6,7 +6,7 @@ import { shelves } from '../tier';
 import type { InferAnswer, Memory } from '../types';
 import { fill } from '../words';
 import type { Tone } from '../words';
-import { Figure, useWidth } from './figure';
+import { Drawing, Figure } from './figure';
 
 interface Piece {
   label: string;
@@ -36,17 +36,19 @@ function piecesOf(memory: Memory): Piece[] {
     });
 }
 
-function Bar({
-  pieces,
-  memory,
-  width,
-  called = 'memory',
-}: {
+interface BarProps {
   pieces: Piece[];
   memory: Memory;
-  width: number;
   called?: string;
-}): JSX.Element {
+}
+
+const Bar = ({ called = 'memory', ...of }: BarProps): JSX.Element => (
+  <Drawing height={62} label={`${called}: ${bytes(of.memory.total_bytes)} of ${bytes(of.memory.capacity_bytes)}`}>
+    {(width) => <Drawn {...of} width={width} />}
+  </Drawing>
+);
+
+function Drawn({ pieces, memory, width }: BarProps & { width: number }): JSX.Element {
   const whole = Math.max(memory.total_bytes, memory.capacity_bytes);
   // Room on the right for the mark of the capacity.
   const x = (size: number): number => (size / whole) * (width - 2);
@@ -54,14 +56,7 @@ function Bar({
   const label = `${bytes(memory.capacity_bytes)} there`;
   const labelLeft = limit > label.length * 6.2 + 8;
   return (
-    <svg
-      class="drawing"
-      width={width}
-      height={62}
-      viewBox={`0 0 ${width} 62`}
-      role="img"
-      aria-label={`${called}: ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`}
-    >
+    <>
       <rect x={0} y={18} width={limit} height={34} fill="var(--well)" />
       {pieces.map((piece) => {
         const [from, to] = [x(piece.from), x(piece.from + piece.size)];
@@ -106,12 +101,11 @@ function Bar({
       >
         {label}
       </text>
-    </svg>
+    </>
   );
 }
 
 export function MemoryFigure({ memory }: { memory: Memory }): JSX.Element {
-  const [holder, width] = useWidth<HTMLDivElement>();
   const pieces = piecesOf(memory);
   const over = memory.total_bytes - memory.capacity_bytes;
   return (
@@ -137,9 +131,7 @@ export function MemoryFigure({ memory }: { memory: Memory }): JSX.Element {
         )
       }
     >
-      <div ref={holder} style={{ minHeight: '62px' }}>
-        {width > 0 && <Bar pieces={pieces} memory={memory} width={width} />}
-      </div>
+      <Bar pieces={pieces} memory={memory} />
       <table class="tree">
         <tbody>
           {pieces.map((piece) => {
@@ -171,7 +163,6 @@ export function TwoMemories({ answer }: { answer: InferAnswer }): JSX.Element | 
 }
 
 function Shelves({ answer, two }: { answer: InferAnswer; two: Record<'first' | 'second', Memory> }): JSX.Element {
-  const [holder, width] = useWidth<HTMLDivElement>();
   const all = [
     { name: 'Device memory', memory: two.first, read: answer.decode.first_memory_seconds ?? 0 },
     { name: 'Second memory', memory: two.second, read: answer.decode.second_memory_seconds ?? 0 },
@@ -198,24 +189,15 @@ function Shelves({ answer, two }: { answer: InferAnswer; two: Record<'first' | '
         }))
       }
     >
-      <div ref={holder}>
-        {all.map(({ name, memory, read }) => (
-          <section key={name} class="shelf" data-shelf={name}>
-            <p class="note">
-              <b>{name}</b>: {bytes(memory.weights_bytes)} of weights, {bytes(memory.kv_cache_bytes ?? 0)} of cache;
-              read for {seconds(read)} a step
-            </p>
-            {width > 0 && (
-              <Bar
-                pieces={piecesOf(memory).filter(({ size }) => size > 0)}
-                memory={memory}
-                width={width}
-                called={name}
-              />
-            )}
-          </section>
-        ))}
-      </div>
+      {all.map(({ name, memory, read }) => (
+        <section key={name} class="shelf" data-shelf={name}>
+          <p class="note">
+            <b>{name}</b>: {bytes(memory.weights_bytes)} of weights, {bytes(memory.kv_cache_bytes ?? 0)} of cache; read
+            for {seconds(read)} a step
+          </p>
+          <Bar pieces={piecesOf(memory).filter(({ size }) => size > 0)} memory={memory} called={name} />
+        </section>
+      ))}
     </Figure>
   );
 }

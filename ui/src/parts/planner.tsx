@@ -5,8 +5,8 @@ import { useState } from 'preact/hooks';
 import { inlined, post } from '../api';
 import { digits, grouped, seconds } from '../format';
 import { problemsIn } from '../live';
-import { engineFields, keyOf, limitNames, limitOf, number, traced } from '../serving';
-import { change } from '../state';
+import { engineFields, keyOf, limitNames, limitOf, traced } from '../serving';
+import { change, numberIn } from '../state';
 import type { Fields, Problem } from '../types';
 import { Problems } from './fields';
 import { SaveCsv } from './figure';
@@ -42,7 +42,7 @@ function planRequest(body: Fields): Fields {
   return {
     ...(Object.fromEntries(kept.map(([name, value]) => [name, several.has(name) ? [value] : value])) as Fields),
     traffic: body['arrivals'] ?? 'poisson',
-    gpus: number('gpus_most', 64),
+    gpus: numberIn('gpus_most', 64),
   };
 }
 
@@ -96,7 +96,7 @@ export function Planner({ body }: { body: Fields | null }): JSX.Element | null {
   const [busy, setBusy] = useState(false);
   const [problems, setProblems] = useState<Problem[]>([]);
   const wanted = body && planRequest(body);
-  const key = body ? keyOf({ ...body, gpus: number('gpus_most', 64) }) : '';
+  const key = body ? keyOf({ ...body, gpus: numberIn('gpus_most', 64) }) : '';
   const limited = limitOf('max_ttft_p99') !== null || limitOf('max_tpot_p99') !== null;
   const ask = async (): Promise<void> => {
     if (!wanted) return;
@@ -125,7 +125,7 @@ export function Planner({ body }: { body: Fields | null }): JSX.Element | null {
         )}
       </header>
       <p class="note">
-        Every way to lay out engines on up to {grouped(number('gpus_most', 64))} GPUs, simulated with{' '}
+        Every way to lay out engines on up to {grouped(numberIn('gpus_most', 64))} GPUs, simulated with{' '}
         {traced() ? 'the requests of the trace' : 'requests as they are set on the left'}; the fewest that keep both
         limits first.
       </p>

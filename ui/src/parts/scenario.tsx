@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenario: model, system, workload and strategy. Every control changes the address and nothing else.
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { inlined } from '../api';
+import { useState } from 'preact/hooks';
+import { inlined, messageOf } from '../api';
 import { chooseStrategy, choosing, chosen, lock, locked, pick } from '../choose';
-import { configTitle, packConfig, parseConfig, unpackConfig } from '../configs';
+import { configTitle, packConfig, parseConfig, useConfigOfAddress } from '../configs';
 import { parameters, percent, shareOf, tokens } from '../format';
 import { address, bare, change, examples, kind, params, presets, replace, reset, unpackedConfigs } from '../state';
 import type { Params } from '../state';
@@ -67,6 +67,10 @@ export function modelTitle(values: Params = params.value): string {
   return packed ? configTitle(unpackedConfigs.value.get(packed)) : (values['model'] ?? 'the model');
 }
 
+/** The model of an answer: what is given as a config.json is called as in the form. */
+export const modelOf = ({ model }: { model: string }): string =>
+  model === 'custom' && params.value['config'] ? modelTitle() : model;
+
 interface ModelFieldProps {
   problems: Problem[];
   take: (values: Record<string, string | undefined>) => void;
@@ -76,11 +80,7 @@ interface ModelFieldProps {
 export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.Element {
   const [pasting, setPasting] = useState(false);
   const [complaint, setComplaint] = useState('');
-  const packed = params.value['config'];
-
-  useEffect(() => {
-    if (packed) unpackConfig(packed).catch(() => setComplaint('the link’s config.json cannot be read'));
-  }, [packed]);
+  const unread = useConfigOfAddress();
 
   const take = async (text: string): Promise<void> => {
     try {
@@ -89,7 +89,7 @@ export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.
       setComplaint('');
       setPasting(false);
     } catch (error) {
-      setComplaint(error instanceof Error ? error.message : String(error));
+      setComplaint(messageOf(error));
     }
   };
   return (
@@ -99,7 +99,7 @@ export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.
         name="model"
         value={modelTitle()}
         options={modelOptions()}
-        problems={problemsOf(problems, 'model')}
+        problems={problems.filter(({ field }) => /^model(\.|$)/.test(field))}
         onChange={(model) => takeModel({ model, config: undefined })}
         after={
           <button type="button" class="quiet" aria-expanded={pasting} onClick={() => setPasting(!pasting)}>
@@ -125,7 +125,7 @@ export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.
           />
         </div>
       )}
-      {complaint && <Problems of={[{ field: 'model', message: complaint }]} />}
+      {(complaint || unread) && <Problems of={[{ field: 'model', message: complaint || unread }]} />}
     </div>
   );
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compare: two to six scenarios side by side, and what makes the difference.
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { post } from '../api';
-import { unpackConfig } from '../configs';
+import { useConfigOfAddress } from '../configs';
 import { bytes, grouped, joules, percent, rates, seconds, times } from '../format';
 import { useLive } from '../live';
 import { Hatch } from '../parts/breakdown';
@@ -11,7 +10,7 @@ import { Bars } from '../parts/bars';
 import type { Bar } from '../parts/bars';
 import { OutsideMeasured } from '../parts/evidence';
 import { Picker, Problems, TypedNumber } from '../parts/fields';
-import { Figure, useWidth } from '../parts/figure';
+import { Drawing, Figure } from '../parts/figure';
 import { Question, modelTitle, runtimeOptions, systemOptions } from '../parts/scenario';
 import { address, change, kind, knownFields, params, presets, requestOf } from '../state';
 import type { Params } from '../state';
@@ -339,10 +338,8 @@ function MetricFigure({
 }
 
 function Stacks({ answers, names }: { answers: Answer[]; names: string[] }): JSX.Element {
-  const [holder, width] = useWidth<HTMLDivElement>();
   const most = Math.max(...answers.map(mainSeconds));
   const row = 58;
-  const scale = Math.max(0, width - 80) / most;
   return (
     <Figure
       name="compare-breakdown"
@@ -358,49 +355,45 @@ function Stacks({ answers, names }: { answers: Answer[]; names: string[] }): JSX
         )
       }
     >
-      <div ref={holder} style={{ minHeight: `${answers.length * row}px` }}>
-        {width > 0 && (
-          <svg
-            class="drawing"
-            width={width}
-            height={answers.length * row}
-            viewBox={`0 0 ${width} ${answers.length * row}`}
-            role="img"
-            aria-label="breakdown of each scenario"
-          >
-            <Hatch />
-            {answers.map((answer, index) => {
-              let at = 0;
-              return (
-                <g key={index} font-size={13} fill="currentColor">
-                  <text x={0} y={index * row + 12}>
-                    <tspan font-weight={600}>{letter(index)}</tspan> {names[index]}
-                  </text>
-                  {answer.breakdown.parts.map((part) => {
-                    const [x, w] = [at * scale, part.seconds * scale];
-                    at += part.seconds;
-                    const tone = toneOf(part.label);
-                    return (
-                      <g key={part.label}>
-                        <title>{`${part.label}: ${seconds(part.seconds)}, ${percent(part.share)}`}</title>
-                        <rect x={x} y={index * row + 20} width={Math.max(0, w - 1)} height={28} fill={fill(tone)} />
-                        {w > part.label.length * 6.8 + 12 && (
-                          <text x={x + 6} y={index * row + 34} dy="0.35em" fill={`var(--on-${tone})`}>
-                            {part.label}
-                          </text>
-                        )}
-                      </g>
-                    );
-                  })}
-                  <text x={at * scale + 6} y={index * row + 34} dy="0.35em">
-                    {seconds(mainSeconds(answer))}
-                  </text>
-                </g>
-              );
-            })}
-          </svg>
-        )}
-      </div>
+      <Drawing height={answers.length * row} label="breakdown of each scenario">
+        {(width) => {
+          const scale = Math.max(0, width - 80) / most;
+          return (
+            <>
+              <Hatch />
+              {answers.map((answer, index) => {
+                let at = 0;
+                return (
+                  <g key={index} font-size={13} fill="currentColor">
+                    <text x={0} y={index * row + 12}>
+                      <tspan font-weight={600}>{letter(index)}</tspan> {names[index]}
+                    </text>
+                    {answer.breakdown.parts.map((part) => {
+                      const [x, w] = [at * scale, part.seconds * scale];
+                      at += part.seconds;
+                      const tone = toneOf(part.label);
+                      return (
+                        <g key={part.label}>
+                          <title>{`${part.label}: ${seconds(part.seconds)}, ${percent(part.share)}`}</title>
+                          <rect x={x} y={index * row + 20} width={Math.max(0, w - 1)} height={28} fill={fill(tone)} />
+                          {w > part.label.length * 6.8 + 12 && (
+                            <text x={x + 6} y={index * row + 34} dy="0.35em" fill={`var(--on-${tone})`}>
+                              {part.label}
+                            </text>
+                          )}
+                        </g>
+                      );
+                    })}
+                    <text x={at * scale + 6} y={index * row + 34} dy="0.35em">
+                      {seconds(mainSeconds(answer))}
+                    </text>
+                  </g>
+                );
+              })}
+            </>
+          );
+        }}
+      </Drawing>
     </Figure>
   );
 }
@@ -453,10 +446,7 @@ export function Compare(): JSX.Element {
   const scenarios: Params[] = changes.map((entry) => scenarioOf(base(), entry));
   const edit = (next: Change[]): void => change({ with: textOf(next) });
   const names = namesOf(scenarios);
-  const packed = params.value['config'];
-  useEffect(() => {
-    if (packed) unpackConfig(packed).catch(() => undefined); // Predict says what is wrong with it
-  }, [packed]);
+  const unread = useConfigOfAddress();
   const requests = scenarios.map((scenario) => requestOf(scenario));
   const ready = requests.every((request): request is Fields => request !== null);
   const body: Fields = { kind: kind.value, scenarios: ready ? requests : [] };
@@ -494,7 +484,7 @@ export function Compare(): JSX.Element {
           Add a scenario
         </button>
       </p>
-      <Problems of={live.problems} named />
+      <Problems of={unread ? [{ field: 'model', message: unread }] : live.problems} named />
       {current && live.answer ? (
         <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
           {answers.map(

@@ -17,6 +17,7 @@ import {
   change,
   examples,
   madeSystems,
+  numberIn,
   params,
   presets,
   requestOf,
@@ -314,14 +315,14 @@ export function Fits(): JSX.Element {
   const [models, systems] = [names('models'), names('systems')];
   const precision = params.value['precision'] ?? 'bf16';
   const kv = params.value['kv_precision'] ?? 'bf16';
-  const context = Number(params.value['fit_context'] ?? 8192);
+  const context = numberIn('fit_context', 8192);
   const output = 128;
   const workload: Params = {
     precision,
     kv_precision: kv,
     input: String(context - output),
     output: String(output),
-    batch: params.value['fit_batch'] ?? '1',
+    batch: String(numberIn('fit_batch', 1)),
   };
   const grid = useGrid(models, systems, workload);
   // A training scenario has a model and a system; how it is served is the usual way.
@@ -379,7 +380,7 @@ export function Fits(): JSX.Element {
               label="Requests"
               hint="at a time"
               name="fit_batch"
-              value={Number(params.value['fit_batch'] ?? 1)}
+              value={numberIn('fit_batch', 1)}
               values={batches}
               onChange={(value) => change({ fit_batch: value })}
             />

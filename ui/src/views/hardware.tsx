@@ -8,6 +8,7 @@ import {
   bytes,
   devices,
   flopRate,
+  joules,
   percent,
   seconds,
   signedPercent,
@@ -15,21 +16,22 @@ import {
   times,
   watts,
 } from '../format';
-import { useLive } from '../live';
+import { useLive, useRested } from '../live';
 import { useSystem } from '../made';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions } from '../parts/evidence';
 import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
 import { MemoryFigure, TwoMemories } from '../parts/memory';
-import { Scenario } from '../parts/scenario';
+import { Scenario, modelOf } from '../parts/scenario';
 import { TierFields, useDrams } from '../parts/tier';
-import { address, change, kind, params, requestOf } from '../state';
+import { address, change, kind, numberIn, params, presets, requestOf, systemFacts } from '../state';
 import { partsOf, tierSettings } from '../tier';
 import type { DramFacts } from '../tier';
-import type { Answer, Fields, Problem, SystemFacts } from '../types';
+import type { Answer, CompareAnswer, Difference, Fields, Problem, SystemFacts } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
-import { Headline, Placeholder, Refused, inverseOf, split } from './predict';
+import { Headline, Placeholder, Refused, inverseOf, rangeIn, split } from './predict';
+import type { Range } from './predict';
 
 /** A resource, what it is now, and the settings that multiply it. */
 interface Knob {
@@ -92,7 +94,7 @@ const knobs: Knob[] = [
 
 /** Quarters and doublings, in percent: parameters are whole numbers. */
 const factors = [25, 50, 75, 90, 100, 110, 125, 150, 200, 300, 400, 600, 800];
-const factorOf = (knob: Knob): number => Number(params.value[knob.name] ?? 100);
+const factorOf = (knob: Knob): number => numberIn(knob.name, 100);
 
 /** `set` of a request: every field that a knob moves. */
 export function settingsOf(system: SystemFacts): string[] {
@@ -159,19 +161,44 @@ function Knobs({ system }: { system: SystemFacts | null }): JSX.Element {
 const rate = (answer: Answer): number =>
   isTraining(answer) ? answer.tokens_per_second : answer.output_tokens_per_second;
 
+/** The same scenario on the system there is, and on one that is not. */
+interface Pair {
+  before: Answer;
+  after: Answer;
+}
+
+const against = (now: number, before: number): string => signedPercent(now / before - 1);
+
+/** How much faster, or slower: the later time over the earlier is less than one where it is faster. */
+function rangeOfRatio({ ratio, ratio_low: low, ratio_high: high }: Difference): Range {
+  return ratio <= 1
+    ? { low: 1 / high, value: 1 / ratio, high: 1 / low, show: times }
+    : { low, value: ratio, high, show: times };
+}
+
+/** How sure the ratio is: two times that are predicted alike err alike. Asked for when the hand rests. */
+function useDifference(before: Fields | null, after: Fields | null): Difference | undefined {
+  const { choices: _, ...changed } = after ?? {};
+  const body: Fields | null = before && after && { kind: kind.value, scenarios: [before, changed] };
+  const rested = useRested(body && JSON.stringify(body));
+  const live = useLive<CompareAnswer>(rested, (signal) => post('/compare', body ?? {}, signal));
+  return rested !== null && live.settled && live.problems.length === 0 ? live.answer?.differences[0] : undefined;
+}
+
 function Result({
   before,
   after,
+  difference,
   settings,
   stale,
-}: {
-  before: Answer;
-  after: Answer;
+}: Pair & {
+  difference: Difference | undefined;
   settings: string[];
   stale: boolean;
 }): JSX.Element {
   const [old, now] = [mainSeconds(before), mainSeconds(after)];
   const ratio = old / now;
+  const { energy } = after;
   const what = isTraining(after) ? 'step' : 'request';
   const tier = isTraining(after) ? null : partsOf(params.value['tier']);
   const set = [params.value['set'], ...settings].filter((entry) => entry).join(';');
@@ -179,8 +206,8 @@ function Result({
     <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
         <h1>
-          {after.model} <span>on</span> {devices(after.gpus)}{' '}
-          <span>that {after.gpus === 1 ? 'does' : 'do'} not exist</span>
+          {modelOf(after)} <span>on</span> {devices(after.gpus)}{' '}
+          <span>{settings.length === 0 ? 'as they are' : `that ${after.gpus === 1 ? 'does' : 'do'} not exist`}</span>
         </h1>
         <p class="subtitle">
           {settings.length === 0
@@ -197,20 +224,22 @@ function Result({
       <dl class="headlines">
         <Headline
           main
-          label={ratio >= 1 ? 'faster' : 'slower'}
+          label={Math.abs(Math.log(ratio)) < 0.0005 ? 'as fast' : ratio > 1 ? 'faster' : 'slower'}
           {...split(times(ratio >= 1 ? ratio : 1 / ratio))}
+          range={difference ? rangeOfRatio(difference) : 'later'}
           detail={`a ${what} of ${seconds(now)}, ${seconds(old)} before`}
         />
         <Headline
           label="tokens/s"
           value={thousands(rate(after))}
           range={inverseOf(rate(after), after, thousands)}
-          detail={`${signedPercent(rate(after) / rate(before) - 1)} against ${thousands(rate(before))}`}
+          detail={`${against(rate(after), rate(before))} against ${thousands(rate(before))}`}
         />
         <Headline
           label="energy a token"
-          value={signedPercent(after.energy.joules_per_token / before.energy.joules_per_token - 1)}
-          detail="at the power it takes"
+          {...split(joules(energy.joules_per_token))}
+          range={rangeIn(energy, 'joules_per_token', joules)}
+          detail={`${against(energy.joules_per_token, before.energy.joules_per_token)} against ${joules(before.energy.joules_per_token)}`}
         />
         <Headline
           label="memory"
@@ -236,17 +265,21 @@ export function Hardware(): JSX.Element {
   const settings = system ? [...settingsOf(system), ...settingsOfTier(drams)] : [];
   const given = (request?.['set'] ?? []) as string[];
   const placement = settings.some((entry) => entry.startsWith('device.tier.')) ? params.value['placement'] : undefined;
-  const changed: Fields | null = request &&
-    system && { ...request, ...(placement ? { placement } : {}), set: [...given, ...settings], choices: true };
-  const before = useLive<Answer>(request && JSON.stringify(request) + path, (signal) =>
-    post(path, request ?? {}, signal),
-  );
-  const after = useLive<Answer>(changed && JSON.stringify(changed) + path, (signal) =>
-    post(path, changed ?? {}, signal),
-  );
-  const fitting = (answer: Answer | null): Answer | null => (answer && isTraining(answer) === training ? answer : null);
-  const [old, now] = [fitting(before.answer), fitting(after.answer)];
-  const problems = after.problems;
+  // Of a system that nobody knows the answer says so; of one that is known its numbers come first.
+  const unknown = presets.value !== null && !params.value['made'] && !systemFacts(params.value);
+  const changed: Fields | null =
+    request && (system || unknown)
+      ? { ...request, ...(placement ? { placement } : {}), set: [...given, ...settings], choices: true }
+      : null;
+  // Both at once: a ratio is of two answers to one scenario.
+  const live = useLive<Pair>(changed && JSON.stringify([path, request, changed]), async (signal) => {
+    const ask = (body: Fields | null): Promise<Answer> => post(path, body ?? {}, signal);
+    const [before, after] = await Promise.all([ask(request), ask(changed)]);
+    return { before, after };
+  });
+  const difference = useDifference(request, settings.length > 0 ? changed : null);
+  const pair = live.answer && isTraining(live.answer.after) === training ? live.answer : null;
+  const { problems } = live;
   return (
     <div class="columns">
       <Scenario
@@ -258,14 +291,14 @@ export function Hardware(): JSX.Element {
             {!training && <SecondMemory drams={drams} problems={problems} />}
           </>
         }
-        used={{ values: usedBy(now), choices: now?.choices, problems }}
+        used={{ values: usedBy(pair?.after), choices: pair?.after.choices, problems }}
       />
       <main>
-        <Refused problems={now ? problems : []} />
-        {old && now ? (
-          <Result before={old} after={now} settings={settings} stale={problems.length > 0} />
+        <Refused problems={pair ? problems : []} />
+        {pair ? (
+          <Result {...pair} difference={difference} settings={settings} stale={problems.length > 0} />
         ) : (
-          <Placeholder busy={after.busy && problems.length === 0}>
+          <Placeholder busy={live.busy && problems.length === 0}>
             <Problems of={problems} named />
           </Placeholder>
         )}

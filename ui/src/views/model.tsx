@@ -9,10 +9,10 @@ import type { Layer, Measure, Shares } from '../graph';
 import { useLive } from '../live';
 import { Choice, Problems } from '../parts/fields';
 import { Figure, SaveCsv, useWidth } from '../parts/figure';
-import { Scenario } from '../parts/scenario';
+import { Scenario, modelOf } from '../parts/scenario';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
-import { change, kind, params, requestOf } from '../state';
+import { change, kind, numberOf, params, requestOf } from '../state';
 import type { Fields, ModelAnswer, ModelBranch, ModelOperator, OpsAnswer } from '../types';
 import { usedBy } from '../used';
 import { useWhole } from '../whole';
@@ -215,7 +215,7 @@ function Result({ answer, ops, stale }: { answer: ModelAnswer; ops: OpsAnswer | 
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
-        <h1>{answer.model}, layer by layer</h1>
+        <h1>{modelOf(answer)}, layer by layer</h1>
         <p class="subtitle">
           {grouped(answer.layers)} layers of {grouped(answer.hidden)};{' '}
           {ops ? ops.title : 'what a token costs before any strategy or device'}
@@ -313,7 +313,7 @@ export function ModelView(): JSX.Element {
   const model = request?.['model'];
   const { answer: whole } = useWhole(choosing.value ? null : params.value);
   const used = usedBy(whole);
-  const said = (name: string, usual: number): number => Number(params.value[name] ?? used[name] ?? usual);
+  const said = (name: string, usual: number): number => numberOf(params.value[name] ?? used[name], usual);
   const length = training ? said('seq', 2048) : said('input', 512) + said('output', 128);
   const asked: Fields | null =
     model === undefined ? null : { model, seq: length, kv_precision: params.value['kv_precision'] ?? 'bf16' };

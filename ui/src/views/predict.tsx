@@ -25,7 +25,7 @@ import { Problems } from '../parts/fields';
 import { Figure, PlotBox, Steady, decades } from '../parts/figure';
 import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Beside } from '../parts/beside';
-import { Scenario, adapterTitle } from '../parts/scenario';
+import { Scenario, adapterTitle, modelOf } from '../parts/scenario';
 import { Welcome } from '../parts/welcome';
 import { bare, change, kind, params, requestOf } from '../state';
 import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, TrainAnswer, TrainFit } from '../types';
@@ -38,6 +38,8 @@ export interface Range {
   value: number;
   high: number;
   show: (value: number) => string;
+  /** Of ten cases, those that lie between: nine where nothing else is said. */
+  cases?: string;
 }
 
 export function Headline({
@@ -59,8 +61,8 @@ export function Headline({
   over?: boolean;
   /** What the word says, for those who hover or ask. */
   means?: string;
-  /** Where the number lies, nine times in ten. */
-  range?: Range | undefined;
+  /** Where the number lies, as a rule; what is asked for only when the hand rests has its room before. */
+  range?: Range | 'later' | undefined;
 }): JSX.Element {
   return (
     <div class={`headline ${main ? 'main' : ''} ${over ? 'over' : ''}`}>
@@ -68,24 +70,31 @@ export function Headline({
       <dd>
         <span class="value">{value}</span>
         {unit && <span class="unit"> {unit}</span>}
-        {range && <ErrorBar {...range} />}
+        {range === 'later' ? <span class="room"> </span> : range && <ErrorBar {...range} />}
         {detail && <small>{detail}</small>}
       </dd>
     </div>
   );
 }
 
+/** "10.8 – 14.5 TB/s": what both are counted in is said once. */
+export function between(low: string, high: string): string {
+  const [first, last] = [split(low), split(high)];
+  return `${first.unit === last.unit ? first.value : low} – ${high}`;
+}
+
 /** From low to high, the value between them; the scale is the range's own. */
-function ErrorBar({ low, value, high, show }: Range): JSX.Element {
-  const at = ((value - low) / (high - low || 1)) * 38 + 1;
-  const words = `${show(low)} to ${show(high)} in nine cases of ten`;
+function ErrorBar({ low, value, high, show, cases = 'nine' }: Range): JSX.Element {
+  // Of numbers that may turn out on one side alone the stated one lies at the end, or beyond it.
+  const at = Math.min(1, Math.max(0, (value - low) / (high - low || 1))) * 38 + 1;
+  const words = `${show(low)} to ${show(high)} in ${cases} cases of ten`;
   return (
     <span class="error-bar" title={words}>
       <svg width="40" height="9" role="img" aria-label={words}>
         <path d={`M1 4.5H39M1 1V8M39 1V8`} stroke="currentColor" />
         <circle cx={at} cy={4.5} r={3.4} fill="var(--work)" />
       </svg>{' '}
-      {show(low)} – {show(high)}
+      {between(show(low), show(high))}
     </span>
   );
 }
@@ -383,7 +392,15 @@ export function Refused({ problems }: { problems: Problem[] }): JSX.Element | nu
   return (
     <section class="verdict bad refused" role="status">
       <p>
-        <strong>This cannot run.</strong> The answer shown is the last one that could.
+        {problems.some(({ unreachable }) => unreachable) ? (
+          <>
+            <strong>No answer.</strong> The one shown is of the last question that had one; this one is asked again.
+          </>
+        ) : (
+          <>
+            <strong>This cannot run.</strong> The answer shown is the last one that could.
+          </>
+        )}
       </p>
       <Problems of={problems} named />
     </section>
@@ -404,7 +421,7 @@ function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
     <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>on</span> {devices(answer.gpus)} <span>of</span> {answer.system}
+          {modelOf(answer)} <span>on</span> {devices(answer.gpus)} <span>of</span> {answer.system}
         </h1>
         <p class="subtitle">
           {strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })};{' '}

@@ -14,7 +14,7 @@ import { Side } from '../parts/side';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { rowsOf, sayPiece, stepsOf } from '../profile';
-import { change, params, presets } from '../state';
+import { change, numberIn, params, presets } from '../state';
 import type { ProfileAnswer, ProfileLoss, ProfileOperator } from '../types';
 import { popularFirst } from '../words';
 import { Headline, Placeholder, split } from './predict';
@@ -70,7 +70,7 @@ function Form({
             label="GPU"
             hint="of the trace"
             name="profile_gpu"
-            value={Number(params.value['profile_gpu'] ?? seen[0]?.device ?? 0)}
+            value={numberIn('profile_gpu', seen[0]?.device ?? 0)}
             values={seen.map((entry) => entry.device)}
             problems={problemsOf(problems, 'gpu')}
             onChange={(next) => change({ profile_gpu: next })}

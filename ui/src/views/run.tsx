@@ -9,7 +9,7 @@ import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
 import { Problems, TextField, problemsOf } from '../parts/fields';
 import { Figure } from '../parts/figure';
-import { PriceField, Scenario, switchKind } from '../parts/scenario';
+import { PriceField, Scenario, modelOf, switchKind } from '../parts/scenario';
 import { change, kind, params, requestOf } from '../state';
 import type { Fields, Problem, Run as WholeRun, TrainAnswer } from '../types';
 import { usedBy } from '../used';
@@ -109,7 +109,8 @@ function Result({ answer, run, stale }: { answer: TrainAnswer; run: WholeRun; st
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>on</span> {parameters(run.tokens)} <span>{run.tokens === 1 ? 'token' : 'tokens'}</span>
+          {modelOf(answer)} <span>on</span> {parameters(run.tokens)}{' '}
+          <span>{run.tokens === 1 ? 'token' : 'tokens'}</span>
         </h1>
         <p class="subtitle">
           {devices(answer.gpus)} of {answer.system}; {strategyLine(answer.strategy)}; {answer.runtime}

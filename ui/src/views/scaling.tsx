@@ -14,7 +14,7 @@ import { Scenario, modelTitle } from '../parts/scenario';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { scenarioOf } from '../search';
-import { address, change, kind, params, systemFacts } from '../state';
+import { address, change, kind, numberIn, params, systemFacts } from '../state';
 import type { Params } from '../state';
 import type { Found, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
@@ -246,7 +246,7 @@ function Result({ curve, stale }: { curve: Curve; stale: boolean }): JSX.Element
 
 export function Scaling(): JSX.Element {
   const facts = systemFacts(params.value);
-  const most = Number(params.value['gpus_to'] ?? 1024);
+  const most = numberIn('gpus_to', 1024);
   const reach = Math.min(most, facts?.max_devices ?? most);
   const list = sizes.filter((size) => size <= reach);
   const sized = list.length > 0 ? list : [reach];

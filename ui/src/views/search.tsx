@@ -15,7 +15,7 @@ import { Scenario, modelTitle } from '../parts/scenario';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import { bestSoFar, objectives, scenarioOf, searchRequest } from '../search';
-import { address, change, kind, params } from '../state';
+import { address, change, kind, numberIn, params } from '../state';
 import type { Params } from '../state';
 import type { Alike, BestSoFar, Found, Job, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
@@ -270,7 +270,7 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
       name={name}
       free
       read={milliseconds}
-      value={Number(params.value[name] ?? 0)}
+      value={numberIn(name, 0)}
       values={latencies}
       show={limit}
       problems={problemsOf(problems, name)}
@@ -296,7 +296,7 @@ function Aims({ problems }: { problems: Problem[] }): JSX.Element {
             label="GPUs"
             name="gpus"
             free
-            value={Number(params.value['gpus'] ?? 8)}
+            value={numberIn('gpus', 8)}
             values={cluster}
             problems={problemsOf(problems, 'gpus')}
             onChange={(gpus) => change({ gpus })}
@@ -405,7 +405,7 @@ export function Search(): JSX.Element {
           <h1>The best strategy</h1>
           <p class="subtitle">
             Every legal way to {kind.value === 'train' ? 'train' : 'serve'} {modelTitle()} on{' '}
-            {devices(Number(params.value['gpus'] ?? 8))} of {params.value['system']}, tried.
+            {devices(numberIn('gpus', 8))} of {params.value['system']}, tried.
           </p>
         </header>
         {!inlined && (

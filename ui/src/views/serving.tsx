@@ -4,12 +4,12 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { post } from '../api';
 import { choosing } from '../choose';
-import { bytes, devices, digits, grouped, joules, percent, seconds } from '../format';
+import { bytes, devices, digits, grouped, joules, percent, seconds, thousands } from '../format';
 import { useLive } from '../live';
 import { Assumptions } from '../parts/evidence';
 import { Problems } from '../parts/fields';
 import { Planner } from '../parts/planner';
-import { modelTitle } from '../parts/scenario';
+import { modelOf, modelTitle } from '../parts/scenario';
 import type { Used } from '../parts/bound';
 import { ServingFigures } from '../parts/serving-figures';
 import { ServingForm } from '../parts/serving-form';
@@ -18,7 +18,8 @@ import { bare, examples, kind, params, replaceQuietly } from '../state';
 import type { Fields, Percentiles, TrafficAnswer, Uncertainty } from '../types';
 import { useWhole } from '../whole';
 import { termOf } from '../words';
-import { Headline, Placeholder, Refused, split } from './predict';
+import { Headline, Placeholder, Refused, rangeIn, split } from './predict';
+import type { Range } from './predict';
 
 /** What was measured are medians; what follows from the same times is known no better. */
 const around = (
@@ -26,7 +27,7 @@ const around = (
   { p50 }: Percentiles,
   { low, high }: Uncertainty,
   show: (value: number) => string,
-): { low: number; value: number; high: number; show: (value: number) => string } => ({
+): Range => ({
   low: (value * low) / p50,
   value,
   high: (value * high) / p50,
@@ -49,6 +50,17 @@ function Latency({ name, of, sure }: { name: 'ttft' | 'tpot'; of: Percentiles; s
   );
 }
 
+/** The more can be served, the less of it this is. */
+function rangeOfLoad(answer: TrafficAnswer): Range {
+  const { saturation: value, tpot_seconds: times, uncertainty } = answer;
+  const show = (share: number): string => percent(share, 0);
+  const most = rangeIn(answer, 'capacity_requests_per_second', digits);
+  if (!most) return around(value, times, uncertainty, show);
+  return { low: (value * most.value) / most.high, value, high: (value * most.value) / most.low, show };
+}
+
+const price = (value: number): string => `$ ${digits(value)}`;
+
 function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
   return (
     <dl class="headlines">
@@ -58,7 +70,7 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         over={answer.saturation > 1}
         {...split(percent(answer.saturation, 0))}
         detail={`${digits(answer.offered_requests_per_second)} of ${digits(answer.capacity_requests_per_second)} requests/s, on ${devices(answer.gpus)}`}
-        range={around(answer.saturation, answer.tpot_seconds, answer.uncertainty, (value) => percent(value, 0))}
+        range={rangeOfLoad(answer)}
       />
       <Latency name="ttft" of={answer.ttft_seconds} sure={answer.first_token_uncertainty} />
       <Latency name="tpot" of={answer.tpot_seconds} sure={answer.uncertainty} />
@@ -66,16 +78,23 @@ function Headlines({ answer }: { answer: TrafficAnswer }): JSX.Element {
         label="tokens/s"
         means={termOf('output tokens/s')}
         value={grouped(answer.output_tokens_per_second)}
+        range={rangeIn(answer, 'output_tokens_per_second', thousands)}
         detail={`${grouped(answer.output_tokens_per_second / answer.gpus)} a GPU`}
       />
       {answer.dollars_per_million_tokens !== undefined ? (
         <Headline
           label="a million tokens"
-          value={`$ ${digits(answer.dollars_per_million_tokens)}`}
+          value={price(answer.dollars_per_million_tokens)}
+          range={rangeIn(answer, 'dollars_per_million_tokens', price)}
           detail={`${joules(answer.joules_per_token)} a token`}
         />
       ) : (
-        <Headline label="energy a token" {...split(joules(answer.joules_per_token))} detail="a price gives the cost" />
+        <Headline
+          label="energy a token"
+          {...split(joules(answer.joules_per_token))}
+          range={rangeIn(answer, 'joules_per_token', joules)}
+          detail="a price gives the cost"
+        />
       )}
     </dl>
   );
@@ -86,7 +105,7 @@ function Result({ answer, stale, body }: { answer: TrafficAnswer; stale: boolean
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
         <h1>
-          {answer.model} <span>served by</span> {devices(answer.gpus)} <span>of</span> {answer.system}
+          {modelOf(answer)} <span>served by</span> {devices(answer.gpus)} <span>of</span> {answer.system}
         </h1>
         <p class="subtitle">
           {answer.runtime}; {grouped(answer.completed)} requests over {seconds(answer.seconds)}; room for{' '}

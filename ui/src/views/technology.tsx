@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { post } from '../api';
 import { area, byteRate, bytes, dollars, flopRate, grouped, hertz, percent, watts } from '../format';
-import { useLive } from '../live';
+import { useLive, useRested } from '../live';
 import { Assumptions } from '../parts/evidence';
 import { CountField } from '../parts/bound';
 import { Picker, Problems, problemsOf } from '../parts/fields';
@@ -16,31 +16,30 @@ import { TreemapFigure } from '../parts/treemap';
 import type { Piece } from '../parts/treemap';
 import { chooseUnlessLocked } from '../choose';
 import { makeOnce, recipeOf } from '../made';
-import { change, open, params, presets } from '../state';
+import { change, numberIn, open, params, presets } from '../state';
 import { systemName } from '../tech';
-import type { LinkFacts, NodeFacts } from '../tech';
+import type { LinkFacts, NodeFacts, Ranged } from '../tech';
 import { partsOf, textOf } from '../tier';
 import type { Fields, Problem, TechAnswer } from '../types';
 import { Headline, Placeholder, split } from './predict';
+import type { Range } from './predict';
 
 const areas = [100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600, 650, 700, 750, 814, 858];
 const limits = [0, 200, 300, 400, 500, 600, 700, 800, 1000, 1200, 1400, 1600, 2000];
 const stackCounts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12];
-
-const integer = (name: string, fallback: number): number => Number.parseInt(params.value[name] ?? '', 10) || fallback;
 
 /** The request for `tech`; what is zero or empty is left to the program. */
 function chosen(): Chosen {
   const node = params.value['node'] ?? 'n3';
   const dram = params.value['dram'] ?? 'hbm4';
   const network = params.value['network'] ?? 'ib-ndr';
-  const power = integer('power', 0);
-  const stacks = integer('stacks', 0);
+  const power = numberIn('power', 0);
+  const stacks = numberIn('stacks', 0);
   const link = params.value['link_gen'];
   const tier = partsOf(params.value['tier']);
   const fields: Fields = {
-    area: `${integer('area', 814)} mm2`,
-    dies: integer('dies', 1),
+    area: `${numberIn('area', 814)} mm2`,
+    dies: numberIn('dies', 1),
     network,
     ...(power > 0 ? { power: `${power} W` } : {}),
     ...(stacks > 0 ? { stacks } : {}),
@@ -76,7 +75,22 @@ const precisions: [string, string][] = [
   ['fp4', '4-bit'],
 ];
 
-function Device({ answer }: { answer: TechAnswer }): JSX.Element {
+/** Where numbers of this device lie, given what is known of its parts; nothing where all of that is certain. */
+function useSpread(body: Fields, parts: (Ranged | undefined)[]): Spread {
+  const uncertain = parts.some((part) => part?.ranges !== undefined);
+  const rested = useRested(uncertain ? JSON.stringify(body) : null);
+  const sampled = useLive<TechAnswer>(rested, (signal) => post('/tech', { ...body, uncertainty: true }, signal));
+  const known = rested !== null && sampled.settled && sampled.problems.length === 0 ? sampled.answer : null;
+  return (name, show) => {
+    const found = known?.technology_uncertainty?.quantiles.find((entry) => entry.name === name);
+    if (!found) return uncertain ? 'later' : undefined;
+    return { low: found.p10, value: found.value, high: found.p90, show, cases: 'eight' };
+  };
+}
+
+type Spread = (name: string, show: (value: number) => string) => Range | 'later' | undefined;
+
+function Device({ answer, spread }: { answer: TechAnswer; spread: Spread }): JSX.Element {
   const device = answer.device;
   const peaks: Record<string, number> = device.matrix;
   const total = (parts: Record<string, number>): number => Object.values(parts).reduce((sum, value) => sum + value, 0);
@@ -87,11 +101,13 @@ function Device({ answer }: { answer: TechAnswer }): JSX.Element {
           main
           label="16-bit peak"
           {...split(flopRate(device.matrix['bf16'] ?? 0))}
+          range={spread('peak_flops_per_second', flopRate)}
           detail={`${flopRate(answer.sustained_flops_per_second)} sustained at ${hertz(answer.sustained_clock_hertz)}`}
         />
         <Headline
           label="memory bandwidth"
           {...split(byteRate(device.memory.bandwidth))}
+          range={spread('memory_bytes_per_second', byteRate)}
           detail={`${bytes(device.memory.capacity)}, ${answer.stacks} × ${device.memory.kind}`}
         />
         {device.tier.capacity > 0 && (
@@ -109,12 +125,14 @@ function Device({ answer }: { answer: TechAnswer }): JSX.Element {
         <Headline
           label="power"
           {...split(watts(device.power.limit))}
+          range={spread('power_watts', watts)}
           detail={`${device.cores} cores of ${answer.cores_on_die}`}
         />
         <Headline
           label="cost"
-          value={dollars(answer.die_cost_dollars + answer.memory_cost_dollars + answer.package_cost_dollars)}
-          detail={`silicon ${dollars(answer.die_cost_dollars)}, yield ${percent(answer.yield, 0)}`}
+          value={dollars(answer.cost_dollars)}
+          range={spread('cost_dollars', dollars)}
+          detail={`silicon ${dollars(answer.die_cost_dollars)} at a yield of ${percent(answer.yield, 0)}, memory ${dollars(answer.memory_cost_dollars)}, package ${dollars(answer.package_cost_dollars)}, board ${dollars(answer.board_cost_dollars)}`}
         />
       </dl>
       <p class="note">
@@ -179,6 +197,14 @@ export function Technology(): JSX.Element {
   const links = useFacts<LinkFacts>('links', names(lists?.links));
   const body: Fields = { ...choice.fields, node: choice.node, dram: choice.dram };
   const live = useLive<TechAnswer>(JSON.stringify(body), (signal) => post('/tech', body, signal));
+  const named = <T extends { name: string }>(list: T[], name: unknown): T | undefined =>
+    list.find((entry) => entry.name === name);
+  const spread = useSpread(body, [
+    named(nodes, choice.node),
+    named(drams, choice.dram),
+    named(links, choice.network),
+    named(links, params.value['link_gen']),
+  ]);
   const of = (field: string): Problem[] => problemsOf(live.problems, field);
   const used = { values: {}, choices: undefined, problems: live.problems };
   const byYear = <T extends { year: number; name: string }>(list: T[], detail: (entry: T) => string) =>
@@ -284,7 +310,7 @@ export function Technology(): JSX.Element {
           </h1>
           <p class="subtitle">
             {live.answer
-              ? `${grouped(integer('area', 814))} mm² of ${nodes.find((node) => node.name === choice.node)?.process ?? choice.node}, ${live.answer.device.name}; generated, not measured`
+              ? `${grouped(numberIn('area', 814))} mm² of ${named(nodes, choice.node)?.process ?? choice.node}, ${live.answer.device.name}; generated, not measured`
               : ' '}
           </p>
         </header>
@@ -297,7 +323,7 @@ export function Technology(): JSX.Element {
               </button>
               <span class="hint">as the system of every view, eight a node</span>
             </p>
-            <Device answer={live.answer} />
+            <Device answer={live.answer} spread={spread} />
           </div>
         ) : (
           <Placeholder busy={live.busy && live.problems.length === 0}>

@@ -9,7 +9,7 @@ import { save } from '../parts/download';
 import { Problems } from '../parts/fields';
 import { Figure } from '../parts/figure';
 import { Gantt } from '../parts/gantt';
-import { Scenario, switchKind } from '../parts/scenario';
+import { Scenario, modelOf, switchKind } from '../parts/scenario';
 import { describe, legendOf, perfetto } from '../schedule';
 import { kind, params, requestOf } from '../state';
 import type { Fields, Part, Timeline as Schedule, TrainAnswer } from '../types';
@@ -31,7 +31,7 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
   return (
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
-        <h1>One pipeline of {answer.model}</h1>
+        <h1>One pipeline of {modelOf(answer)}</h1>
         <p class="subtitle">
           {strategyLine(answer.strategy)}; {devices(answer.gpus)} of {answer.system}; {answer.runtime}
           {trainedOf(answer)}
