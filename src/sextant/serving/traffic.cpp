@@ -70,9 +70,10 @@ class Collector {
     const double idle = std::max(0.0, whole - busy);
     for (const Pool* pool : {&cluster.pool, cluster.decode ? &*cluster.decode : nullptr}) {
       if (pool == nullptr) continue;
-      r.joules +=
+      r.standing +=
           pool->devices() * standing_energy(pool->problem, Seconds(r.seconds)).total().value;
     }
+    r.joules += r.standing;
     for (double* share : {&r.prefill_share, &r.decode_share, &r.mixed_share}) {
       *share = whole > 0 ? *share / (busy + idle) : 0;
     }
