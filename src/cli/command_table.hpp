@@ -13,6 +13,9 @@
 #include "cli/from.hpp"
 #include "sextant/answer/answer.hpp"
 #include "sextant/options/common.hpp"
+#include "sextant/options/request.hpp"
+#include "sextant/options/scenario.hpp"
+#include "sextant/options/traffic_scenario.hpp"
 
 namespace sextant::cli {
 
@@ -25,6 +28,9 @@ class Invocation {
   virtual Answer answer() const = 0;
   /// The answer in the format that was asked for.
   std::string run() const;
+  /// Fills the options from a request. Throws all that is wrong with it, and with the scenario that
+  /// the rest of it gives.
+  void fill(const Document& document, const Node& request, const RequestRules& rules = {});
 
   /// Own options and the common ones. Where a command uses the name "output" for something else,
   /// the file keeps only -o; where it uses -o as well, there is no such file. Any other common
@@ -32,6 +38,10 @@ class Invocation {
   std::vector<Option> all_options();
 
   Common common;
+
+ private:
+  /// Throws what is wrong with a scenario, where there is one.
+  virtual void check(const Common& common) const = 0;
 };
 
 struct Command {
@@ -50,9 +60,15 @@ class InvocationOf : public Invocation {
       Options filled = options_;
       Options fresh;
       Common shared = common;
-      filled.notes =
-          fill_from({options_.from, Options::imports}, options_of(filled),
-                    options_.from.empty() ? std::vector<Option>() : options_of(fresh), shared);
+      try {
+        filled.notes =
+            fill_from({options_.from, Options::imports}, options_of(filled),
+                      options_.from.empty() ? std::vector<Option>() : options_of(fresh), shared);
+      } catch (const InputError& e) {
+        std::vector<Diagnostic> problems = e.diagnostics();
+        add_unrelated(problems, shared, [&](const Common& c) { check_scenario(filled, c); });
+        throw InputError(std::move(problems));
+      }
       return run(filled, shared);
     } else {
       return run(options_, common);
@@ -60,6 +76,9 @@ class InvocationOf : public Invocation {
   }
 
  private:
+  void check(const Common& shared) const override {
+    if constexpr (requires { check_scenario(options_, shared); }) check_scenario(options_, shared);
+  }
   static Answer run(const Options& options, const Common& common) {
     if constexpr (requires { Answer(run_command(options, common)); }) {
       return run_command(options, common);
