@@ -63,6 +63,16 @@ TEST(DeviceLaws, AVectorByAMatrixWaitsForMemory) {
   }
 }
 
+// XLA splits a number of 32 bits in three of 16 and leaves out the smallest products.
+TEST(DeviceLaws, ATpuMultipliesIn32BitsBySixPassesOf16) {
+  for (const std::string& name : preset_names(PresetKind::device)) {
+    if (!name.starts_with("tpu")) continue;
+    const Device d = load_device(name);
+    EXPECT_NEAR(6 * d.matrix[Precision::fp32] / d.matrix[Precision::bf16], 1, 0.01) << name;
+    EXPECT_FALSE(lower(d).on_vector(Precision::fp32)) << name;
+  }
+}
+
 TEST(DeviceLaws, ATypeThatIsLackingIsNoFasterAndNoCoolerThanTheOneThatRuns) {
   for_each_device([](const Device& d) {
     const Chip chip = lower(d);
