@@ -1310,6 +1310,7 @@ export type TrainAnswer = {
   power_watts: number;
   model_flops: number;
   hardware_flops: number;
+  masked_share: number;
   predict_ahead: number;
   uncertainty: Uncertainty;
   energy: Energy;

@@ -158,6 +158,12 @@ void Reader::check_inputs() {
 void Reader::check_parts() {
   if (model_.layers == 0) return;  // it was not found
   const Tuning& t = x_.inputs.training.tuning;
+  if (t.rank > model_.hidden) {
+    add("--lora-rank",
+        fmt::format("adapters of rank {} are larger than what they adapt: {} is {} wide", t.rank,
+                    model_.name, model_.hidden),
+        "16 to 64 are usual");
+  }
   const auto lacks = [&](bool named, const char* field, const char* part, const char* what) {
     if (!named) return;
     add(flag_of_field(field), fmt::format("{} has no {}", model_.name, what),
