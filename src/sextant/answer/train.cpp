@@ -108,7 +108,7 @@ Record memory_of(const Estimate& e, Bytes capacity) {
 
 Likeness likeness_of(const TrainResult& x) {
   const Scenario& s = x.scenario;
-  return likeness_of(Asked::train, s.system.device.name, s.problem, s.strategy);
+  return likeness_of(Asked::train, known_as(s.system.device), s.problem, s.strategy);
 }
 
 /// The parameters that are trained, of one copy of the model.
@@ -311,6 +311,7 @@ Answer answer_of(TrainResult x) {
     const std::vector<std::string>& more = x.run->plan.assumptions;
     assumptions.insert(assumptions.end(), more.begin(), more.end());
   }
+  assume_overdrawn(assumptions, p.chip, e.power, e.clock);
   a.assume(assumptions);
   return a;
 }
