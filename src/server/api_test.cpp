@@ -189,7 +189,8 @@ TEST(Api, ComparisonsAreProductsOfFactors) {
 /// "tp, pp": fields of the errors, in their order.
 std::string wrong_fields(const Response& r) {
   std::string fields;
-  for (const Node& e : body_of(r).find("errors")->items) {
+  const Node body = body_of(r);
+  for (const Node& e : body.find("errors")->items) {
     fields += (fields.empty() ? "" : ", ") + e.find("field")->string;
   }
   return fields;

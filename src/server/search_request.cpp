@@ -23,11 +23,8 @@ SearchAsked read_search(const Document& document, const Node& request) {
   asked.common.format = Format::json;
   asked.common.lookup = Lookup::presets;
   if (!problems.empty()) {
-    add_unrelated(problems, asked.common, [&](const Common& common) {
-      const SearchOptions& o = asked.options;
-      if (!o.plan.empty() || !o.systems.empty()) return;  // scenarios of their own
-      read_workload(question_of(o, common, o.infer ? Task::infer : Task::train));
-    });
+    add_unrelated(problems, asked.common,
+                  [&](const Common& common) { check_scenario(asked.options, common); });
     throw InputError(std::move(problems));
   }
   // A core stays free for those who ask meanwhile.

@@ -9,9 +9,7 @@
 namespace sextant {
 
 void mark_unread(const Common& common, Node& given) {
-  for (const std::string& name : common.unread) {
-    if (given.find(name) == nullptr) given.set(name, Node{});
-  }
+  for (const std::string& name : common.unread) given.set(name, Node{});
 }
 
 namespace {
