@@ -249,6 +249,15 @@ std::vector<Diagnostic> unknown(const CLI::App& app) {
   return flags.empty() ? others : flags;  // values of flags that nobody knows are no news
 }
 
+/// What CLI11 says, in our words where its own are none that people use.
+std::string said_of(const CLI::ParseError& e) {
+  const std::string text = e.what();
+  constexpr std::string_view several = ": At Most 1 required but received ";
+  const std::size_t at = text.find(several);
+  if (at == text.npos) return text;
+  return text.substr(0, at) + ": given " + text.substr(at + several.size()) + " times, once will do";
+}
+
 /// What CLI11 found wrong, what nobody takes, and numbers that are none.
 std::string problems_of(const CLI::App& app, const CLI::ParseError& e,
                         const std::vector<Diagnostic>& numbers) {
@@ -258,11 +267,11 @@ std::string problems_of(const CLI::App& app, const CLI::ParseError& e,
   const bool command = !problems.empty() && problems.front().file.empty();
   if (problems.empty()) {
     const CLI::App& at = asked(app);
-    return called(at) + ": " + e.what() + "\n'" + called(at) + " --help' lists " +
+    return called(at) + ": " + said_of(e) + "\n'" + called(at) + " --help' lists " +
            (names_of_commands(at).empty() ? "its options" : "the commands");
   }
   if (code != CLI::ExitCodes::ExtrasError && !command) {
-    problems.insert(problems.begin(), {.message = e.what()});
+    problems.insert(problems.begin(), {.message = said_of(e)});
   }
   return InputError(std::move(problems)).what();
 }
