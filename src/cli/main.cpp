@@ -255,7 +255,8 @@ std::string said_of(const CLI::ParseError& e) {
   constexpr std::string_view several = ": At Most 1 required but received ";
   const std::size_t at = text.find(several);
   if (at == text.npos) return text;
-  return text.substr(0, at) + ": given " + text.substr(at + several.size()) + " times, once will do";
+  return text.substr(0, at) + ": given " + text.substr(at + several.size()) +
+         " times, once will do";
 }
 
 /// What CLI11 found wrong, what nobody takes, and numbers that are none.
