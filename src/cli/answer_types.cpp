@@ -109,9 +109,7 @@ constexpr Sample samples[] = {
 Answer answer_to(const Sample& s) {
   const Document document = parse_json(s.request, "sample");
   const std::unique_ptr<Invocation> invocation = find_command(s.command)->prepare();
-  std::vector<Diagnostic> problems;
-  read_request(document, document.root, invocation->all_options(), problems);
-  throw_if_any(std::move(problems));
+  invocation->fill(document, document.root);
   return invocation->answer();
 }
 

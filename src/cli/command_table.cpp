@@ -56,6 +56,17 @@ std::string Invocation::run() const {
   return a.text();
 }
 
+void Invocation::fill(const Document& document, const Node& request, const RequestRules& rules) {
+  std::vector<Diagnostic> problems;
+  read_request(document, request, all_options(), problems, rules);
+  if (!problems.empty()) refuse(std::move(problems));
+}
+
+void Invocation::refuse(std::vector<Diagnostic> problems) {
+  add_unrelated(problems, common, [&](const Common& c) { check(c); });
+  throw InputError(std::move(problems));
+}
+
 std::vector<Option> Invocation::all_options() {
   std::vector<Option> own = options();
   bool file = true;

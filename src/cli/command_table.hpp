@@ -13,6 +13,10 @@
 #include "cli/from.hpp"
 #include "sextant/answer/answer.hpp"
 #include "sextant/options/common.hpp"
+#include "sextant/options/request.hpp"
+#include "sextant/options/scenario.hpp"
+#include "sextant/options/search_systems.hpp"
+#include "sextant/options/traffic_scenario.hpp"
 
 namespace sextant::cli {
 
@@ -25,6 +29,11 @@ class Invocation {
   virtual Answer answer() const = 0;
   /// The answer in the format that was asked for.
   std::string run() const;
+  /// Fills the options from a request. Throws all that is wrong with it, and with the scenario that
+  /// the rest of it gives.
+  void fill(const Document& document, const Node& request, const RequestRules& rules = {});
+  /// Throws these problems with options, and what is wrong with the scenario that the others give.
+  [[noreturn]] void refuse(std::vector<Diagnostic> problems);
 
   /// Own options and the common ones. Where a command uses the name "output" for something else,
   /// the file keeps only -o; where it uses -o as well, there is no such file. Any other common
@@ -32,6 +41,10 @@ class Invocation {
   std::vector<Option> all_options();
 
   Common common;
+
+ private:
+  /// Throws what is wrong with a scenario, where there is one.
+  virtual void check(const Common& common) const = 0;
 };
 
 struct Command {
@@ -47,19 +60,39 @@ class InvocationOf : public Invocation {
   std::vector<Option> options() override { return options_of(options_); }
   Answer answer() const override {
     if constexpr (requires { Options::imports; }) {
-      Options filled = options_;
-      Options fresh;
       Common shared = common;
-      filled.notes =
-          fill_from({options_.from, Options::imports}, options_of(filled),
-                    options_.from.empty() ? std::vector<Option>() : options_of(fresh), shared);
-      return run(filled, shared);
+      const Options whole = filled(shared);
+      return run(whole, shared);
     } else {
       return run(options_, common);
     }
   }
 
  private:
+  /// With what a file says, and its settings.
+  Options filled(Common& shared) const {
+    Options whole = options_;
+    Options fresh;
+    try {
+      whole.notes =
+          fill_from({options_.from, Options::imports}, options_of(whole),
+                    options_.from.empty() ? std::vector<Option>() : options_of(fresh), shared);
+    } catch (const InputError& e) {
+      std::vector<Diagnostic> problems = e.diagnostics();
+      add_unrelated(problems, shared, [&](const Common& c) { check_scenario(whole, c); });
+      throw InputError(std::move(problems));
+    }
+    return whole;
+  }
+  void check(const Common& shared) const override {
+    if constexpr (requires { Options::imports; }) {
+      Common own = shared;
+      const Options whole = filled(own);
+      check_scenario(whole, own);
+    } else if constexpr (requires { check_scenario(options_, shared); }) {
+      check_scenario(options_, shared);
+    }
+  }
   static Answer run(const Options& options, const Common& common) {
     if constexpr (requires { Answer(run_command(options, common)); }) {
       return run_command(options, common);

@@ -53,14 +53,14 @@ Question read_question(const Document& document) {
 }
 
 /// Problems of one of several, by its number.
-InputError numbered(const InputError& e, std::size_t i) {
+std::vector<Diagnostic> numbered(const InputError& e, std::size_t i) {
   std::vector<Diagnostic> problems = e.diagnostics();
   for (Diagnostic& d : problems) {
     const std::string field = d.file.starts_with("--") ? field_of_flag(d.file) : d.field;
     d.file = "request";
     d.field = "scenarios[" + std::to_string(i) + "]" + (field.empty() ? "" : "." + field);
   }
-  return InputError(std::move(problems));
+  return problems;
 }
 
 template <class Options, class Run, class Read>
@@ -76,7 +76,10 @@ Compared compared(const Document& document, const Node& given, Common common,
   const std::vector<std::string> set = std::exchange(common.set, {});
   read_request(document, given, all, problems, rules);
   common.set.insert(common.set.end(), set.begin(), set.end());
-  throw_if_any(std::move(problems));
+  if (!problems.empty()) {
+    add_unrelated(problems, common, [&](const Common& c) { check_scenario(options, c); });
+    throw InputError(std::move(problems));
+  }
   const Answer answer = run(options, common);
   const Record& values = answer;  // what people alone read is left behind
   return {.name = {}, .scenario = read(options, common), .answer = values};
@@ -101,14 +104,16 @@ Imported read_scenario_file(const std::string& path) {
 Answer compare(const Document& document, Asker asker) {
   const Question q = read_question(document);
   std::vector<Compared> all;
+  std::vector<Diagnostic> problems;
   for (std::size_t i = 0; i < q.scenarios->items.size(); ++i) {
     try {
       all.push_back(compared(document, q.scenarios->items[i], q.trains, {}, {.asker = asker}));
+      all.back().name = std::to_string(i + 1);
     } catch (const InputError& e) {
-      throw numbered(e, i);
+      for (Diagnostic& d : numbered(e, i)) problems.push_back(std::move(d));
     }
-    all.back().name = std::to_string(i + 1);
   }
+  throw_if_any(std::move(problems));
   return answer_of(all, q.trains ? Task::train : Task::infer);
 }
 

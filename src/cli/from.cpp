@@ -43,8 +43,7 @@ bool of_scenarios(Task task, const std::string& name) {
                      [&](const InputField& f) { return f.slot.name == name; });
 }
 
-void require(const std::vector<Option>& options) {
-  std::vector<Diagnostic> problems;
+void require(const std::vector<Option>& options, std::vector<Diagnostic>& problems) {
   for (const Option& o : options) {
     const auto* const* preset = std::get_if<PresetRef*>(&o.value);
     if (!o.info.required || preset == nullptr || !(*preset)->empty()) continue;
@@ -52,7 +51,6 @@ void require(const std::vector<Option>& options) {
     d.message = flag_of(o.name) + " is required";
     d.hint = std::string(o.info.help) + ", or --from a file that says it";
   }
-  throw_if_any(std::move(problems));
 }
 
 /// The settings of a scenario, before those that were given.
@@ -76,6 +74,7 @@ void put_settings(const Document& file, const Node& list, Common& common) {
 std::vector<std::string> fill_from(const FromFile& from, const std::vector<Option>& options,
                                    const std::vector<Option>& fresh, Common& common) {
   std::vector<std::string> remarks;
+  std::vector<Diagnostic> problems;
   if (!from.file.empty()) {
     const Document file{.file = from.file, .text = read_file(from.file), .root = {}};
     const Node request = write_request(options, fresh);
@@ -97,11 +96,10 @@ std::vector<std::string> fill_from(const FromFile& from, const std::vector<Optio
     }
     std::vector<Option> open = options;
     for (Option& o : open) o.info.required = false;
-    std::vector<Diagnostic> problems;
     read_request(file, table, open, problems);
-    throw_if_any(std::move(problems));
   }
-  require(options);
+  require(options, problems);
+  throw_if_any(std::move(problems));
   return remarks;
 }
 

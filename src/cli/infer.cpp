@@ -11,6 +11,7 @@
 #include "cli/figure.hpp"
 #include "sextant/answer/infer.hpp"
 #include "sextant/answer/track_record.hpp"
+#include "sextant/io/errors.hpp"
 #include "sextant/options/scenario.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/scenario/choices.hpp"
@@ -118,7 +119,8 @@ Answer run_ops_infer(const OpsInferOptions& options, const Common& common) {
   if (!options.context && !prefill) {
     x.assumptions.push_back(fmt::format("context {}: halfway through the output", context));
   }
-  const Likeness likeness = likeness_of(Asked::infer, x.system.device.name, x.problem, x.strategy);
+  const Likeness likeness =
+      likeness_of(Asked::infer, known_as(x.system.device), x.problem, x.strategy);
   return with_figure(answer_of(pass_operators(x, phase, context), likeness, x.assumptions),
                      options.plot);
 }
@@ -133,7 +135,8 @@ Answer run_ops_train(const OpsTrainOptions& options, const Common& common) {
   list.title =
       fmt::format("{} x {}: {} a step, operators of stage {}, the slowest", list.heading,
                   e.estimate.devices, format(e.estimate.step, 4), e.estimate.slowest_stage);
-  const Likeness likeness = likeness_of(Asked::train, x.system.device.name, x.problem, x.strategy);
+  const Likeness likeness =
+      likeness_of(Asked::train, known_as(x.system.device), x.problem, x.strategy);
   return with_figure(answer_of(list, likeness, x.assumptions), options.plot);
 }
 

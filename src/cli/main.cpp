@@ -24,11 +24,13 @@ namespace {
 using namespace sextant;
 using namespace sextant::cli;
 
-/// Binds one option to CLI11.
+/// Binds one option to CLI11; numbers that are wrong become problems, said with all the others.
 class Binder {
  public:
-  Binder(CLI::App& app, const Option& option) : app_(app), info_(option.info), help_(info_.help) {
+  Binder(CLI::App& app, const Option& option, std::vector<Diagnostic>& problems)
+      : app_(app), info_(option.info), help_(info_.help), problems_(problems) {
     const OptionDescription d = describe_option(option);
+    flag_ = d.flags.empty() ? d.name : d.flags.front();
     names_ = info_.positional ? d.name : "";
     for (const std::string& flag : d.flags) names_ += (names_.empty() ? "" : ",") + flag;
     if (!d.no_flag.empty()) names_ += ",!" + d.no_flag;
@@ -105,7 +107,16 @@ class Binder {
       return "expected " + range_words(range) + ", not " + text;
     };
     const bool bounded = std::isfinite(info_.min) || std::isfinite(info_.max);
-    o.check(CLI::Validator(problem, bounded ? type + " in " + range_words(info_) : ""));
+    // Any number stands in for a wrong one: nothing is answered with it.
+    const auto noted = [problem, flag = flag_, &problems = problems_](std::string& text) {
+      if (std::string wrong = problem(text); !wrong.empty()) {
+        problems.push_back({.file = flag, .message = std::move(wrong)});
+        text = "1";
+      }
+      return std::string();
+    };
+    CLI::Validator validator(bounded ? type + " in " + range_words(info_) : "");
+    o.transform(validator.operation(noted));
   }
 
   CLI::Option& finish(CLI::Option& o) const {
@@ -118,6 +129,8 @@ class Binder {
   const OptionInfo& info_;
   std::string help_;
   std::string names_;
+  std::string flag_;
+  std::vector<Diagnostic>& problems_;
 };
 
 struct Program {
@@ -127,6 +140,7 @@ struct Program {
   std::map<std::string, CLI::App*> groups;
   Invocation* chosen = nullptr;
   const Command* chosen_command = nullptr;
+  std::vector<Diagnostic> problems;  ///< with numbers
 
   Program();
   void add(const Command& command);
@@ -151,7 +165,7 @@ void Program::add(const Command& command) {
   invocations.push_back(command.prepare());
   Invocation* invocation = invocations.back().get();
   for (const Option& option : invocation->all_options()) {
-    std::visit(Binder(*sub, option), option.value);
+    std::visit(Binder(*sub, option, problems), option.value);
   }
   sub->callback([this, invocation, &command] {
     chosen = invocation;
@@ -235,18 +249,30 @@ std::vector<Diagnostic> unknown(const CLI::App& app) {
   return flags.empty() ? others : flags;  // values of flags that nobody knows are no news
 }
 
-/// What CLI11 found wrong, and what nobody takes.
-std::string problems_of(const CLI::App& app, const CLI::ParseError& e) {
+/// What CLI11 says, in our words where its own are none that people use.
+std::string said_of(const CLI::ParseError& e) {
+  const std::string text = e.what();
+  constexpr std::string_view several = ": At Most 1 required but received ";
+  const std::size_t at = text.find(several);
+  if (at == text.npos) return text;
+  return text.substr(0, at) + ": given " + text.substr(at + several.size()) +
+         " times, once will do";
+}
+
+/// What CLI11 found wrong, what nobody takes, and numbers that are none.
+std::string problems_of(const CLI::App& app, const CLI::ParseError& e,
+                        const std::vector<Diagnostic>& numbers) {
   std::vector<Diagnostic> problems = unknown(app);
+  problems.insert(problems.end(), numbers.begin(), numbers.end());
   const auto code = static_cast<CLI::ExitCodes>(e.get_exit_code());
   const bool command = !problems.empty() && problems.front().file.empty();
   if (problems.empty()) {
     const CLI::App& at = asked(app);
-    return called(at) + ": " + e.what() + "\n'" + called(at) + " --help' lists " +
+    return called(at) + ": " + said_of(e) + "\n'" + called(at) + " --help' lists " +
            (names_of_commands(at).empty() ? "its options" : "the commands");
   }
   if (code != CLI::ExitCodes::ExtrasError && !command) {
-    problems.insert(problems.begin(), {.message = e.what()});
+    problems.insert(problems.begin(), {.message = said_of(e)});
   }
   return InputError(std::move(problems)).what();
 }
@@ -307,11 +333,12 @@ int main(int argc, char** argv) {
   Program p;
   try {
     p.app.parse(argc, argv);
+    if (!p.problems.empty()) p.chosen->refuse(std::move(p.problems));
     return answer(*p.chosen, *p.chosen_command);
   } catch (const CLI::Success& e) {
     return p.app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return fail(problems_of(p.app, e), 2);
+    return fail(problems_of(p.app, e, p.problems), 2);
   } catch (const InputError& e) {
     return fail(p.chosen == nullptr ? e.what() : as_given(e.what(), *p.chosen, arguments), 2);
   } catch (const std::system_error& e) {

@@ -34,9 +34,11 @@ std::string run(std::string name, const std::string& request, const std::string&
     if (ch == ' ') ch = '.';
   }
   const Document document = parse_json(request, "sextant." + name);
-  std::vector<Diagnostic> problems;
-  read_request(document, document.root, invocation->all_options(), problems);
-  throw_if_any(without_places(std::move(problems), name));
+  try {
+    invocation->fill(document, document.root);
+  } catch (const InputError& e) {
+    throw InputError(without_places(e.diagnostics(), name));
+  }
   if (!parse_enum(format, invocation->common.format)) {
     throw InputError("no format is called '" + format + "'");
   }

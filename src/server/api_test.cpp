@@ -186,6 +186,52 @@ TEST(Api, ComparisonsAreProductsOfFactors) {
             "memory");
 }
 
+/// "tp, pp": fields of the errors, in their order.
+std::string wrong_fields(const Response& r) {
+  std::string fields;
+  const Node body = body_of(r);
+  for (const Node& e : body.find("errors")->items) {
+    fields += (fields.empty() ? "" : ", ") + e.find("field")->string;
+  }
+  return fields;
+}
+
+// What cannot be read hides nothing of what can, and nothing is held against the rest for it.
+TEST(Api, ProblemsAreSaidAllAtOnce) {
+  struct Wrong {
+    const char* command;
+    const char* request;
+    const char* fields;
+  };
+  const Wrong all[] = {
+      {"train", R"({"model": "nothing", "system": "dgx-h100", "tp": "x"})", "tp, model"},
+      {"train", R"({"model": "llama3.1-8b", "system": "dgx-h100", "tp": "x", "pp": 70})", "tp, pp"},
+      {"train", R"({"model": "llama3.1-8b", "system": "dgx-h100", "tp": "x", "sp": true})", "tp"},
+      {"train", R"({"model": "mixtral-8x7b", "system": "dgx-h100", "gpus": "x", "ep": 8})", "gpus"},
+      {"train", R"({"model": "llama3.1-8b", "system": "dgx-h100", "seq": "x", "cp": 3})", "seq"},
+      {"train",
+       R"({"model": "llama3.1-8b", "system": "dgx-h100", "gpus": 10, "tp": 3, "recompute": "ful"})",
+       "recompute, gpus, tp, tp, seq"},
+      {"train", R"({"system": "dgx-h100", "tp": "x"})", "tp, model"},
+      {"infer", R"({"model": "llama3.1-8b", "system": "dgx-h200x", "batch": 0.5})",
+       "batch, system"},
+      {"infer", R"({"model": "llama3-8b", "system": "dgx-h100", "tp": 3, "output": 10000})",
+       "output, tp, tp"},
+      {"traffic", R"({"model": "nothing", "system": "dgx-h100", "tp": "x", "rate": -1})",
+       "tp, rate, model"},
+      {"best", R"({"model": "nothing", "system": "dgx-h100", "gpus": "x"})", "gpus, model"},
+      {"compare", R"({"kind": "infer", "scenarios": [{"model": "nothing", "system": "dgx-h100",
+                      "tp": "x"}, {"model": "llama3.1-8b", "system": "nowhere"}]})",
+       "scenarios[0].tp, scenarios[0].model, scenarios[1].system"},
+  };
+  Api api({});
+  for (const Wrong& a : all) {
+    const Response r = api.handle(post(a.command, a.request));
+    EXPECT_EQ(r.status, 400) << a.request;
+    EXPECT_EQ(wrong_fields(r), a.fields) << a.request << r.body;
+  }
+}
+
 struct RefusedCase {
   const char* name;
   Request request;

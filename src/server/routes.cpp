@@ -143,12 +143,9 @@ Response answered(const std::function<Response()>& answer) {
 std::string run_command(std::string_view command, const Document& document, const Node& request,
                         const Beside& beside) {
   const std::unique_ptr<cli::Invocation> invocation = cli::find_command(command)->prepare();
-  std::vector<Diagnostic> problems;
-  read_request(document, request, invocation->all_options(), problems,
-               {.asker = Asker::network, .skip = beside.skip});
-  throw_if_any(std::move(problems));
-  invocation->common.format = Format::json;
   invocation->common.lookup = Lookup::presets;
+  invocation->fill(document, request, {.asker = Asker::network, .skip = beside.skip});
+  invocation->common.format = Format::json;
   invocation->common.sent = beside.sent;
   std::string answer = invocation->run();
   Patience::check();  // what ended early is no answer

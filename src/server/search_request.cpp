@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "sextant/options/request.hpp"
+#include "sextant/options/scenario.hpp"
 #include "sextant/options/search_plan.hpp"
 #include "sextant/options/search_space.hpp"
 #include "sextant/options/search_systems.hpp"
@@ -19,9 +20,13 @@ SearchAsked read_search(const Document& document, const Node& request) {
     if (o.name != "output") options.push_back(std::move(o));
   }
   read_request(document, request, options, problems, {.asker = Asker::network});
-  throw_if_any(std::move(problems));
   asked.common.format = Format::json;
   asked.common.lookup = Lookup::presets;
+  if (!problems.empty()) {
+    add_unrelated(problems, asked.common,
+                  [&](const Common& common) { check_scenario(asked.options, common); });
+    throw InputError(std::move(problems));
+  }
   // A core stays free for those who ask meanwhile.
   asked.options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
   return asked;

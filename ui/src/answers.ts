@@ -1244,8 +1244,18 @@ export type TrafficAnswer = {
   latency_seconds: Percentiles;
   uncertainty: Uncertainty;
   first_token_uncertainty: Uncertainty;
+  output_tokens_per_second_low: number;
+  output_tokens_per_second_high: number;
+  capacity_requests_per_second_low: number;
+  capacity_requests_per_second_high: number;
+  joules_per_token_low: number;
+  joules_per_token_high: number;
   dollars_per_million_tokens: number;
+  dollars_per_million_tokens_low: number;
+  dollars_per_million_tokens_high: number;
   dollars_per_million_tokens_in_and_out: number;
+  dollars_per_million_tokens_in_and_out_low: number;
+  dollars_per_million_tokens_in_and_out_high: number;
   simulated_requests_per_second: number;
   memory: TrafficMemory;
   slowest: SlowRequest[];
@@ -1300,6 +1310,7 @@ export type TrainAnswer = {
   power_watts: number;
   model_flops: number;
   hardware_flops: number;
+  masked_share: number;
   predict_ahead: number;
   uncertainty: Uncertainty;
   energy: Energy;

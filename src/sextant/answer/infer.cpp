@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sextant/answer/parts.hpp"
+#include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/predict/tiers.hpp"
 #include "sextant/units/format.hpp"
@@ -110,8 +111,9 @@ Interval say_head(Answer& a, const InferResult& x) {
                     format(e.latency, 4), rate_text(e.tokens_per_second),
                     rate_text(e.tokens_per_second / e.devices), format(e.decode.power),
                     format(e.decode.clock)));
-  const Interval time = add(
-      a, likeness_of(Asked::infer, s.system.device.name, s.problem, s.strategy), {e.latency.value});
+  const Interval time =
+      add(a, likeness_of(Asked::infer, known_as(s.system.device), s.problem, s.strategy),
+          {e.latency.value});
   // Of a batch of requests from their prompts to their last tokens.
   add(a, EnergyAnswer{request_energy(s.problem, s.strategy, e), e.devices,
                       static_cast<double>(w.batch) * w.output, time});
@@ -309,7 +311,10 @@ Answer answer_of(InferResult x) {
   add(a, x.sensitivity);
   a.take(std::move(x.extras));
   add_passes(a, x);
-  a.assume(s.assumptions);
+  std::vector<std::string> assumptions = s.assumptions;
+  const PassCost& hungrier = e.prefill.power > e.decode.power ? e.prefill : e.decode;
+  assume_overdrawn(assumptions, s.problem.chip, hungrier.power, hungrier.clock);
+  a.assume(assumptions);
   return a;
 }
 

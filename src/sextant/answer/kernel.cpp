@@ -7,6 +7,7 @@
 #include <array>
 
 #include "sextant/answer/parts.hpp"
+#include "sextant/io/errors.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/validate/evaluate.hpp"
 
@@ -156,7 +157,7 @@ Answer answer_of(const KernelResult& x) {
     a.object("tile", "Tile", std::move(tile));
   }
   a.say(fmt::format("{} on {}: {}", x.kernel, x.device.name, format(c.time, 4)));
-  add(a, {.question = Asked::kernel, .device = x.device.name}, {c.time.value});
+  add(a, {.question = Asked::kernel, .device = known_as(x.device)}, {c.time.value});
   a.gap();
   a.facts(facts_of(x), 2);
   a.say("\nhow long each resource alone would need:");
@@ -189,7 +190,7 @@ Answer answer_of(const CollectiveResult& x) {
   } else {
     add(a,
         {.question = Asked::collective,
-         .device = x.system.device.name,
+         .device = known_as(x.system.device),
          .many_nodes = x.what.group.ranks > x.what.group.per_node},
         {c.time.value});
     a.facts(facts_of(x), 2);

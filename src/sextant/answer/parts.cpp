@@ -108,6 +108,15 @@ double dollars_per_million(double price, double devices, Seconds time, double to
   return price / hour * devices * time.value / tokens * 1e6;
 }
 
+void assume_overdrawn(std::vector<std::string>& assumptions, const Chip& chip, Watts power,
+                      Hertz clock) {
+  constexpr double above = 1.05;  // predictions of power are no better
+  if (power < above * chip.power_limit) return;
+  assumptions.push_back(
+      fmt::format("{} is the lowest clock: it draws {} there, above the device's limit of {}",
+                  format(clock), format(power), format(chip.power_limit)));
+}
+
 Record uncertainty_record(const Interval& i, const Headline& headline) {
   Record r;
   r("level", Interval::level);

@@ -77,6 +77,10 @@ double dollars_per_million(double price, double devices, Seconds time, double to
 /// Before the times of what does not fit.
 inline constexpr std::string_view unfitting = "does not fit; if it did, ";
 
+/// Assumes that a device runs at its lowest clock, where that still draws more than its limit.
+void assume_overdrawn(std::vector<std::string>& assumptions, const Chip& chip, Watts power,
+                      Hertz clock);
+
 /// A headline number: "uncertainty", and a line for people.
 struct Headline {
   double value = 0;  ///< in base units

@@ -26,6 +26,10 @@ std::optional<double> cost_of(const TrafficAnswer& a, double tokens) {
                              tokens);
 }
 
+double joules_of_token(const TrafficResult& r) {
+  return r.output_tokens > 0 ? r.joules / r.output_tokens : 0;
+}
+
 double hit_rate(const TrafficResult& r) {
   return r.counts.prompt_tokens > 0 ? r.counts.hit_tokens / r.counts.prompt_tokens : 0;
 }
@@ -50,7 +54,7 @@ std::vector<Number> numbers_of(const TrafficResult& r) {
           {"mixed_share", r.mixed_share},
           {"idle_share", r.idle_share},
           {"cache_transfer_seconds", r.transfer_seconds},
-          {"joules_per_token", r.output_tokens > 0 ? r.joules / r.output_tokens : 0}};
+          {"joules_per_token", joules_of_token(r)}};
 }
 
 struct Latency {
@@ -163,12 +167,55 @@ struct Sure {
 Sure sure_of(const TrafficAnswer& a) {
   const TrafficScenario& x = a.asked;
   const Pool& tokens = x.cluster.decode ? *x.cluster.decode : x.cluster.pool;
-  Likeness like =
-      likeness_of(Asked::traffic, x.scenario.system.device.name, tokens.problem, tokens.strategy);
+  Likeness like = likeness_of(Asked::traffic, known_as(x.scenario.system.device), tokens.problem,
+                              tokens.strategy);
   Sure sure{interval_of(measured_errors(), like), {}};
   like.question = Asked::first_token;
   sure.first = interval_of(measured_errors(), like);
   return sure;
+}
+
+/// Where numbers that follow from the time of a token lie nine times in ten.
+struct Bounds {
+  Bounds(const TrafficAnswer& a, const Interval& time)
+      : least(time.low),
+        most(time.high),
+        more(a.result.served_if(least)),
+        less(a.result.served_if(most)),
+        r(a.result) {}
+
+  NumberAndRange tokens() const { return scaled(r.output_tokens_per_second(), less, more); }
+  NumberAndRange capacity() const { return scaled(r.capacity, 1 / most, 1 / least); }
+  NumberAndRange cost(std::optional<double> dollars) const {
+    return scaled(dollars, 1 / more, 1 / less);
+  }
+  /// No case measured power: it is held.
+  NumberAndRange joules() const {
+    return scaled(joules_of_token(r), drawn(least, more), drawn(most, less));
+  }
+
+ private:
+  static NumberAndRange scaled(std::optional<double> x, double low, double high) {
+    const auto times = [&](double f) { return x ? std::optional(f * *x) : std::nullopt; };
+    return {x, times(low), times(high)};
+  }
+  double drawn(double slower, double served) const {
+    const double standing = r.joules > 0 ? r.standing / r.joules : 0;
+    return (1 - standing) * slower + standing / served;
+  }
+
+  double least, most;  // of a token's time, over the predicted
+  double more, less;   // of what is served
+  const TrafficResult& r;
+};
+
+/// The bounds of a number that is there already.
+void add_bounds(Record& r, const std::string& name, NumberAndRange n) {
+  r(name + "_low", std::move(n.low));
+  r(name + "_high", std::move(n.high));
+}
+std::string bounds_text(const NumberAndRange& n, const char* before = "") {
+  return fmt::format("{0}{1:.4g} to {0}{2:.4g}", before, n.low.value.number, n.high.value.number);
 }
 
 Record memory_of(const TrafficScenario& x) {
@@ -288,7 +335,7 @@ Records csv_lines(const TrafficAnswer& a) {
   return one;
 }
 
-void say_rates(Answer& answer, const TrafficAnswer& a) {
+void say_rates(Answer& answer, const TrafficAnswer& a, const Bounds& bounds) {
   const TrafficScenario& x = a.asked;
   const TrafficResult& r = a.result;
   answer.say(fmt::format(
@@ -315,16 +362,26 @@ void say_rates(Answer& answer, const TrafficAnswer& a) {
             ? fmt::format("; the engines take {} to hand a request over", format(handed))
             : ""));
   }
-  std::string energy =
-      fmt::format("energy {} a token", format(Joules(r.joules / std::max(1.0, r.output_tokens))));
+  std::string energy = fmt::format("energy {} a token", format(Joules(joules_of_token(r))));
   if (const std::optional<double> cost = cost_of(a, r.output_tokens)) {
     energy += fmt::format("; ${:.3g} a million output tokens, ${:.3g} of all tokens", *cost,
                           *cost_of(a, r.output_tokens + r.input_tokens));
   }
   answer.say(std::move(energy));
+  std::string range = fmt::format(
+      "nine times in ten {} output tokens/s of {} requests/s that it can serve; {} to {} "
+      "a token",
+      bounds_text(bounds.tokens()), bounds_text(bounds.capacity()),
+      format(Joules(bounds.joules().low.value.number)),
+      format(Joules(bounds.joules().high.value.number)));
+  if (const std::optional<double> cost = cost_of(a, r.output_tokens)) {
+    range += fmt::format(", {} a million output tokens", bounds_text(bounds.cost(cost), "$"));
+  }
+  answer.say(std::move(range));
 }
 
-void say_traffic(Answer& answer, const TrafficAnswer& a, const Sure& sure, const Records& slowest) {
+void say_traffic(Answer& answer, const TrafficAnswer& a, const Sure& sure, const Bounds& bounds,
+                 const Records& slowest) {
   const TrafficScenario& x = a.asked;
   const TrafficResult& r = a.result;
   const TableStyle indented{.indent = 2};
@@ -340,7 +397,7 @@ void say_traffic(Answer& answer, const TrafficAnswer& a, const Sure& sure, const
                   range_text(sure.first, {r.ttft.p50}), range_text(sure.token, {r.tpot.p50}),
                   sure.token.basis));
   say_unmeasured(answer, sure.token.unmeasured);
-  say_rates(answer, a);
+  say_rates(answer, a, bounds);
   answer.gap();
   answer.show(slowest, indented);
   if (!a.curve.empty()) {
@@ -382,8 +439,13 @@ Answer traffic_answer(const TrafficAnswer& a) {
   answer.object("uncertainty", "Uncertainty", uncertainty_record(sure.token, {r.tpot.p50}));
   answer.object("first_token_uncertainty", "Uncertainty",
                 uncertainty_record(sure.first, {r.ttft.p50}));
-  answer("dollars_per_million_tokens", cost_of(a, r.output_tokens));
-  answer("dollars_per_million_tokens_in_and_out", cost_of(a, r.output_tokens + r.input_tokens));
+  const Bounds bounds(a, sure.token);
+  add_bounds(answer, "output_tokens_per_second", bounds.tokens());
+  add_bounds(answer, "capacity_requests_per_second", bounds.capacity());
+  add_bounds(answer, "joules_per_token", bounds.joules());
+  add(answer, "dollars_per_million_tokens", bounds.cost(cost_of(a, r.output_tokens)));
+  add(answer, "dollars_per_million_tokens_in_and_out",
+      bounds.cost(cost_of(a, r.output_tokens + r.input_tokens)));
   answer("simulated_requests_per_second", a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0);
   answer.object("memory", "TrafficMemory", memory_of(x));
   const Records slowest =
@@ -405,7 +467,7 @@ Answer traffic_answer(const TrafficAnswer& a) {
   if (a.series) answer.list("load", "LoadPoint", load_records(r.timeline));
   if (a.series) answer.list("distribution", "LatencyShare", distribution_records(r));
   answer.strings("warnings", warnings_of(a));
-  say_traffic(answer, a, sure, slowest);
+  say_traffic(answer, a, sure, bounds, slowest);
   answer.assume(x.scenario.assumptions);
   answer.lines(csv_lines(a));
   for (plot::Figure& figure : traffic_figures(a)) answer.figure(std::move(figure));

@@ -108,7 +108,7 @@ Record memory_of(const Estimate& e, Bytes capacity) {
 
 Likeness likeness_of(const TrainResult& x) {
   const Scenario& s = x.scenario;
-  return likeness_of(Asked::train, s.system.device.name, s.problem, s.strategy);
+  return likeness_of(Asked::train, known_as(s.system.device), s.problem, s.strategy);
 }
 
 /// The parameters that are trained, of one copy of the model.
@@ -129,6 +129,33 @@ void say_trained(Answer& a, const Problem& p) {
                                : fmt::format("all but {}", fmt::join(parts_on(t.frozen), ", "))));
 }
 
+/// Of a model's FLOPs, what a causal mask leaves out: counted all the same, as Megatron counts, so
+/// that a long sequence's MFU may come near all of the peak, or above it.
+double masked_share(const Problem& p, const Estimate& e) {
+  const double seq = p.work.seq;
+  double masked = 0;
+  for (const graph::Branch& b : p.graph.branches) {
+    for (const graph::Operator& op : b.operators) {
+      const graph::Mixer& x = op.mixer;
+      const bool looks = op.kind == graph::Kind::attention || op.kind == graph::Kind::indexer;
+      if (!looks || x.image > 0 || x.sequence > 0) continue;
+      const double whole = graph::mixing_flops(op, seq);
+      double reach = x.window > 0 ? std::min(seq, x.window) : seq;
+      if (x.top > 0 && op.kind == graph::Kind::attention) reach = std::min(reach, x.top);
+      masked += b.layers * whole * reach / (2 * seq);
+    }
+  }
+  return e.model_flops.value > 0 ? 3 * masked * e.tokens / e.model_flops.value : 0;
+}
+
+void say_masked(Answer& a, const Problem& p, const Estimate& e) {
+  constexpr double much = 0.2;
+  const double masked = masked_share(p, e);
+  if (masked < much) return;
+  a.say(fmt::format("of these FLOPs {} are attention's that its mask leaves out: without, MFU {}",
+                    format_percent(masked, 0), format_percent((1 - masked) * e.mfu())));
+}
+
 /// The workload with what follows from it.
 Node training_of(Training work) {
   work.tuning.targets = adapted(work.tuning);
@@ -147,6 +174,7 @@ Interval say_head(Answer& a, const TrainResult& x) {
                     format(rates.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
                     for_people(rate(rates.tokens)), for_people(rate(rates.tokens_each)),
                     format(e.power), format(e.clock)));
+  say_masked(a, p, e);
   Interval time = add(a, likeness_of(x), {e.step.value});
   add(a, EnergyAnswer{e.energy, e.devices, e.tokens, time});
   say_trained(a, p);
@@ -267,6 +295,7 @@ Answer answer_of(TrainResult x) {
   a("power_watts", e.power);
   a("model_flops", e.model_flops);
   a("hardware_flops", e.hardware_flops);
+  a("masked_share", masked_share(p, e));
   a("predict_ahead", p.ahead);
   const Interval sure = say_head(a, x);
   a.show(time);
@@ -282,6 +311,7 @@ Answer answer_of(TrainResult x) {
     const std::vector<std::string>& more = x.run->plan.assumptions;
     assumptions.insert(assumptions.end(), more.begin(), more.end());
   }
+  assume_overdrawn(assumptions, p.chip, e.power, e.clock);
   a.assume(assumptions);
   return a;
 }

@@ -49,6 +49,30 @@ TEST(DeviceLaws, NoMultiplyBeatsThePeakOfTheTypeThatRuns) {
   });
 }
 
+// Rows that are not there cost lanes nothing: no library multiplies 31 of them beside one.
+TEST(DeviceLaws, AVectorByAMatrixWaitsForMemory) {
+  for (const auto& [name, type] :
+       {std::pair("a100-sxm-80gb", Precision::fp32), std::pair("v100", Precision::fp32),
+        std::pair("m4-max", Precision::fp16), std::pair("m4-max", Precision::int4),
+        std::pair("m2-ultra", Precision::int4), std::pair("p100", Precision::int4)}) {
+    const Chip chip = lower(load_device(name));
+    const Gemm g{.m = 1, .n = 28672, .k = 4096, .type = type};
+    const KernelCost c = gemm(chip, g, chip.clock);
+    EXPECT_EQ(c.bound, Bound::dram) << name << " " << name_of(type);
+    EXPECT_LT(c.time.value, 1.5 * (c.dram / chip.bandwidth).value) << name << " " << name_of(type);
+  }
+}
+
+// XLA splits a number of 32 bits in three of 16 and leaves out the smallest products.
+TEST(DeviceLaws, ATpuMultipliesIn32BitsBySixPassesOf16) {
+  for (const std::string& name : preset_names(PresetKind::device)) {
+    if (!name.starts_with("tpu")) continue;
+    const Device d = load_device(name);
+    EXPECT_NEAR(6 * d.matrix[Precision::fp32] / d.matrix[Precision::bf16], 1, 0.01) << name;
+    EXPECT_FALSE(lower(d).on_vector(Precision::fp32)) << name;
+  }
+}
+
 TEST(DeviceLaws, ATypeThatIsLackingIsNoFasterAndNoCoolerThanTheOneThatRuns) {
   for_each_device([](const Device& d) {
     const Chip chip = lower(d);

@@ -261,6 +261,11 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.per_clock =
       rate_of_blocks(chip, chip.per_clock[g.type].value * rows.issue * issue_efficiency(chip, type),
                      g.scale_block);
+  // Matrix units pad a product of few rows to a tile; lanes (cuBLAS's gemv, MLX's qmv) do no row
+  // that is not there.
+  const double least_rows = vector ? 32 : 16;
+  const double lanes = std::min(chip.per_clock[type].value, chip.vector_per_clock.value);
+  p.per_clock = std::max(p.per_clock, mech.vector_efficiency * lanes * least_rows / g.m);
   p.feed = std::max(mech.feed * chip.per_clock_16bit.value, narrowest_port) * rows.issue;
   p.l2_rate = (mech.asynchronous ? multicast : 1) * chip.l2_per_clock.value * clock.value;
   p.shared = chip.shared_per_clock.value;

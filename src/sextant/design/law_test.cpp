@@ -13,6 +13,7 @@
 #include "sextant/design/workload.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/settings.hpp"
+#include "sextant/predict/energy.hpp"
 #include "sextant/study/problems.hpp"
 
 namespace sextant::design {
@@ -132,6 +133,25 @@ TEST(Law, MoreOfAnyTechnologyNumberIsNeverSlower) {
         << before->device.clock.value << " to " << after->device.clock.value;
   }
   EXPECT_GT(compared, 200);
+}
+
+TEST(Outcome, DrawsWhatTrainAndInferSay) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 20; ++i) {
+    const Drawn d = draw(random);
+    const auto made = try_generate(d.technology, d.budget);
+    if (!made) continue;
+    const Workload& w = d.workload;
+    const Outcome out = outcome_on(w, d.technology, *made);
+    if (!out.runs()) continue;
+    const Problem p = problem_on(w, d.technology, *made);
+    const Estimate step = evaluate(p, w.strategy);
+    const double tokens = double(w.serving.batch) * w.serving.output;
+    const Joules said =
+        w.trains ? token_energy(step.energy, step.devices, step.tokens)
+                 : token_energy(request_energy(p, w.strategy), devices_of(w.strategy), tokens);
+    EXPECT_EQ(out.energy, said) << i;
+  }
 }
 
 }  // namespace

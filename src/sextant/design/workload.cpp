@@ -10,7 +10,7 @@ namespace sextant::design {
 namespace {
 
 /// What a device costs its owner in this time: its price over four years with the share of server
-/// and network that stands around it, and power with what cooling adds.
+/// and network that stands around it, and the power of all that with what cooling adds.
 Dollars cost_of(Dollars price, Seconds time, Joules energy) {
   constexpr double around = 1.3;              // server and network add 25 to 35 %
   constexpr Seconds life(4.0 * 365 * 86400);  // assumed, in use all the time
@@ -25,28 +25,28 @@ Outcome run_on(const Workload& w, const Technology& t, const Blueprint& d, bool 
   Outcome out;
   double devices = 1;
   double tokens = 0;
-  Joules energy{0};
+  Energy energy;
   if (w.trains) {
     const Estimate e = evaluate(p, w.strategy);
     out.verdict = e.verdict;
     out.time = e.step;
     devices = e.devices;
     tokens = e.tokens;
-    energy = e.energy.device();
+    energy = e.energy;
   } else {
     const ServingEstimate e = serve(p, w.strategy);
     out.verdict = e.verdict;
     out.time = e.latency;
     devices = e.devices;
     tokens = static_cast<double>(w.serving.batch) * w.serving.output;
-    if (out.runs() && with_energy) energy = request_energy(p, w.strategy).device();
+    if (out.runs() && with_energy) energy = request_energy(p, w.strategy, e);
   }
   if (!out.runs()) return out;
   out.tokens_per_second = tokens / out.time.value;
   if (!with_energy) return out;
-  const double per_token = devices / tokens;
-  out.energy = per_token * energy;
-  out.cost = per_token * cost_of(w.price.value > 0 ? w.price : d.cost(), out.time, energy);
+  const Dollars price = w.price.value > 0 ? w.price : d.cost();
+  out.energy = token_energy(energy, devices, tokens);
+  out.cost = devices / tokens * cost_of(price, out.time, energy.total());
   return out;
 }
 

@@ -34,7 +34,7 @@ struct Outcome {
   Verdict verdict = Verdict::fits;
   Seconds time;
   double tokens_per_second = 0;
-  Joules energy;  ///< of a token, all devices
+  Joules energy;  ///< of a token, all devices and their nodes
   Dollars cost;   ///< of a token: what it costs to own the devices that long, and to run them
   bool runs() const { return verdict == Verdict::fits; }
 };

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/io/errors.hpp"
 
+#include <algorithm>
+
 #include "sextant/io/embedded.hpp"
+#include "sextant/io/presets.hpp"
 #include "sextant/io/read.hpp"
+#include "sextant/io/write.hpp"
 
 namespace sextant {
 
@@ -16,6 +20,18 @@ const Errors& measured_errors() {
     return Errors{};
   }();
   return errors;
+}
+
+std::string known_as(Device device) {
+  const std::vector<std::string>& measured = measured_errors().devices;
+  if (std::find(measured.begin(), measured.end(), device.name) == measured.end()) {
+    return device.name;
+  }
+  const Device preset = load_device(device.name, {}, Lookup::presets);
+  device.memory.capacity = preset.memory.capacity;
+  device.tier = preset.tier;
+  const bool same = to_json(write(device)) == to_json(write(preset));
+  return same ? device.name : device.name + " as changed";
 }
 
 }  // namespace sextant

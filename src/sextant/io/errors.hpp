@@ -2,11 +2,18 @@
 // How far off predictions were where someone measured: presets/errors/measured.toml.
 #pragma once
 
+#include <string>
+
+#include "sextant/spec/device.hpp"
 #include "sextant/spec/errors.hpp"
 
 namespace sextant {
 
 /// Read once.
 const Errors& measured_errors();
+
+/// What errors know a device by: its name, or where it is a preset's that was changed a name that
+/// nobody measured. Memory holds more or less and is no faster for it, nor for a second one beside.
+std::string known_as(Device device);
 
 }  // namespace sextant

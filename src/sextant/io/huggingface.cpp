@@ -189,7 +189,7 @@ void read_qwen3_next(Config& c, Model& m) {
   h.conv = c.count_or({"linear_conv_kernel_dim"}, 4, 1000);
 }
 
-/// DeepSeek V2, V3, R1 and Kimi K2.
+/// DeepSeek V2, V3, V3.2, R1 and Kimi K2.
 void read_deepseek(Config& c, Model& m) {
   read_llama(c, m);
   Attention& a = m.attention;
@@ -228,6 +228,12 @@ void read_glm4_moe(Config& c, Model& m) {
   read_glm(c, m);
   m.attention.qk_norm = c.flag({"use_qk_norm"}, false);
   read_fine_experts(c, m);
+  m.experts.router_bias = m.experts.count > 0;
+}
+
+/// GLM-5: DeepSeek-V3.2's attention and indexer.
+void read_glm_moe_dsa(Config& c, Model& m) {
+  read_deepseek(c, m);
   m.experts.router_bias = m.experts.count > 0;
 }
 
@@ -578,6 +584,7 @@ constexpr Family families[] = {
     {"deepseek", "DeepSeek", read_deepseek_v1},
     {"deepseek_v2", "DeepSeek", read_deepseek},
     {"deepseek_v3", "DeepSeek", read_deepseek},
+    {"deepseek_v32", "DeepSeek", read_deepseek},
     {"falcon", "Falcon", read_falcon},
     {"gemma", "Gemma", read_gemma},
     {"gemma2", "Gemma 2", read_gemma2},
@@ -588,6 +595,7 @@ constexpr Family families[] = {
     {"glm", "GLM", read_glm},
     {"glm4", "GLM", read_glm4},
     {"glm4_moe", "GLM", read_glm4_moe},
+    {"glm_moe_dsa", "GLM", read_glm_moe_dsa},
     {"gpt2", "GPT-2", read_gpt2},
     {"gpt_neox", "GPT-NeoX", read_gpt_neox},
     {"gpt_oss", "gpt-oss", read_gpt_oss},

@@ -22,6 +22,9 @@ struct Common {
   std::vector<std::string> set;  ///< --set path=value
   /// Where names of presets may lead. Not an option: whoever takes requests from a network says it.
   Lookup lookup = Lookup::anywhere;
+  /// Options that were given and could not be read, by name: problems of others that may come of it
+  /// are not said. Not an option.
+  std::vector<std::string> unread = {};
   /// A file that came with the request, in place of its name. Not an option.
   std::string_view sent = {};
 };

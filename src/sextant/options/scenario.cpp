@@ -1,19 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/options/scenario.hpp"
 
+#include <algorithm>
+
+#include "sextant/options/request.hpp"
 #include "sextant/options/settings.hpp"
 
 namespace sextant {
 
+void mark_unread(const Common& common, Node& given) {
+  for (const std::string& name : common.unread) given.set(name, Node{});
+}
+
+namespace {
+
+/// The option that a problem is of: "--tp: …", "--model is required", or a field of a request.
+std::string option_of(const Diagnostic& d) {
+  if (d.file.starts_with("--")) return field_of_flag(d.file);
+  if (d.message.starts_with("--")) return field_of_flag(d.message.substr(0, d.message.find(' ')));
+  return d.field;
+}
+
+}  // namespace
+
+void add_unrelated(std::vector<Diagnostic>& problems, Common& common,
+                   const std::function<void(const Common&)>& check) {
+  std::vector<std::string>& unread = common.unread;
+  for (const Diagnostic& d : problems) unread.push_back(option_of(d));
+  try {
+    check(common);
+  } catch (const InputError& e) {
+    for (const Diagnostic& d : e.diagnostics()) {
+      const bool again = std::find(unread.begin(), unread.end(), option_of(d)) != unread.end();
+      if (!again) problems.push_back(d);
+    }
+  }
+  unread.clear();
+}
+
 Question question_of(const ScenarioOptions& o, const Common& common, Task task) {
-  return {.task = task,
-          .model = o.model,
-          .system = o.system,
-          .runtime = o.runtime,
-          .given = o.given,
-          .settings = settings_of(common, setting_roots()),
-          .notes = o.notes,
-          .lookup = common.lookup};
+  Question q{.task = task,
+             .model = o.model,
+             .system = o.system,
+             .runtime = o.runtime,
+             .given = o.given,
+             .settings = settings_of(common, setting_roots()),
+             .notes = o.notes,
+             .lookup = common.lookup};
+  mark_unread(common, q.given);
+  return q;
 }
 
 Scenario read_training(const TrainOptions& options, const Common& common) {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "sextant/io/text.hpp"
+#include "sextant/options/scenario.hpp"
 #include "sextant/options/search_capacity.hpp"
 #include "sextant/options/search_space.hpp"
 #include "sextant/scenario/prices.hpp"
@@ -194,6 +195,12 @@ void check_traffic(const SearchOptions& o, Flags& flags) {
 }
 
 }  // namespace
+
+void check_scenario(const SearchOptions& o, const Common& common) {
+  // Plans and several systems have scenarios of their own; what is missing has been said.
+  if (!o.plan.empty() || !o.systems.empty() || o.model.empty() || o.system.empty()) return;
+  read_workload(question_of(o, common, o.infer ? Task::infer : Task::train));
+}
 
 void check_asked(const SearchOptions& o, bool systems) {
   Flags flags;

@@ -26,4 +26,7 @@ SystemsAsked<TrainingSearch> read_training_systems(const SearchOptions& o, const
 SystemsAsked<ServingSearch> read_serving_systems(const SearchOptions& o, const Common& common);
 SystemsAsked<CapacitySearch> read_capacity_systems(const SearchOptions& o, const Common& common);
 
+/// Throws what is wrong with the scenario that strategies are sought for, as far as it can be read.
+void check_scenario(const SearchOptions& options, const Common& common);
+
 }  // namespace sextant

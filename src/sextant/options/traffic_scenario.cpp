@@ -9,6 +9,7 @@
 #include "sextant/io/prices.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/io/traces.hpp"
+#include "sextant/options/scenario.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/scenario/prices.hpp"
 #include "sextant/units/format.hpp"
@@ -36,10 +37,14 @@ class TrafficReader {
     split_ = o_.prefill_workers || o_.decode_workers;
     read_requests();
     read_limits();
+    try {
+      x_.scenario =
+          engine(split_ ? Degrees{o_.prefill_tp, o_.prefill_pp, o_.prefill_dp, o_.prefill_ep}
+                        : Degrees{o_.tp, o_.pp, o_.dp, o_.ep});
+    } catch (const InputError& e) {
+      flags_.problems.insert(flags_.problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+    }
     throw_if_any(std::move(flags_.problems));
-    x_.scenario =
-        engine(split_ ? Degrees{o_.prefill_tp, o_.prefill_pp, o_.prefill_dp, o_.prefill_ep}
-                      : Degrees{o_.tp, o_.pp, o_.dp, o_.ep});
     read_cluster();
     say_requests();
     check_longest();
@@ -72,6 +77,7 @@ class TrafficReader {
     // What the traffic says instead; here only so that nothing is assumed of it.
     for (const char* name : {"batch", "input", "output"}) q.given.set(name, Node::of(1));
     q.given.set("batching", Node::of("closed-loop"));
+    mark_unread(common_, q.given);
     return read_scenario(q);
   }
 

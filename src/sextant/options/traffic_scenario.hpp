@@ -11,6 +11,8 @@ namespace sextant {
 /// Throws InputError with everything that is wrong with the flags.
 TrafficScenario read_traffic(const TrafficOptions& options, const Common& common);
 
+inline void check_scenario(const TrafficOptions& o, const Common& c) { read_traffic(o, c); }
+
 /// Throws InputError, with what takes the memory, where none is left for a cache. `tp` is the flag
 /// of the engines' degree.
 void check_cache(const TrafficScenario& scenario, std::string_view tp = "--tp");

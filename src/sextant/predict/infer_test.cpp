@@ -536,7 +536,7 @@ TEST(Serving, EveryFieldOfAModelMovesSomething) {
     c.make(changed);
     Problem p[2] = {prepare(system, runtime, libraries, load_model(c.model), Serving{}),
                     prepare(system, runtime, libraries, changed, Serving{})};
-    const PassShape prompt{4, 4096, 4096};
+    const PassShape prompt{4, 8192, 8192};
     EXPECT_NE(serving_pass(p[0], s, prompt).time, serving_pass(p[1], s, prompt).time);
     for (Problem& one : p) one.work = {.batch = 4, .seq = 4096};
     EXPECT_NE(evaluate(p[0], s).step, evaluate(p[1], s).step);
@@ -573,6 +573,41 @@ TEST(Serving, AnIndexerPaysWhereContextsAreLong) {
   };
   EXPECT_GT(time("deepseek-v3.2", 1024), time("deepseek-v3", 1024));
   EXPECT_LT(time("deepseek-v3.2", 131072), 0.7 * time("deepseek-v3", 131072));
+}
+
+// Nor may it cost more to look at a few tokens than at all of them when many requests decode.
+TEST(Serving, AnIndexerReadsOneKeyATokenForAllItsHeads) {
+  const Problem sparse = problem_of({.system = "dgx-h200", .model = "deepseek-v3.2"});
+  const Problem dense = problem_of({.system = "dgx-h200", .model = "deepseek-v3"});
+  const auto indexer = [&](const PassShape& shape) {
+    for (const Operator& o : explain_pass(sparse, {.tp = 8}, shape).operators) {
+      if (o.name == "indexer") return o.cost;
+    }
+    return KernelCost{};
+  };
+  const PassShape decode{64, 1, 100000};
+  EXPECT_LT(serving_pass(sparse, {.tp = 8}, decode).time,
+            0.7 * serving_pass(dense, {.tp = 8}, decode).time);
+  // Keys of 128 bytes with a scale; scores written, read and chosen.
+  EXPECT_NEAR(indexer(decode).dram.value / (64 * 100000 * (132 + 4 + 8)), 1, 0.1);
+  // DeepGEMM's times of the scores alone on H200; the best are chosen from them.
+  for (const auto& [context, measured] : {std::pair(4096.0, 103e-6), std::pair(8192.0, 222e-6),
+                                          std::pair(16384.0, 458e-6), std::pair(32768.0, 931e-6)}) {
+    const double predicted = indexer({1, 2048, context}).time.value;
+    EXPECT_GT(predicted, 0.95 * measured) << context;
+    EXPECT_LT(predicted, 1.55 * measured) << context;
+  }
+}
+
+// A piece of a prompt looks at no more tokens than a longer one does.
+TEST(Serving, APieceOfAPromptLooksAtTheChosenTokens) {
+  const Problem p = problem_of({.system = "dgx-h200", .model = "deepseek-v3.2"});
+  const auto each = [&](double tokens) {
+    return serving_pass(p, {.tp = 8}, {1, tokens, 100000}).time.value / tokens;
+  };
+  EXPECT_NEAR(each(2048) / each(2049), 1, 0.01);
+  EXPECT_LT(each(4096), each(2048));
+  EXPECT_LT(each(2048), each(1024));
 }
 
 // Replicas take prompts at the same time, and short prompts share a pass: a closed loop gives

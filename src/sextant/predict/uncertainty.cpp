@@ -64,6 +64,53 @@ Likeness likeness_of(Asked question, std::string device, const Problem& p, const
           .choices = p.communicates ? choices_of(question, p, s) : std::vector<Choice>{}};
 }
 
+namespace {
+
+/// Where errors lie, as logarithms, by the group that is most like what is wanted.
+struct Nearest {
+  const ErrorGroup* group = nullptr;
+  double wider = 1;  ///< for what it differs in
+  double low = 0, high = 0;
+};
+
+Nearest nearest_to(const Errors& errors, const ErrorGroup& wanted, double outside) {
+  Nearest n;
+  for (const ErrorGroup& g : errors.groups) {
+    if (g.question != wanted.question || g.cases < least_cases) continue;
+    double factor = 1;
+    for (const Difference& d : differences) factor *= g.*d.field == wanted.*d.field ? 1 : d.wider;
+    if (n.group != nullptr && factor >= n.wider) continue;
+    n.group = &g;
+    n.wider = factor;
+  }
+  if (n.group == nullptr) return n;
+  // About the middle of the group, so that a bias is neither hidden nor multiplied.
+  const double middle = (n.group->low + n.group->high) / 2;
+  const double half = n.wider * outside * (n.group->high - n.group->low) / 2;
+  n.low = middle - half;
+  n.high = middle + half;
+  return n;
+}
+
+/// Takes in the intervals of all easier questions: on one node, wide, dense, of a runtime and a
+/// device that someone measured. Cases of a harder one may be few, or of one model, and lie closer
+/// together; what is less known is no surer for it.
+void take_in_easier(const Errors& errors, ErrorGroup wanted, double outside, Nearest& n) {
+  constexpr bool easy[] = {false, false, false, true, true};  // of `differences`
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    bool& is = wanted.*differences[i].field;
+    if (is == easy[i]) continue;
+    is = easy[i];
+    Nearest easier = nearest_to(errors, wanted, outside);
+    take_in_easier(errors, wanted, outside, easier);
+    n.low = std::min(n.low, easier.low);
+    n.high = std::max(n.high, easier.high);
+    is = !easy[i];
+  }
+}
+
+}  // namespace
+
 Interval interval_of(const Errors& errors, const Likeness& asked) {
   ErrorGroup wanted;
   wanted.question = asked.question;
@@ -72,16 +119,6 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
   wanted.many_nodes = asked.many_nodes;
   wanted.device_measured = among(errors.devices, asked.device);
   wanted.runtime_measured = asked.runtime.empty() || among(errors.runtimes, asked.runtime);
-  const ErrorGroup* nearest = nullptr;
-  double wider = 0;
-  for (const ErrorGroup& g : errors.groups) {
-    if (g.question != wanted.question || g.cases < least_cases) continue;
-    double factor = 1;
-    for (const Difference& d : differences) factor *= g.*d.field == wanted.*d.field ? 1 : d.wider;
-    if (nearest != nullptr && factor >= wider) continue;
-    nearest = &g;
-    wider = factor;
-  }
   Interval i;
   i.unmeasured = unmeasured_of(errors, asked.question, asked.choices);
   const double outside = wider_outside(errors, i.unmeasured);
@@ -90,21 +127,22 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
     i.basis +=
         ", runtime " + asked.runtime + (wanted.runtime_measured ? " measured" : " never measured");
   }
-  if (nearest == nullptr || asked.assumed) {
+  Nearest nearest = nearest_to(errors, wanted, outside);
+  if (nearest.group == nullptr || asked.assumed) {
     i.low = std::exp(-nothing_near * outside);
     i.high = std::exp(nothing_near * outside);
     i.basis += asked.assumed ? "; kernels are assumed" : "; no measurement of this kind";
     i.basis += outside_text(i.unmeasured);
     return i;
   }
-  // About the middle of the group, so that a bias is neither hidden nor multiplied.
-  const double middle = (nearest->low + nearest->high) / 2;
-  const double half = wider * outside * (nearest->high - nearest->low) / 2;
-  i.low = std::exp(middle - half);
-  i.high = std::exp(middle + half);
-  i.cases = nearest->cases;
-  if (asked.experts && !nearest->experts) i.basis += "; experts unlike the measured dense models";
-  if (wider > 1) i.basis += "; widened, no measured case is alike";
+  take_in_easier(errors, wanted, outside, nearest);
+  i.low = std::exp(nearest.low);
+  i.high = std::exp(nearest.high);
+  i.cases = nearest.group->cases;
+  if (asked.experts && !nearest.group->experts) {
+    i.basis += "; experts unlike the measured dense models";
+  }
+  if (nearest.wider > 1) i.basis += "; widened, no measured case is alike";
   i.basis += outside_text(i.unmeasured);
   return i;
 }

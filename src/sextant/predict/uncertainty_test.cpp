@@ -62,6 +62,36 @@ TEST(Uncertainty, WidensWithEveryDifference) {
   EXPECT_GT(width(l), base);
 }
 
+// Cases of a harder question may be of one model alone, and all of them well predicted.
+TEST(Uncertainty, OfWhatIsLessKnownIsNeverSurer) {
+  Errors e = example();
+  ErrorGroup many = e.groups.front();
+  many.many_nodes = true;
+  many.low = -0.02;
+  many.high = 0.15;
+  many.cases = 40;
+  ErrorGroup unmeasured = e.groups.front();
+  unmeasured.device_measured = false;
+  unmeasured.low = -0.03;
+  unmeasured.high = 0.03;
+  unmeasured.cases = 40;
+  e.groups.push_back(many);
+  e.groups.push_back(unmeasured);
+  for (const bool nodes : {false, true}) {
+    for (const char* device : {"h100-sxm", "mi355x"}) {
+      for (const bool narrow : {false, true}) {
+        Likeness l = plain;
+        l.many_nodes = nodes;
+        l.device = device;
+        l.narrow = narrow;
+        const Interval i = interval_of(e, l);
+        EXPECT_LE(std::log(i.low), -0.10 + 1e-12);
+        EXPECT_GE(std::log(i.high), (nodes ? 0.15 : 0.08) - 1e-12);
+      }
+    }
+  }
+}
+
 TEST(Uncertainty, ComparesWhatIsAlikeMoreSurely) {
   Errors e = example();
   const Contender a{plain, 1.00};

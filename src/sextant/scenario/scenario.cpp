@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 
 #include "sextant/cost/outrun.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/rules.hpp"
+#include "sextant/units/format.hpp"
 
 namespace sextant {
 namespace {
@@ -25,10 +27,9 @@ class Reader {
     read_settings();
     load_draft();
     check_inputs();
+    find_unread();
+    if (loaded_) judge(with_strategy);
     throw_if_any(std::move(problems_));
-    prepare_problem();
-    const std::optional<Refusal> outcome = derive(q_.task, x_.inputs, x_.problem, x_.strategy);
-    if (outcome) refuse(*outcome);
     if (with_strategy) {
       assume_strategy();
       assume_replicas();
@@ -36,8 +37,6 @@ class Reader {
       assume_precision();
     }
     assume_work(with_strategy);
-    throw_if_any(std::move(problems_));
-    check_rules(with_strategy);
     say_device();
     x_.assumptions.insert(x_.assumptions.end(), q_.notes.begin(), q_.notes.end());
     return std::move(x_);
@@ -51,13 +50,15 @@ class Reader {
   void check_inputs();
   void check_parts();
   void prepare_problem();
-  void refuse(Refusal outcome);
+  void find_unread();
+  void judge(bool with_strategy);
+  std::vector<Diagnostic> wrong(bool with_strategy);
+  Diagnostic refused(Refusal outcome) const;
   void assume_strategy();
   void assume_precision();
   void assume_replicas();
   void assume_work(bool with_strategy);
   void assume_images();
-  void check_rules(bool with_strategy);
   void say_device();
 
   bool trains() const { return q_.task == Task::train; }
@@ -89,6 +90,9 @@ class Reader {
   Model model_;
   Scenario x_;
   std::vector<Diagnostic> problems_;
+  GivenFields unread_;   // what was given, but could not be read
+  bool loaded_ = false;  // system, model and runtime
+  bool uneven_ = false;  // the devices are no whole number of replicas
 };
 
 void Reader::named(const char* flag, const std::function<void()>& work) {
@@ -110,6 +114,7 @@ void Reader::load() {
       q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system, q_.engine)} : q_.runtime;
   named("--runtime", [&] { runtime_ = load_runtime(runtime, q_.settings, q_.lookup); });
   if (q_.runtime.empty()) assume("runtime {}", runtime.name);
+  loaded_ = problems_.empty();
 }
 
 void Reader::load_draft() {
@@ -126,7 +131,9 @@ void Reader::read_settings() {
   for (const Setting& setting : q_.settings) {
     if (root_of(setting) != "strategy") continue;
     const std::string field = canonical_input(setting.path);
+    const std::size_t before = problems_.size();
     apply_settings({{"strategy." + field, setting.value}}, axes, "strategy", problems_);
+    if (problems_.size() > before) unread_.insert(field);
     x_.given.insert(field);
   }
   x_.inputs.said = said([&](const char* field) { return gives(field); });
@@ -151,6 +158,12 @@ void Reader::check_inputs() {
 void Reader::check_parts() {
   if (model_.layers == 0) return;  // it was not found
   const Tuning& t = x_.inputs.training.tuning;
+  if (t.rank > model_.hidden) {
+    add("--lora-rank",
+        fmt::format("adapters of rank {} are larger than what they adapt: {} is {} wide", t.rank,
+                    model_.name, model_.hidden),
+        "16 to 64 are usual");
+  }
   const auto lacks = [&](bool named, const char* field, const char* part, const char* what) {
     if (!named) return;
     add(flag_of_field(field), fmt::format("{} has no {}", model_.name, what),
@@ -167,25 +180,97 @@ void Reader::prepare_problem() {
   x_.problem = prepare(x_.system, runtime_, libraries, model_, Training{.predict_ahead = 0});
 }
 
-void Reader::refuse(Refusal outcome) {
+void Reader::find_unread() {
+  for (const Node::Member& m : q_.given.members) {
+    const std::string flag = flag_of_field(m.key);
+    const bool said = std::any_of(problems_.begin(), problems_.end(),
+                                  [&](const Diagnostic& d) { return d.file == flag; });
+    if (said || m.value.kind == Node::Kind::null) unread_.insert(m.key);
+  }
+}
+
+/// Any other value, in place of one that nobody knows.
+void alter(const Target& target) {
+  if (auto* const* b = std::get_if<bool*>(&target)) **b = !**b;
+  if (auto* const* i = std::get_if<int*>(&target)) **i = std::max(2, 2 * **i);
+  if (auto* const* d = std::get_if<double*>(&target)) **d = 2 * **d + 1;
+  if (const auto* e = std::get_if<EnumRef>(&target)) {
+    e->set(e->value, (e->get(e->value) + 1) % e->names.size());
+  }
+}
+
+/// Of what is wrong, what is so in both cases, word for word.
+void keep_common(std::vector<Diagnostic>& found, const std::vector<Diagnostic>& others) {
+  std::erase_if(found, [&](const Diagnostic& d) {
+    return std::none_of(others.begin(), others.end(), [&](const Diagnostic& o) {
+      return o.file == d.file && o.message == d.message;
+    });
+  });
+}
+
+/// Adds what is wrong with what was read, whatever was meant by what was not, and by devices that
+/// make no whole number of replicas.
+void Reader::judge(bool with_strategy) {
+  const std::size_t before = problems_.size();
+  named("--runtime", [&] { prepare_problem(); });
+  if (problems_.size() > before) return;
+  std::vector<Diagnostic> found = wrong(with_strategy);
+  if (!unread_.empty()) {
+    for (const Slot& slot : fields_of(q_.task, x_.inputs).fields) {
+      if (unread_.contains(slot.name)) alter(slot.target);
+    }
+    if (unread_.contains("gpus")) alter(&x_.inputs.strategy.dp);
+    keep_common(found, wrong(with_strategy));
+  }
+  if (uneven_ && !found.empty() && found.front().file == "--gpus") {
+    const Diagnostic devices = found.front();
+    x_.inputs.gpus = 0;
+    x_.inputs.strategy.dp = x_.strategy.dp + 1;
+    keep_common(found, wrong(with_strategy));
+    found.insert(found.begin(), devices);
+  }
+  std::move(found.begin(), found.end(), std::back_inserter(problems_));
+}
+
+/// What the inputs lead to, and which rules it breaks, each by its flag.
+std::vector<Diagnostic> Reader::wrong(bool with_strategy) {
+  const std::optional<Refusal> outcome = derive(q_.task, x_.inputs, x_.problem, x_.strategy);
+  std::vector<Diagnostic> found =
+      trains() ? check(x_.problem, x_.strategy) : check_serving(x_.problem, x_.strategy);
+  if (!with_strategy) {
+    std::erase_if(found,
+                  [](const Diagnostic& d) { return d.field != "runtime" && d.field != "images"; });
+  }
+  for (Diagnostic& d : found) {
+    const bool devices = d.field == "dp" && !gives("dp") && gives("gpus");
+    d.file = flag_of_field(devices ? "gpus" : d.field);
+    d.field.clear();
+  }
+  if (outcome) found.insert(found.begin(), refused(*outcome));
+  uneven_ = outcome == Refusal::gpus_not_divisible;
+  return found;
+}
+
+Diagnostic Reader::refused(Refusal outcome) const {
   const Strategy& s = x_.strategy;
   const Serving& w = x_.inputs.serving;
   if (outcome == Refusal::context_too_long) {
-    return add(w.input >= model_.max_context ? "--input" : "--output", context_words(),
-               "--allow-long goes on all the same");
+    return {.file = w.input >= model_.max_context ? "--input" : "--output",
+            .message = context_words(),
+            .hint = "--allow-long goes on all the same"};
   }
   const int gpus = x_.inputs.gpus;
   const double product = devices_of(s);
   const double others = product / s.dp;
   const double below = std::floor(gpus / others) * others;
   const bool replicas = gives("dp");
-  add("--gpus",
-      fmt::format("{} is not tp {} x pp {}{} x {}", gpus, s.tp, s.pp,
-                  trains() ? fmt::format(" x cp {}", s.cp) : "",
-                  replicas ? fmt::format("dp {}", s.dp) : "a whole number"),
-      replicas    ? fmt::format("{} for these degrees", product)
-      : below > 0 ? fmt::format("{} or {} are the nearest", below, below + others)
-                  : fmt::format("{} is the nearest", others));
+  return {.file = "--gpus",
+          .message = fmt::format("{} is not tp {} x pp {}{} x {}", gpus, s.tp, s.pp,
+                                 trains() ? fmt::format(" x cp {}", s.cp) : "",
+                                 replicas ? fmt::format("dp {}", s.dp) : "a whole number"),
+          .hint = replicas    ? fmt::format("{} for these degrees", product)
+                  : below > 0 ? fmt::format("{} or {} are the nearest", below, below + others)
+                              : fmt::format("{} is the nearest", others)};
 }
 
 void Reader::assume_strategy() {
@@ -286,22 +371,7 @@ void Reader::assume_images() {
   }
 }
 
-void Reader::check_rules(bool with_strategy) {
-  std::vector<Diagnostic> broken =
-      trains() ? check(x_.problem, x_.strategy) : check_serving(x_.problem, x_.strategy);
-  if (!with_strategy) {
-    std::erase_if(broken,
-                  [](const Diagnostic& d) { return d.field != "runtime" && d.field != "images"; });
-  }
-  for (Diagnostic& d : broken) {
-    const bool devices = d.field == "dp" && !gives("dp") && gives("gpus");
-    d.file = flag_of_field(devices ? "gpus" : d.field);
-    d.field.clear();
-  }
-  throw_if_any(std::move(broken));
-}
-
-// What the device cannot do, and whether it was measured.
+// What the device cannot do, what is not asked of it, and whether it was measured.
 void Reader::say_device() {
   const Device& device = x_.system.device;
   const Precision asked = x_.strategy.precision;
@@ -311,6 +381,10 @@ void Reader::say_device() {
            name_of(real));
   }
   const Chip& chip = x_.problem.chip;
+  if (chip.roofline > 0) {
+    assume("no power limit: kernels run at {:.0f} % of peak at {}, whatever they draw; {} has {}",
+           100 * chip.roofline, format(chip.clock), device.name, format(device.power.limit));
+  }
   if (std::string unseen = outruns_cache(device, chip.l2_per_clock * chip.light_clock);
       !unseen.empty()) {
     x_.assumptions.push_back(std::move(unseen));

@@ -17,7 +17,8 @@ struct Question {
   Task task = Task::train;
   PresetRef model, system, runtime;
   std::string engine = {};  ///< serves where no runtime is named and the system has none of its own
-  Node given = Node::table();           ///< fields of Inputs by name
+  /// Fields of Inputs by name. Null: it was given, but could not be read, which has been said.
+  Node given = Node::table();
   std::vector<Setting> settings;        ///< of specs, and of "strategy", which is as good as given
   std::vector<std::string> notes = {};  ///< assumptions that were made before
   Lookup lookup = Lookup::anywhere;

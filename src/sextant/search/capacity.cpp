@@ -87,12 +87,32 @@ class Planner {
     if (result.best.size() > static_cast<std::size_t>(aim_.top)) {
       result.best.resize(static_cast<std::size_t>(aim_.top));
     }
+    for (CapacityFound& f : result.best) simulate_all(f);
+    for (CapacityFound& f : result.pareto) simulate_all(f);
     return std::move(result);
   }
 
   CapacityResult result;
 
  private:
+  /// All engines with all requests, as `traffic` has them: a unit alone, as it is sized, gets its
+  /// share of them at random, where a router deals them out evenly.
+  void simulate_all(CapacityFound& f) {
+    p_.serving.cache = f.cache;
+    const EngineChoices choices{.max_requests = f.max_requests};
+    const auto pool = [&](const Strategy& s, int replicas) {
+      return pool_with(p_, s, fit_engine(p_, s, choices, means_), replicas);
+    };
+    Cluster c;
+    c.pool = pool(f.strategy, f.replicas);
+    if (f.decode_replicas > 0) c.decode = pool(f.decode, f.decode_replicas);
+    connect(c);
+    Traffic t = aim_.traffic;
+    t.requests = std::min(t.requests, 10000.0);  // of a long trace its beginning
+    ++result.simulations;
+    f.result = simulate(c, t, aim_.limits);
+  }
+
   /// count: it serves, and is among those found.
   Shortfall attempt(const Layout& layout, std::uint64_t order) {
     const Strategy& s = layout.strategy;
@@ -183,7 +203,6 @@ class Planner {
     f.devices = units * unit;
     f.most = units * low;
     f.order = order;
-    holds(c, rate / units, f.result);
     result.best.push_back(std::move(f));
     return Shortfall::count;
   }

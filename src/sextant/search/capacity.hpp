@@ -70,7 +70,7 @@ struct CapacityFound {
   int max_requests = 0;
   double devices = 1;
   double most = 0;       ///< requests a second that it serves within the limits
-  TrafficResult result;  ///< at the rate asked for
+  TrafficResult result;  ///< of all engines, at the rate asked for
   std::uint64_t order = 0;
 };
 

@@ -70,9 +70,10 @@ class Collector {
     const double idle = std::max(0.0, whole - busy);
     for (const Pool* pool : {&cluster.pool, cluster.decode ? &*cluster.decode : nullptr}) {
       if (pool == nullptr) continue;
-      r.joules +=
+      r.standing +=
           pool->devices() * standing_energy(pool->problem, Seconds(r.seconds)).total().value;
     }
+    r.joules += r.standing;
     for (double* share : {&r.prefill_share, &r.decode_share, &r.mixed_share}) {
       *share = whole > 0 ? *share / (busy + idle) : 0;
     }
@@ -434,16 +435,22 @@ double rate_at(const Pool& pool, StepPrice& price, const TrafficMeans& m, Role r
     const double tokens = std::max(1.0, std::min(each, budget - n));
     const double even = ranks * tokens / input / price.step(prompts(tokens, n)).seconds;
     // Prompts in bunches leave steps of tokens alone, which replay a graph where mixed ones do not.
-    const double bunch = std::max(tokens, std::min(input, budget - n));
-    const double steps = bunch / each;
-    if (steps <= 1) return even;
-    const double cycle = price.step(prompts(bunch, n)).seconds +
-                         (steps - 1) * static_cast<double>(price.step(decode).seconds);
-    return std::max(even, ranks * n / m.output * steps / cycle);
+    const auto bunched = [&](double bunch) {
+      const double steps = bunch / each;
+      if (steps <= 1) return even;
+      const double cycle = price.step(prompts(bunch, n)).seconds +
+                           (steps - 1) * static_cast<double>(price.step(decode).seconds);
+      return ranks * n / m.output * steps / cycle;
+    };
+    const double most = std::max(tokens, budget - n);
+    return std::max({even, bunched(std::max(tokens, std::min(input, budget - n))), bunched(most)});
   }
-  const double whole = std::min(budget, std::max(each, input));
-  const double prefill = each / whole * price.step(prompts(whole, 0)).seconds;
-  return ranks * n / m.output / (price.step(decode).seconds + prefill);
+  // Where more wait than are served, prompts fill a pass, which may be cheaper than several.
+  const auto prefill = [&](double whole) {
+    return each / whole * price.step(prompts(whole, 0)).seconds;
+  };
+  const double least = std::min(prefill(std::min(budget, std::max(each, input))), prefill(budget));
+  return ranks * n / m.output / (price.step(decode).seconds + least);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Serving under load: requests over time on one or several engines, and what their users see.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -77,6 +78,7 @@ struct TrafficResult {
   double queue_growth = 0;  ///< requests a second, over the second half of the arrivals
   double prefill_share = 0, decode_share = 0, mixed_share = 0, idle_share = 0;
   double joules = 0;        ///< of all devices and their nodes
+  double standing = 0;      ///< of these, what is drawn as long as it lasts, whatever is done
   double mean_present = 0;  ///< requests in the cluster, over its time
   EngineCounts counts;
   double transfer_seconds = 0;       ///< of a cache, mean
@@ -90,6 +92,13 @@ struct TrafficResult {
   /// Offered load over capacity; in a closed loop what was served over it.
   double saturation() const {
     return capacity > 0 ? (offered > 0 ? offered : requests_per_second()) / capacity : 0;
+  }
+  /// Served in a second where every step takes so many times as long, over what is served: engines
+  /// with time to spare keep up with those who come, others serve as much less.
+  double served_if(double slower) const {
+    if (offered <= 0) return 1 / slower;
+    const double load = saturation();
+    return std::min(1.0, 1 / (load * slower)) / std::min(1.0, 1 / load);
   }
 };
 

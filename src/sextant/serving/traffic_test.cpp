@@ -174,6 +174,22 @@ TEST(Traffic, ServesNoMoreThanItsBound) {
   }
 }
 
+// Short prompts of a large model wait for their launches, each alone; those of a queue share one.
+TEST(Traffic, AQueueFillsPassesOverPrompts) {
+  for (const char* name : {"vllm", "sglang"}) {
+    Cluster c;
+    const Strategy s{.tp = 8, .precision = Precision::fp8};
+    c.pool = test::pool_on(load_system("dgx-h200"), "deepseek-v3.2", name, s);
+    Traffic t = traffic_at(50, 2000);
+    t.input = 1000;
+    t.output = 200;
+    t.lengths = Lengths::fixed;
+    const TrafficResult r = simulate(c, t, {});
+    EXPECT_LE(r.requests_per_second(), r.capacity * 1.02) << name;
+    EXPECT_GE(r.requests_per_second(), r.capacity * 0.7) << name;
+  }
+}
+
 TEST(Traffic, MoreCacheMeansNoMorePreemptions) {
   double before = 1e30;
   // Twice the cache may let in more requests than it holds; four times does not.

@@ -113,7 +113,7 @@ void add_energy(std::vector<Output>& out) {
   out.push_back({"device_joules",
                  CellType::real,
                  "J",
-                 "energy of one device, a step or a batch",
+                 "energy of one device without its node, a step or a batch",
                  {},
                  [](A a) { return a.energy.device().value; }});
   out.push_back({"joules_per_token",
