@@ -95,17 +95,21 @@ Nearest nearest_to(const Errors& errors, const ErrorGroup& wanted, double outsid
 /// Takes in the intervals of all easier questions: on one node, wide, dense, of a runtime and a
 /// device that someone measured. Cases of a harder one may be few, or of one model, and lie closer
 /// together; what is less known is no surer for it.
-void take_in_easier(const Errors& errors, ErrorGroup wanted, double outside, Nearest& n) {
+void take_in_easier(const Errors& errors, const ErrorGroup& wanted, double outside, Nearest& n) {
   constexpr bool easy[] = {false, false, false, true, true};  // of `differences`
+  unsigned hard = 0;
   for (std::size_t i = 0; i < differences.size(); ++i) {
-    bool& is = wanted.*differences[i].field;
-    if (is == easy[i]) continue;
-    is = easy[i];
-    Nearest easier = nearest_to(errors, wanted, outside);
-    take_in_easier(errors, wanted, outside, easier);
-    n.low = std::min(n.low, easier.low);
-    n.high = std::max(n.high, easier.high);
-    is = !easy[i];
+    if (wanted.*differences[i].field != easy[i]) hard |= 1U << i;
+  }
+  // Each part of what is hard about it, made easy.
+  for (unsigned part = hard; part != 0; part = (part - 1) & hard) {
+    ErrorGroup easier = wanted;
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+      if ((part >> i & 1U) != 0) easier.*differences[i].field = easy[i];
+    }
+    const Nearest e = nearest_to(errors, easier, outside);
+    n.low = std::min(n.low, e.low);
+    n.high = std::max(n.high, e.high);
   }
 }
 
