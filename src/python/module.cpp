@@ -18,6 +18,7 @@ using namespace sextant;
 /// The text of the request was made by the package: a place in it tells a caller nothing.
 std::vector<Diagnostic> without_places(std::vector<Diagnostic> problems, const std::string& name) {
   for (Diagnostic& d : problems) {
+    if (d.file.starts_with("--")) d.field = field_of_flag(d.file);
     d.file = "sextant." + name;
     d.line = d.column = d.caret = 0;
     d.excerpt.clear();

@@ -118,6 +118,9 @@ def test_wrong_input_names_every_problem():
     fields = [d["field"] for d in caught.value.diagnostics]
     assert fields == ["tp", "pp"]
     assert "remove the quotes" in str(caught.value)
+    with pytest.raises(sextant.InputError) as caught:
+        sextant.train(model="nothing", system="dgx-a100", tp="8")
+    assert [d["field"] for d in caught.value.diagnostics] == ["tp", "model"]
     with pytest.raises(ValueError, match="did you mean 'gpt3-175b'"):
         sextant.train(model="gpt3-175", system="dgx-a100")
     with pytest.raises(TypeError, match="microbach"):

@@ -176,22 +176,23 @@ Sure sure_of(const TrafficAnswer& a) {
 }
 
 /// Where numbers that follow from the time of a token lie nine times in ten.
-struct Bounds {
+class Bounds {
+ public:
   Bounds(const TrafficAnswer& a, const Interval& time)
-      : least(time.low),
-        most(time.high),
-        more(a.result.served_if(least)),
-        less(a.result.served_if(most)),
-        r(a.result) {}
+      : least_(time.low),
+        most_(time.high),
+        more_(a.result.served_if(least_)),
+        less_(a.result.served_if(most_)),
+        r_(a.result) {}
 
-  NumberAndRange tokens() const { return scaled(r.output_tokens_per_second(), less, more); }
-  NumberAndRange capacity() const { return scaled(r.capacity, 1 / most, 1 / least); }
+  NumberAndRange tokens() const { return scaled(r_.output_tokens_per_second(), less_, more_); }
+  NumberAndRange capacity() const { return scaled(r_.capacity, 1 / most_, 1 / least_); }
   NumberAndRange cost(std::optional<double> dollars) const {
-    return scaled(dollars, 1 / more, 1 / less);
+    return scaled(dollars, 1 / more_, 1 / less_);
   }
   /// No case measured power: it is held.
   NumberAndRange joules() const {
-    return scaled(joules_of_token(r), drawn(least, more), drawn(most, less));
+    return scaled(joules_of_token(r_), drawn(least_, more_), drawn(most_, less_));
   }
 
  private:
@@ -200,13 +201,13 @@ struct Bounds {
     return {x, times(low), times(high)};
   }
   double drawn(double slower, double served) const {
-    const double standing = r.joules > 0 ? r.standing / r.joules : 0;
+    const double standing = r_.joules > 0 ? r_.standing / r_.joules : 0;
     return (1 - standing) * slower + standing / served;
   }
 
-  double least, most;  // of a token's time, over the predicted
-  double more, less;   // of what is served
-  const TrafficResult& r;
+  double least_, most_;  // of a token's time, over the predicted
+  double more_, less_;   // of what is served
+  const TrafficResult& r_;
 };
 
 /// The bounds of a number that is there already.
