@@ -129,6 +129,21 @@ describe('files of strangers', together, () => {
   );
 });
 
+describe('steps', together, () => {
+  check('what a view makes of the scenario is no step of its own', () =>
+    visitReady(`#/predict?${training}`, async (page) => {
+      await page.getByRole('link', { name: 'Serving', exact: true }).click();
+      await page.waitForURL(/#\/serving.*kind=infer/);
+      await page.locator(ready).waitFor();
+      await page.goBack();
+      await page.waitForURL(/#\/predict.*kind=train/);
+      await page.goForward();
+      await page.locator('h1', { hasText: 'served by' }).waitFor();
+      assert.match(page.url(), /kind=infer/);
+    }),
+  );
+});
+
 describe('what is offered', together, () => {
   check('what would fit fits, whatever it changes, and is said in words', async () => {
     const too = 'kind=train&model=llama3.1-405b&system=dgx-a100&gpus=64&tp=8&pp=8&batch=64&seq=8192';
