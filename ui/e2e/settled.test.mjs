@@ -176,7 +176,7 @@ describe('how sure it is', together, () => {
   const bars = {
     predict: [`#/predict?${serving}`, 3],
     training: [`#/predict?${training}`, 4],
-    serving: ['#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64', 3],
+    serving: ['#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64', 5],
     run: [`#/run?${training}&price=2`, 3],
     scaling: ['#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&batch=256&gpus_to=16', 1],
     search: ['#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=16&seq=2048&run=1', 1],

@@ -128,3 +128,78 @@ describe('files of strangers', together, () => {
     }),
   );
 });
+
+describe('steps', together, () => {
+  check('what a view makes of the scenario is no step of its own', () =>
+    visitReady(`#/predict?${training}`, async (page) => {
+      await page.getByRole('link', { name: 'Serving', exact: true }).click();
+      await page.waitForURL(/#\/serving.*kind=infer/);
+      await page.locator(ready).waitFor();
+      await page.goBack();
+      await page.waitForURL(/#\/predict.*kind=train/);
+      await page.goForward();
+      await page.locator('h1', { hasText: 'served by' }).waitFor();
+      assert.match(page.url(), /kind=infer/);
+    }),
+  );
+});
+
+describe('what is offered', together, () => {
+  check('what would fit fits, whatever it changes, and is said in words', async () => {
+    const too = 'kind=train&model=llama3.1-405b&system=dgx-a100&gpus=64&tp=8&pp=8&batch=64&seq=8192';
+    const offers = 4;
+    for (let at = 0; at < offers; at++)
+      await visitReady(`#/predict?${too}`, async (page) => {
+        const offer = page.locator('.fits li').nth(at);
+        const [change, time] = [await offer.locator('button').innerText(), (await offer.innerText()).split('\n').pop()];
+        assert.doesNotMatch(change, /[a-z]-[a-z]/, 'no flags');
+        await offer.locator('button').click();
+        await page.locator('.verdict', { hasText: /^Fits: / }).waitFor();
+        const [size] = /[\d.]+\sGiB/.exec(time);
+        assert.ok((await page.locator('.verdict').innerText()).includes(`Fits: ${size}`), change);
+      });
+  });
+
+  check('scaling: the batch that requests are served in can be seen and changed', () =>
+    visitReady('#/scaling?kind=infer&model=llama3.1-8b&system=dgx-h100&input=512&output=64&gpus_to=8', async (page) => {
+      await typeInto(field(page, 'batch').locator('.typed'), '32');
+      await page.locator('tr', { hasText: 'batch 32' }).first().waitFor();
+    }),
+  );
+});
+
+describe('what cannot be overlooked', together, () => {
+  check('more load than can be served is red', () =>
+    visitReady('#/serving?kind=infer&model=llama3.1-70b&system=dgx-h100&tp=4&rate=40', async (page) => {
+      const red = await page.evaluate(() => {
+        const probe = document.body.appendChild(document.createElement('i'));
+        probe.style.color = 'var(--red)';
+        return getComputedStyle(probe).color;
+      });
+      const value = page.locator('.headline.main.over .value');
+      await value.waitFor();
+      assert.equal(await value.evaluate((element) => getComputedStyle(element).color), red);
+    }),
+  );
+
+  check('390 px: no bar lies on its name', () =>
+    visitReady(
+      '#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=16&batch=64&seq=2048&run=1',
+      async (page) => {
+        const covered = await page
+          .locator('[data-figure=rejected] svg g')
+          .evaluateAll((rows) =>
+            rows
+              .filter(
+                (row) =>
+                  row.querySelector('text')?.getBoundingClientRect().right >
+                  row.querySelector('rect')?.getBoundingClientRect().left,
+              )
+              .map((row) => row.textContent),
+          );
+        assert.deepEqual(covered, []);
+      },
+      { viewport: { width: 390, height: 844 } },
+    ),
+  );
+});

@@ -78,8 +78,11 @@ const neutral: Readonly<Record<string, unknown>> = {
   order: 'tp-cp-ep-dp-pp',
 };
 
+/** What was found, as far as a scenario has it. */
+type Choice = Pick<Found, 'strategy' | 'serving'> & { prediction: { gpus?: number } };
+
 /** The scenario of a search with what was found, for Predict. */
-export function scenarioOf(found: Found, values: Params): Params {
+export function scenarioOf(found: Choice, values: Params): Params {
   const training = values['kind'] !== 'infer';
   const axes = training ? trainAxes : inferAxes;
   const next: Record<string, string> = {};

@@ -118,8 +118,12 @@ export function replace(next: Params, names = ''): void {
 
 /** What follows from the last change, and is no step of its own. */
 export const replaceQuietly = (next: Params): void => {
-  if (movement === changing.movement) replace(next, changing.names);
-  else replace(next, 'follows');
+  if (movement === changing.movement) {
+    replace(next, changing.names);
+    return;
+  }
+  replace(next, 'follows');
+  written = changing; // the entry that is there takes it in
 };
 
 /** Changes some parameters; an empty value removes one. */

@@ -213,6 +213,10 @@ export const inWords = (text: string): string =>
     })
     .replace('/api/v1/presets lists all', 'the list shows all');
 
+/** What would fit instead, as the server lists it: 'recompute-modules activation, offload'. */
+export const changeInWords = (text: string): string =>
+  text.replace(/(?<=^|, )[a-z]+(?:-[a-z]+)*(?= [a-z]|$|,)/g, (name) => (labels[fieldName(name)] ?? name).toLowerCase());
+
 /** A line of what was assumed, without the flags that would change it where the form has no such field. */
 export const plainly = (line: string): string =>
   inWords(

@@ -27,6 +27,12 @@ export function Bars({ bars, label, most }: { bars: Bar[]; label: string; most?:
   );
 }
 
+/** A name that its bar would cover ends before it. */
+function shortened(name: string, room: number): string {
+  const letters = Math.floor(room / letter);
+  return name.length <= letters ? name : `${name.slice(0, letters - 1).trimEnd()}…`;
+}
+
 function drawn(bars: Bar[], width: number, height: number, most: number | undefined): JSX.Element {
   const room = (texts: string[]): number => Math.max(0, ...texts.map((text) => text.length)) * letter + 10;
   const names = Math.min(width * 0.48, room(bars.map((bar) => bar.label)) + 6);
@@ -43,7 +49,8 @@ function drawn(bars: Bar[], width: number, height: number, most: number | undefi
         return (
           <g key={bar.label} font-size={13.5} fill="currentColor">
             <text x={0} y={y + row / 2} dy="0.35em">
-              {bar.label}
+              {shortened(bar.label, names)}
+              {shortened(bar.label, names) !== bar.label && <title>{bar.label}</title>}
             </text>
             <rect
               x={Math.min(zero, end)}

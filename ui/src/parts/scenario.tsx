@@ -503,7 +503,11 @@ export function Scenario({ used, free, anySize, aims, trainingOnly, extra, unfol
             onChange={(runtime) => change({ runtime })}
           />
           <h2>Workload</h2>
-          {training ? <TrainWorkload used={used} anySize={anySize} /> : <ServeWorkload used={used} anyBatch={free} />}
+          {training ? (
+            <TrainWorkload used={used} anySize={anySize} />
+          ) : (
+            <ServeWorkload used={used} anyBatch={free && !anySize} />
+          )}
           {free && (training ? <TrainPrecision used={used} /> : <ServePrecision used={used} />)}
           {aims && <h2>Aim</h2>}
           {aims}

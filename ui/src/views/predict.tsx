@@ -27,11 +27,12 @@ import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Beside } from '../parts/beside';
 import { Scenario, adapterTitle, modelOf } from '../parts/scenario';
 import { Welcome } from '../parts/welcome';
-import { bare, change, kind, params, requestOf } from '../state';
+import { scenarioOf } from '../search';
+import { bare, change, kind, params, replace, requestOf } from '../state';
 import type { Answer, CurvePoint, Fields, InferAnswer, InferFit, Part, Problem, TrainAnswer, TrainFit } from '../types';
 import { isTraining, spreadOf } from '../types';
 import { partsOn, usedBy } from '../used';
-import { termOf, strategyLine } from '../words';
+import { changeInWords, strategyLine, termOf } from '../words';
 
 export interface Range {
   low: number;
@@ -232,22 +233,9 @@ function InferHeadlines({ answer }: { answer: InferAnswer }): JSX.Element {
   );
 }
 
-function adoptTraining(fit: TrainFit): void {
-  const s = fit.strategy;
-  change({
-    tp: s.tp,
-    pp: s.pp,
-    cp: s.cp,
-    ep: s.ep,
-    dp: undefined,
-    microbatch: s.microbatch,
-    interleave: s.interleave,
-    zero: s.zero,
-    recompute: s.recompute,
-    offload: s.offload ? 'true' : undefined,
-    sp: String(s.sp),
-    precision: s.precision,
-  });
+function adoptTraining({ strategy }: TrainFit): void {
+  const gpus = strategy.tp * strategy.cp * strategy.pp * strategy.dp;
+  replace(scenarioOf({ strategy, prediction: { gpus } }, params.value));
 }
 
 interface Fit {
@@ -293,7 +281,7 @@ function Misfit({ answer }: { answer: Answer }): JSX.Element {
           {fits.slice(0, mostFits).map((fit) => (
             <li key={fit.change}>
               <button type="button" onClick={fit.take}>
-                {fit.change}
+                {changeInWords(fit.change)}
               </button>
               {seconds(fit.time)}, {bytes(fit.size)}
             </li>
