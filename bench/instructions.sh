@@ -15,7 +15,7 @@ case $(basename "$program") in
     ;;
   answer_instructions)
     # HTTP, the question and the answer in JSON included, sockets not; 2,500 of them are what a core answers a second.
-    what="an answer" counted='*answer_many*' ceiling=1910000
+    what="an answer" counted='*answer_many*' ceiling=2000000
     ;;
   *)
     echo "no ceiling is known of $program" >&2

@@ -29,6 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ("experts", "narrow", "many_nodes", "device_measured", "runtime_measured")
+KERNELS = ("gemm", "attention", "experts", "stream")
 LEVEL = 0.9
 FEWEST = 5
 FURTHEST = 2.3  # ten times: beyond that a run went wrong
@@ -161,7 +162,7 @@ def wider_outside(rows, reach, group_of):
 def main():
     program, *files = sys.argv[1:]
     rows = [(Path(path).stem, row) for path in files for row in rows_of(program, path)]
-    devices = {r["device"] for _, r in rows if r["question"] == "kernel"}
+    devices = {r["device"] for _, r in rows if r["question"] in KERNELS}
     runtimes = {r["runtime"] for _, r in rows} - {"-"}
     groups = defaultdict(lambda: defaultdict(list))
 

@@ -157,7 +157,10 @@ Answer answer_of(const KernelResult& x) {
     a.object("tile", "Tile", std::move(tile));
   }
   a.say(fmt::format("{} on {}: {}", x.kernel, x.device.name, format(c.time, 4)));
-  add(a, {.question = Asked::kernel, .device = known_as(x.device)}, {c.time.value});
+  const Asked asked = x.kernel == "attention" ? Asked::attention
+                      : x.kernel == "experts" ? Asked::experts
+                                              : Asked::gemm;
+  add(a, {.question = asked, .device = known_as(x.device)}, {c.time.value});
   a.gap();
   a.facts(facts_of(x), 2);
   a.say("\nhow long each resource alone would need:");

@@ -14,9 +14,20 @@
 namespace sextant {
 
 /// `traffic`: tokens under load, and their rate; `first_token`: the wait for the first of them.
-enum class Asked : std::uint8_t { kernel, collective, train, infer, traffic, first_token };
+enum class Asked : std::uint8_t {
+  gemm,  ///< kernels, each by its kind
+  attention,
+  experts,
+  stream,
+  collective,
+  train,
+  infer,
+  traffic,
+  first_token,
+};
 constexpr auto names_of(Asked) {
-  return std::array<std::string_view, 6>{"kernel", "collective", "train",
+  return std::array<std::string_view, 9>{"gemm",   "attention",  "experts",
+                                         "stream", "collective", "train",
                                          "infer",  "traffic",    "first-token"};
 }
 

@@ -19,14 +19,25 @@ CaseResult unpredicted(const Case& c, std::string reason) {
           .unsupported = std::move(reason)};
 }
 
+namespace {
+
+Asked asked_by(const Case& c) {
+  if (std::holds_alternative<CollectiveCase>(c.kernel)) return Asked::collective;
+  if (std::holds_alternative<ExpertsCase>(c.kernel)) return Asked::experts;
+  if (std::holds_alternative<StreamCase>(c.kernel)) return Asked::stream;
+  const bool multiplies = std::holds_alternative<GemmCase>(c.kernel);
+  return multiplies ? Asked::gemm : Asked::attention;
+}
+
+}  // namespace
+
 CaseResult result_of(const Case& c, const KernelCost& cost) {
   CaseResult r = unpredicted(c, "");
   r.predicted = cost.time.value;
   r.error = r.predicted / r.measured - 1;
   r.bound = name_of(cost.bound);
-  const bool collective = std::holds_alternative<CollectiveCase>(c.kernel);
-  r.likeness = {.question = collective ? Asked::collective : Asked::kernel,
-                .device = collective ? c.system : c.device};
+  const Asked asked = asked_by(c);
+  r.likeness = {.question = asked, .device = asked == Asked::collective ? c.system : c.device};
   return r;
 }
 
