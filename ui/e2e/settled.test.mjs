@@ -176,7 +176,7 @@ describe('how sure it is', together, () => {
   const bars = {
     predict: [`#/predict?${serving}`, 3],
     training: [`#/predict?${training}`, 4],
-    serving: ['#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64', 5],
+    serving: ['#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=8&input=512&output=64', 3],
     run: [`#/run?${training}&price=2`, 3],
     scaling: ['#/scaling?kind=train&model=gpt3-6.7b&system=dgx-a100&batch=256&gpus_to=16', 1],
     search: ['#/search?kind=train&model=gpt3-6.7b&system=dgx-a100&gpus=8&batch=16&seq=2048&run=1', 1],
@@ -218,6 +218,14 @@ describe('how sure it is', together, () => {
       const [, value, low, high] = /(\d+) % (\d+) – (\d+) %/.exec(await whole('of what it can serve')).map(Number);
       assert.ok(Math.abs(low - value / 4) <= 0.7 && Math.abs(high - value * 2) <= 1.1, `${low} – ${value} – ${high}`);
       for (const label of ['tokens/s', 'a million tokens']) assert.match(await whole(label), /\d –/, label);
+    }),
+  );
+
+  check('serving: what is as sure as the rate that was given has no bar', () =>
+    visitReady('#/serving?kind=infer&model=llama3.1-70b&system=dgx-h100&tp=4&rate=3', async (page) => {
+      const bars = (label) => page.locator('.headline', { hasText: label }).locator('.error-bar').count();
+      assert.equal(await bars('of what it can serve'), 1);
+      assert.equal(await bars('tokens/s'), 0);
     }),
   );
 

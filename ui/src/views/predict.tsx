@@ -85,7 +85,9 @@ export function between(low: string, high: string): string {
 }
 
 /** From low to high, the value between them; the scale is the range's own. */
-function ErrorBar({ low, value, high, show, cases = 'nine' }: Range): JSX.Element {
+function ErrorBar({ low, value, high, show, cases = 'nine' }: Range): JSX.Element | null {
+  // What is as sure as what was given, a rate that is served whatever a token takes, needs no bar.
+  if (show(low) === show(high)) return null;
   // Of numbers that may turn out on one side alone the stated one lies at the end, or beyond it.
   const at = Math.min(1, Math.max(0, (value - low) / (high - low || 1))) * 38 + 1;
   const words = `${show(low)} to ${show(high)} in ${cases} cases of ten`;
