@@ -63,8 +63,7 @@ void Invocation::fill(const Document& document, const Node& request, const Reque
 }
 
 void Invocation::refuse(std::vector<Diagnostic> problems) {
-  add_unrelated(problems, common, [&](const Common& c) { check(c); });
-  throw InputError(std::move(problems));
+  sextant::refuse(std::move(problems), common, [&](const Common& c) { check(c); });
 }
 
 std::vector<Option> Invocation::all_options() {

@@ -78,9 +78,7 @@ class InvocationOf : public Invocation {
           fill_from({options_.from, Options::imports}, options_of(whole),
                     options_.from.empty() ? std::vector<Option>() : options_of(fresh), shared);
     } catch (const InputError& e) {
-      std::vector<Diagnostic> problems = e.diagnostics();
-      add_unrelated(problems, shared, [&](const Common& c) { check_scenario(whole, c); });
-      throw InputError(std::move(problems));
+      sextant::refuse(e.diagnostics(), shared, [&](const Common& c) { check_scenario(whole, c); });
     }
     return whole;
   }

@@ -77,8 +77,7 @@ Compared compared(const Document& document, const Node& given, Common common,
   read_request(document, given, all, problems, rules);
   common.set.insert(common.set.end(), set.begin(), set.end());
   if (!problems.empty()) {
-    add_unrelated(problems, common, [&](const Common& c) { check_scenario(options, c); });
-    throw InputError(std::move(problems));
+    refuse(std::move(problems), common, [&](const Common& c) { check_scenario(options, c); });
   }
   const Answer answer = run(options, common);
   const Record& values = answer;  // what people alone read is left behind

@@ -23,9 +23,8 @@ SearchAsked read_search(const Document& document, const Node& request) {
   asked.common.format = Format::json;
   asked.common.lookup = Lookup::presets;
   if (!problems.empty()) {
-    add_unrelated(problems, asked.common,
-                  [&](const Common& common) { check_scenario(asked.options, common); });
-    throw InputError(std::move(problems));
+    sextant::refuse(std::move(problems), asked.common,
+                    [&](const Common& common) { check_scenario(asked.options, common); });
   }
   // A core stays free for those who ask meanwhile.
   asked.options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);

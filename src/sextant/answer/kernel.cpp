@@ -157,9 +157,8 @@ Answer answer_of(const KernelResult& x) {
     a.object("tile", "Tile", std::move(tile));
   }
   a.say(fmt::format("{} on {}: {}", x.kernel, x.device.name, format(c.time, 4)));
-  const Asked asked = x.kernel == "attention" ? Asked::attention
-                      : x.kernel == "experts" ? Asked::experts
-                                              : Asked::gemm;
+  Asked asked = Asked::gemm;
+  parse_enum(x.kernel, asked);  // kernels are called as questions about them are
   add(a, {.question = asked, .device = known_as(x.device)}, {c.time.value});
   a.gap();
   a.facts(facts_of(x), 2);

@@ -93,4 +93,38 @@ std::string suggest_field(std::string_view key, const StructRef& fields) {
   return near.empty() ? find_deeper(key, fields) : near;
 }
 
+namespace {
+
+bool same(const Target& a, const Target& b) {
+  return std::visit(
+      [&](const auto& x) {
+        using T = std::decay_t<decltype(x)>;
+        const T& y = std::get<T>(b);
+        if constexpr (std::is_pointer_v<T>) {
+          return *x == *y;
+        } else if constexpr (std::is_same_v<T, QuantityRef>) {
+          return *x.value == *y.value;
+        } else if constexpr (std::is_same_v<T, EnumRef>) {
+          return x.get(x.value) == y.get(y.value);
+        } else if constexpr (std::is_same_v<T, StructRef>) {
+          return same_values(x, y);
+        } else {
+          const std::size_t size = x.size(x.list);
+          if (size != y.size(y.list)) return false;
+          for (std::size_t i = 0; i < size; ++i) {
+            if (!same(x.element(x.list, i).target, y.element(y.list, i).target)) return false;
+          }
+          return true;
+        }
+      },
+      a);
+}
+
+}  // namespace
+
+bool same_values(const StructRef& a, const StructRef& b) {
+  const auto alike = [](const Slot& x, const Slot& y) { return same(x.target, y.target); };
+  return std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(), alike);
+}
+
 }  // namespace sextant

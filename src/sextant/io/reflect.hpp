@@ -53,6 +53,9 @@ struct Slot {
 template <Described T>
 StructRef reflect(T& value);
 
+/// Of two values of one type.
+bool same_values(const StructRef& a, const StructRef& b);
+
 /// The bounds of a quantity: what its description leaves open, physics does not. No machine has an
 /// exabyte of memory, nor a part of a byte.
 Field within_physics(Field field, Dimension dimension);

@@ -23,8 +23,8 @@ std::string option_of(const Diagnostic& d) {
 
 }  // namespace
 
-void add_unrelated(std::vector<Diagnostic>& problems, Common& common,
-                   const std::function<void(const Common&)>& check) {
+void refuse(std::vector<Diagnostic> problems, Common common,
+            const std::function<void(const Common&)>& check) {
   std::vector<std::string>& unread = common.unread;
   for (const Diagnostic& d : problems) unread.push_back(option_of(d));
   try {
@@ -35,7 +35,7 @@ void add_unrelated(std::vector<Diagnostic>& problems, Common& common,
       if (!again) problems.push_back(d);
     }
   }
-  unread.clear();
+  throw InputError(std::move(problems));
 }
 
 Question question_of(const ScenarioOptions& o, const Common& common, Task task) {

@@ -26,8 +26,9 @@ Scenario read_serving(const InferOptions& options, const Common& common);
 inline void check_scenario(const TrainOptions& o, const Common& c) { read_training(o, c); }
 inline void check_scenario(const InferOptions& o, const Common& c) { read_serving(o, c); }
 
-/// Beside problems of reading options, what is wrong with what was read of the others.
-void add_unrelated(std::vector<Diagnostic>& problems, Common& common,
-                   const std::function<void(const Common&)>& check);
+/// Throws problems of reading options, and beside them what `check` finds wrong with what was read
+/// of the others.
+[[noreturn]] void refuse(std::vector<Diagnostic> problems, Common common,
+                         const std::function<void(const Common&)>& check);
 
 }  // namespace sextant
