@@ -86,6 +86,7 @@ ExpertsCase experts_of(const OpsOptions& o, Flags& f) {
   e.layer.tp = f.size("--tp", o.tp);
   e.layer.ep = static_cast<int>(f.size("--ep", std::min(o.ep, 1e6)));
   e.layer.type = f.choice<Precision>("--dtype", o.dtype);
+  e.layer.gated = gated(f.choice<Mlp>("--mlp", o.mlp));
   if (o.topk > o.experts) f.add("--topk", "more experts a token than there are", "");
   if (o.ep > o.experts) f.add("--ep", "more ranks than experts", "");
   if (o.routing.starts_with("power_law_")) {

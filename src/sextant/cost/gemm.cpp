@@ -44,8 +44,25 @@ constexpr std::array coarse_tiles = std::to_array<TileShape>({{256, 128},
                                                               {16, 64}});
 
 // Multiplies on the vector units keep their results in registers: 64 a thread.
-constexpr std::array vector_tiles = std::to_array<TileShape>(
-    {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {64, 32}, {32, 64}});
+constexpr std::array vector_tiles = std::to_array<TileShape>({{128, 128},
+                                                              {128, 64},
+                                                              {64, 128},
+                                                              {64, 64},
+                                                              {128, 32},
+                                                              {32, 128},
+                                                              {64, 32},
+                                                              {32, 64},
+                                                              {32, 32}});
+// They take operands through registers into shared memory, so many bytes a clock and core: kernels
+// that cuBLAS names after their tiles reach 11, 13.5, 15 and 18 TFLOP/s on A100 with 32x32, 64x32,
+// 128x32 and 128x64 once whole waves are counted; V100's and H200's give 11, too. Cores of more
+// lanes than H200's are taken to load for all of them.
+constexpr double vector_feed = 11;
+constexpr double vector_feed_per_flop = vector_feed / 256;
+// The shortest piece of an inner dimension that is split. Of cuBLAS 13's products on lanes, hardly
+// any below 32768 are (H200).
+constexpr double least_piece = 256;
+constexpr double least_vector_piece = 16384;
 
 // The tile vLLM's row-scaled CUTLASS kernels use, by size (scaled_mm_sm90_fp8_dispatch.cuh).
 TileShape scaled_tile(double m, double n) {
@@ -130,6 +147,7 @@ struct Problem {
   double drain_cycles;
   double tail;
   double start, latency, split;  // seconds
+  double least_piece;            // of k
   double x_bytes, w_bytes, w_cold, y_bytes;
   double l2_rate;    // B/s of operands that L2 feeds to all cores
   double hot;        // seconds to read what L2 holds of W
@@ -221,7 +239,7 @@ void try_tile(const Problem& p, TileShape t, bool tuned, const Traffic& x, Candi
   const double step = smooth_max(inside, feed);
   for (double s = 1; s <= deepest_split; s *= 2) {
     const double tiles = p.batch * tiles_m * tiles_n * s;
-    if (s > 1 && (!tuned || p.k < 256 * s || tiles > 2 * p.cores)) break;
+    if (s > 1 && (!tuned || p.k < p.least_piece * s || tiles > 2 * p.cores)) break;
     const double inner = 64 * std::ceil(p.k / (64 * s));
     const double even = std::max(1.0, tiles / p.cores);
     const double waves = even + p.tail * (std::ceil(even) - even);
@@ -266,7 +284,10 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   const double least_rows = vector ? 32 : 16;
   const double lanes = std::min(chip.per_clock[type].value, chip.vector_per_clock.value);
   p.per_clock = std::max(p.per_clock, mech.vector_efficiency * lanes * least_rows / g.m);
-  p.feed = std::max(mech.feed * chip.per_clock_16bit.value, narrowest_port) * rows.issue;
+  // Nor do few rows pass through shared memory.
+  const double loads = std::max(vector_feed, vector_feed_per_flop * lanes);
+  p.feed = vector ? std::max(loads, std::min(narrowest_port, loads * least_rows / g.m))
+                  : std::max(mech.feed * chip.per_clock_16bit.value, narrowest_port) * rows.issue;
   p.l2_rate = (mech.asynchronous ? multicast : 1) * chip.l2_per_clock.value * clock.value;
   p.shared = chip.shared_per_clock.value;
   p.cores = chip.cores;
@@ -280,8 +301,9 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   const bool scaled = g.provider == GemmLibrary::scaled;
   const bool paired = scaled && p.rows > 64;
   p.drain_cycles = mech.drain_cycles * (paired ? 2.0 : scaled ? 0.6 : 1.0);
-  p.tail = mech.tail;
+  p.tail = vector ? 1 : mech.tail;
   p.start = mech.start_cycles / clock.value + (paired ? tensor_memory : 0);
+  p.least_piece = vector && g.m > least_rows ? least_vector_piece : least_piece;
   p.split = mech.split_cycles / clock.value;
   p.latency = mech.memory_latency.value * (1 - g.weight_hit);
   p.x_bytes = g.m * g.k * p.x_element;

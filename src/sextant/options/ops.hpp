@@ -10,6 +10,7 @@
 #include "sextant/spec/collectives.hpp"
 #include "sextant/spec/device.hpp"
 #include "sextant/spec/kernels.hpp"
+#include "sextant/spec/model.hpp"
 
 namespace sextant {
 
@@ -23,6 +24,7 @@ struct OpsOptions {
   std::string phase = "prefill";
   std::string op = "rmsnorm";
   std::string routing = "balanced";
+  std::string mlp = "swiglu";
   double m = 4096, n = 4096, k = 4096, batch = 1;
   double heads = 32, kv_heads = 0, head_dim = 128, q_len = 2048, kv_len = 0, window = 0;
   double tokens = 1024, hidden = 4096, ffn = 14336, topk = 2, experts = 8, tp = 1, ep = 1;
@@ -100,6 +102,8 @@ void describe(V& v, ExpertsOptions& o) {
   v("tp", o.tp, {.help = "ranks that share an expert"});
   v("ep", o.ep, {.help = "ranks that share the experts"});
   v("routing", o.routing, {.help = "balanced or power_law_X"});
+  v("mlp", o.mlp,
+    {.help = "of each expert; swiglu and geglu are gated", .choices = choices_of<Mlp>()});
 }
 
 struct StreamOptions : OpsOptions {

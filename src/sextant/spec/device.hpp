@@ -156,7 +156,7 @@ struct Mechanism {
   double matrix_efficiency = 0.91;   ///< share of the 16-bit issue rate inside a tile
   double matrix_efficiency_8bit = 0.96;
   double matrix_efficiency_4bit = 0.8;
-  double vector_efficiency = 0.82;  ///< of fp32 multiplies on the vector units
+  double vector_efficiency = 0.85;  ///< of fp32 multiplies on the vector units
   double tile_cycles = 720;         ///< starting one tile: descriptors, first loads
   double drain_cycles = 2400;       ///< draining a full tile of 32768 results
   double feed = 0.0199;             ///< bytes a clock into a core for each 16-bit FLOP a clock

@@ -7,6 +7,7 @@
 
 #include "sextant/io/settings.hpp"
 #include "sextant/units/parse.hpp"
+#include "sextant/validate/known_experts.hpp"
 #include "sextant/validate/row.hpp"
 
 namespace sextant {
@@ -123,6 +124,8 @@ void read_experts(RowReader& row, Case& c) {
   l.ep = row.whole_or("ep", 1, 1, 1e6);
   if (l.topk > l.experts) c.unsupported = "topk is more than all experts";
   l.type = row.choice("dtype", Precision::bf16);
+  const Mlp usual = known_mlp({l.hidden, l.ffn, 1.0 * l.experts, l.topk}).value_or(Mlp::swiglu);
+  l.gated = gated(row.choice("mlp", usual));
   const std::string routing = row.text("routing");
   const std::string law = "power_law_";
   if (routing.starts_with(law)) {

@@ -149,6 +149,22 @@ TEST(Cases, ExpertsRunInTheLibraryThatIsSaid) {
   EXPECT_NE(r[0].predicted, r[1].predicted);
 }
 
+// Tables of expert layers give dimensions: whose they are says whether the first multiply has two
+// halves. Nemotron's have one, in their width or their latent; a column says otherwise.
+TEST(Cases, ExpertsAreGatedAsThoseOfTheModelWithTheirShape) {
+  const auto c = cases_of(
+      "id,kind,metric,measured,source,device,dtype,tokens,hidden,ffn,topk,experts,mlp\n"
+      "a,experts,seconds,1,me,h200-sxm,bf16,64,2688,1856,6,128,\n"
+      "b,experts,seconds,1,me,h200-sxm,bf16,64,2048,5120,22,512,\n"
+      "c,experts,seconds,1,me,h200-sxm,bf16,64,2688,1856,6,128,swiglu\n"
+      "d,experts,seconds,1,me,h200-sxm,bf16,64,7168,2048,8,256,\n"
+      "e,experts,seconds,1,me,h200-sxm,bf16,64,1000,2000,3,7,\n");
+  const std::vector<bool> expected = {false, false, true, true, true};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(std::get<ExpertsCase>(c[i].kernel).layer.gated, expected[i]) << c[i].id;
+  }
+}
+
 TEST(Cases, DenseLayersOfExpertsAreTheRowsOwn) {
   Catalogue catalogue;
   const auto r = validate(

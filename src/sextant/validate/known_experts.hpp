@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a row of an expert layer leaves out and the model of those dimensions says.
+#pragma once
+
+#include <optional>
+
+#include "sextant/spec/model.hpp"
+
+namespace sextant {
+
+struct ExpertShape {
+  double hidden = 0;  ///< or the latent that experts work on
+  double ffn = 0;     ///< of one expert
+  double count = 0;
+  double topk = 0;
+  auto operator<=>(const ExpertShape&) const = default;
+};
+
+/// The MLP of the preset whose experts have this shape. Tables of expert layers give dimensions
+/// and not the model they are of; all of them are some model's.
+std::optional<Mlp> known_mlp(const ExpertShape& shape);
+
+}  // namespace sextant
