@@ -58,7 +58,7 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
     r.residence.stage = i;
     // What one more token takes while no window is full.
     r.cache_per_token = Bytes(cached(p, s, stage, 1, 0) - cached(p, s, stage, 0, 0));
-    r.cache_of_images = Bytes(cached(p, s, stage, 0, w.images) - cached(p, s, stage, 0, 0));
+    r.cache_of_any = Bytes(cached(p, s, stage, 0, w.images));
   }
   if (p.draft) {  // its weights and its cache lie beside the last stage's
     const Strategy small = draft_strategy(*p.draft, s);
@@ -70,8 +70,9 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
   r.weights = Bytes(largest);
   const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
   r.cache = batch * sequence;
-  const double widest = std::max<double>(
-      m.ffn, m.experts.count > 0 ? static_cast<double>(m.experts.topk) * m.experts.ffn : 0);
+  const double widest =
+      std::max({double(m.ffn), m.experts.count > 0 ? double(m.experts.topk) * m.experts.ffn : 0,
+                double(m.hybrid.heads) * m.hybrid.head_dim});
   const auto activations = [&](double requests) {
     const double tokens = std::min(requests * prompt, budget_of(w) + (w.chunk > 0 ? requests : 0));
     const double text = tokens * (4.0 * m.hidden + 3 * widest / s.tp);

@@ -220,7 +220,7 @@ class ClosedLoop {
 double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory& m) {
   const Serving& w = p.serving;
   const Bytes free = m.capacity - m.weights - m.activations - m.other;
-  const Bytes mean = m.cache_per_token * (prompt_tokens(p) + w.output / 2.0) + m.cache_of_images;
+  const Bytes mean = m.cache_per_token * (prompt_tokens(p) + w.output / 2.0) + m.cache_of_any;
   if (mean.value <= 0) return 1e9;
   return std::max({1.0, m.max_batch, std::floor(free / mean) * std::max(1, s.dp)});
 }

@@ -56,7 +56,7 @@ struct ServingMemory {
   Bytes second_capacity;  ///< zero: there is none
   Residence residence;
   Bytes cache_per_token;  ///< of one sequence, this device
-  Bytes cache_of_images;  ///< of one sequence that looks at them, however long
+  Bytes cache_of_any;     ///< of one sequence, however long: states, and images it looks at
   double max_batch = 0;   ///< requests that fit at their longest
   Bytes total() const { return weights + cache + activations + other; }
   bool fits() const { return total() <= capacity; }

@@ -270,11 +270,11 @@ TEST(Serving, CacheIsCountedExactly) {
   EXPECT_EQ(cache_bytes_per_token(problem_of({.model = "llama2-70b"})).value, 327680);
   for (const Scene& s : scenes()) {
     const Problem q = problem_of(s);
-    if (q.layers.windowed > 0 || q.layers.recurrent > 0 || s.strategy.pp > 1) continue;
+    if (q.layers.windowed > 0 || s.strategy.pp > 1) continue;
     const ServingEstimate e = serve(q, s.strategy);
     const double requests = std::ceil(static_cast<double>(s.work.batch) / s.strategy.dp);
     const Bytes sequence =
-        (prompt_tokens(q) + s.work.output) * e.memory.cache_per_token + e.memory.cache_of_images;
+        (prompt_tokens(q) + s.work.output) * e.memory.cache_per_token + e.memory.cache_of_any;
     EXPECT_DOUBLE_EQ(e.memory.cache.value, (requests * sequence).value) << name_of_scene(s);
   }
 }
