@@ -241,6 +241,7 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-a100", "vllm-2023", "opt-13b"), {.batch = 4, .input = 100, .output = 50},
         {.tp = 2});
   serve(world_of("dgx-h200", "nemo-2023", "nemotron-h-56b"), {.batch = 4}, {});
+  serve(world_of("dgx-h200", "vllm", "jamba-1.5-mini"), {.batch = 4}, {.tp = 2});
   serve(world_of("dgx-a100", "llama.cpp", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int4});
   all.back().roots.push_back("kernel");

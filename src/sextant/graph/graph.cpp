@@ -336,6 +336,70 @@ Branch latent_attention(const Model& m, bool windowed, bool, int norms) {
   return b.take();
 }
 
+/// The short convolution over so many channels; a sequence keeps its last inputs.
+void convolve(const Hybrid& r, BranchMaker& b, double channels, bool bias) {
+  Operator& taps = b.streamed("convolution", StreamOp::copy, Cut::columns, cut(channels), 4, 8);
+  taps.weights = cut(channels * (r.conv + (bias ? 1.0 : 0.0)));
+  taps.bucket = Bucket::recurrent;
+  taps.kept.wide = taps.out;
+  taps.cache.state = channels * (r.conv - 1.0) * 2;
+}
+
+/// The scan, whose fp32 state a sequence keeps. For the backward pass so many bytes of each number
+/// of it once a chunk, and the mixed values before and after their gate.
+void scan(const Hybrid& r, BranchMaker& b, double weights, double chunk, double bytes) {
+  const double inner = double(r.heads) * r.head_dim;
+  Operator op{.kind = Kind::scan, .name = "scan", .cut = Cut::columns, .out = cut(inner)};
+  op.weights = cut(weights);
+  op.bucket = Bucket::recurrent;
+  op.kept = {.wide = cut(2 * inner), .bytes = cut(inner * r.state * bytes / chunk)};
+  op.cache.state = inner * r.state * 4;
+  op.mixer = {.heads = double(r.heads),
+              .head_dim = double(r.head_dim),
+              .recurrence = r.kind,
+              .state = double(r.state),
+              .groups = double(r.groups),
+              .chunk = chunk};
+  b.add(op);
+}
+
+/// Mamba (arXiv 2312.00752, section 3.4): projections of the values and their gate, a short
+/// convolution, of its results the time steps, B and C, the scan with its gate, the way out. Tensor
+/// parallelism cuts the channels; time steps of low rank, B and C are sums over all of them.
+Branch selective(const Model& m, int norms) {
+  const Hybrid& r = m.hybrid;
+  const double inner = double(r.heads) * r.head_dim;
+  const double rank = r.dt_rank;
+  const double state = r.state;
+  const Bucket bucket = Bucket::recurrent;
+  BranchMaker b(m, "recurrence");
+  b.begin(norms);
+  Operator& in = b.linear("in projection", Cut::columns, whole(m.hidden), cut(2 * inner), bucket);
+  in.after_norm = true;
+  in.kept = {.wide = cut(2 * inner), .input = true};
+  convolve(r, b, inner, true);
+  Operator& x = b.linear("steps, B and C", Cut::rows, cut(inner), whole(rank + 2 * state), bucket);
+  x.kept.wide = x.out;
+  const bool normed = r.inner_norms != InnerNorms::none;
+  if (normed) {
+    const std::pair<const char*, double> all[] = {
+        {"norm of steps", rank}, {"norm of B", state}, {"norm of C", state}};
+    for (const auto& [name, width] : all) {
+      Operator& n = b.streamed(name, StreamOp::rmsnorm, Cut::whole, whole(width), 4, 8);
+      n.weights = whole(r.inner_norms == InnerNorms::weighted ? width : 0);
+      n.bucket = Bucket::norms;
+      n.kept.wide = n.out;
+    }
+  }
+  Operator& steps = b.linear("steps", Cut::columns, whole(rank), cut(inner), bucket, true);
+  steps.after_norm = normed;
+  steps.kept.wide = cut(inner);
+  scan(r, b, inner * (state + 1), 2048, 8);  // A and D; the state and what decays it
+  b.linear("out projection", Cut::rows, cut(inner), whole(m.hidden), bucket);
+  b.end();
+  return b.take();
+}
+
 /// Mamba-2 (arXiv 2405.21060) or gated DeltaNet (arXiv 2412.06464): a projection of everything, a
 /// short convolution, the scan, a gated norm, the way out.
 Branch recurrent(const Model& m, int norms) {
@@ -352,24 +416,8 @@ Branch recurrent(const Model& m, int norms) {
                           cut(2 * inner + shared + (delta ? 2 : 1) * heads), bucket);
   in.after_norm = true;
   in.kept = {.wide = cut(2 * inner + shared), .input = true};
-  Operator& taps =
-      b.streamed("convolution", StreamOp::copy, Cut::columns, cut(inner + shared), 4, 8);
-  taps.weights = cut((inner + shared) * (r.conv + (delta ? 0.0 : 1.0)));  // Mamba's has a bias
-  taps.bucket = bucket;
-  taps.kept.wide = taps.out;
-  taps.cache.state = (inner + shared) * (r.conv - 1.0) * 2;
-  Operator scan{.kind = Kind::scan, .name = "scan", .cut = Cut::columns, .out = cut(inner)};
-  scan.weights = cut((delta ? 2 : 3) * heads);  // A, dt bias, and Mamba's D
-  scan.bucket = bucket;
-  // The mixed values before and after their gated norm, and one fp32 state a chunk.
-  scan.kept = {.wide = cut(2 * inner), .bytes = cut(inner * r.state * 4 / (delta ? 64.0 : 256.0))};
-  scan.cache.state = inner * r.state * 4;
-  scan.mixer = {.heads = heads,
-                .head_dim = double(r.head_dim),
-                .recurrence = r.kind,
-                .state = double(r.state),
-                .groups = double(r.groups)};
-  b.add(scan);
+  convolve(r, b, inner + shared, !delta);
+  scan(r, b, (delta ? 2 : 3) * heads, delta ? 64 : 256, 4);  // A, dt bias, and Mamba's D
   Operator& gate = b.streamed("gate and norm", StreamOp::rmsnorm, Cut::columns, cut(inner), 6, 10);
   gate.weights = delta ? whole(r.head_dim) : cut(inner);
   gate.bucket = bucket;
@@ -621,9 +669,9 @@ void sum_weights(Branch& b) {
   }
 }
 
-/// Deals branches to layers in the model's order: leading dense layers, windows and recurrences
-/// spread evenly with the rarer kind at the end of each round (Gemma, gpt-oss, Qwen3-Next), reuse
-/// of keys and values and wider MLPs in the last layers (Gemma 3n, 4).
+/// Deals branches to layers in the model's order: leading dense layers, or experts spread between
+/// them, windows and recurrences spread evenly with the rarer kind at the end of each round (Gemma,
+/// gpt-oss, Qwen3-Next), reuse of keys and values and wider MLPs in the last layers (Gemma 3n, 4).
 class Dealer {
  public:
   Dealer(const Model& m, Ahead ahead) : m_(m), ahead_(ahead), counts_(count_layers(m)) {
@@ -699,8 +747,11 @@ class Dealer {
   int next_mlp() {
     const int k = mlp_++;
     if (crosses_) return made(cross_mlp);
-    if (k >= counts_.dense) return made(routed);
-    return made(k >= counts_.dense - m_.wide_mlp_layers ? wide : plain);
+    if (m_.experts.spread ? dealt(k, counts_.experts, mlps_) : k >= counts_.dense) {
+      return made(routed);
+    }
+    const int j = dense_++;
+    return made(j >= counts_.dense - m_.wide_mlp_layers ? wide : plain);
   }
 
   int made(Slot slot) {
@@ -717,7 +768,7 @@ class Dealer {
     const bool latent = m_.attention.kind == AttentionKind::latent;
     switch (slot) {
       case recurrence:
-        return recurrent(m_, norms(true));
+        return (m_.hybrid.kind == Recurrence::mamba1 ? selective : recurrent)(m_, norms(true));
       case plain:
       case wide:
         return dense(m_, slot == wide, norms(false));
@@ -756,7 +807,7 @@ class Dealer {
   std::array<int, slots> made_;
   int mixers_ = 0, mlps_ = 0;
   bool exclusive_ = false;
-  int mixer_ = 0, attention_ = 0, mlp_ = 0;
+  int mixer_ = 0, attention_ = 0, mlp_ = 0, dense_ = 0;
   bool crosses_ = false;  ///< the layer looks at images
 };
 

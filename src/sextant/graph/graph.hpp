@@ -94,6 +94,7 @@ struct Mixer {
   Recurrence recurrence = Recurrence::none;
   double state = 0;  ///< rows of the state (gated-delta: dimension of a key)
   double groups = 1;
+  double chunk = 0;  ///< tokens that it takes at a time
 };
 
 /// Routed experts.

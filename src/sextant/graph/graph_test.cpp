@@ -35,6 +35,9 @@ TEST(Graph, LayersAreInTheModelsOrder) {
   EXPECT_EQ(order_of("deepseek-v3").substr(0, 15), "am am am ae ae ");
   EXPECT_EQ(order_of("gpt-oss-120b").substr(0, 12), "we ae we ae ");
   EXPECT_EQ(order_of("qwen3-next-80b-a3b").substr(0, 15), "re re re ae re ");
+  EXPECT_EQ(order_of("llama4-maverick").substr(0, 12), "wm we wm ae ");
+  EXPECT_EQ(order_of("jamba-1.5-mini").substr(0, 27), "rm re rm re rm re rm ae rm ");
+  EXPECT_EQ(order_of("falcon-mamba-7b").substr(0, 6), "r r r ");
 }
 
 TEST(Graph, EveryPresetHasAsManyLayersAsItSays) {
@@ -82,6 +85,26 @@ TEST(Graph, AWindowBoundsWhatIsCached) {
   EXPECT_EQ(cached_bytes(op, 10, 0, 2, 8), 10 * (16 * 2 + 1) + 1);
   op.cache.image = {.kv = 1000, .kv_heads = 4};
   EXPECT_EQ(cached_bytes(op, 10, 3, 2, 1), 10 * (64 * 2 + 1) + 8 + 3 * 2000);
+}
+
+/// What a sequence of so many tokens holds in 16 bits.
+double held(const char* name, double tokens) {
+  double bytes = 0;
+  for (const Branch& b : build(load_model(name)).branches) {
+    for (const Operator& op : b.operators) bytes += b.layers * cached_bytes(op, tokens, 0, 2, 1);
+  }
+  return bytes;
+}
+
+// Of a Mamba layer the fp32 state and the last inputs of the convolution, however long the
+// sequence; of one with attention the keys and values of 8 heads.
+TEST(Graph, StatesDoNotGrowWithTheContext) {
+  const double state = 8192 * (16 * 4 + 3 * 2);
+  EXPECT_EQ(held("jamba-1.5-mini", 0), 28 * state);
+  EXPECT_EQ(held("jamba-1.5-mini", 1000), 28 * state + 4 * 1000 * 2 * 8 * 128 * 2);
+  EXPECT_EQ(held("jamba-1.5-large", 0), 63 * 2 * state);
+  EXPECT_EQ(held("falcon-mamba-7b", 1), 64 * state);
+  EXPECT_EQ(held("falcon-mamba-7b", 1e6), 64 * state);
 }
 
 TEST(Graph, SharedKeysAreNeitherProjectedNorCached) {

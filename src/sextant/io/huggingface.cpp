@@ -88,6 +88,43 @@ void read_window(Config& c, Model& m, int window_layers, int otherwise = 0) {
 /// Layers among `layers` for which (i + 1) % step is zero.
 int every(int step, int layers) { return step > 0 ? layers / step : 0; }
 
+/// Layers among `layers` whose number leaves the remainder that the second key gives when divided
+/// by what the first gives.
+int layers_at(Config& c, std::string_view period, int usual, std::string_view offset, int first,
+              int layers) {
+  const int every_so_many = std::max(1, c.count_or({period}, usual, most_layers));
+  const int from = c.count_or({offset}, first, most_layers);
+  if (from >= every_so_many) {
+    c.problem(offset, "expected less than " + std::string(period) + ", which is " +
+                          std::to_string(every_so_many));
+    return 0;
+  }
+  return from >= layers ? 0 : (layers - from - 1) / every_so_many + 1;
+}
+
+/// Mamba's own layers, of so many channels.
+void read_selective(Config& c, Model& m, int channels) {
+  Hybrid& h = m.hybrid;
+  h.kind = Recurrence::mamba1;
+  h.heads = channels;
+  h.head_dim = 1;
+  h.state = c.count_or({"mamba_d_state", "state_size"}, 16, most_heads);
+  h.conv = c.count_or({"mamba_d_conv", "conv_kernel"}, 4, 1000);
+  h.dt_rank = c.count_or_auto({"mamba_dt_rank", "time_step_rank"}, most_heads);
+  for (const char* key : {"mamba_proj_bias", "use_bias"}) {
+    if (c.flag({key}, false))
+      c.problem(key, "no recurrence with biases in its projections is known");
+  }
+  for (const char* key : {"mamba_conv_bias", "use_conv_bias"}) {
+    if (!c.flag({key}, true)) c.problem(key, "no convolution of Mamba without a bias is known");
+  }
+}
+
+int channels_of(Config& c, const Model& m) {
+  const int expand = c.count_or({"mamba_expand", "expand"}, 2, 1000);
+  return static_cast<int>(std::min<std::int64_t>(most_heads, std::int64_t{expand} * m.hidden));
+}
+
 /// Hundreds of experts, a few of them shared: DeepSeek and who followed.
 void read_fine_experts(Config& c, Model& m) {
   Experts& e = m.experts;
@@ -149,6 +186,7 @@ void read_qwen_experts(Config& c, Model& m) {
   const int step = c.count_or({"decoder_sparse_step"}, 1, most_layers);
   const std::vector<Node>* exceptions = c.list("mlp_only_layers");
   e.dense_layers = m.layers - every(step, m.layers);
+  e.spread = step > 1;
   if (exceptions != nullptr) {
     e.dense_layers += static_cast<int>(
         std::count_if(exceptions->begin(), exceptions->end(), [&](const Node& layer) {
@@ -286,6 +324,7 @@ void read_llama4(Config& c, Model& m) {
   e.shared = 1;
   const int step = c.count_or({"interleave_moe_layer_step"}, 1, most_layers);
   e.dense_layers = m.layers - every(step, m.layers);
+  e.spread = step > 1;
   if (e.dense_layers > 0) m.ffn = c.count_or({"intermediate_size_mlp"}, m.ffn, most);
 }
 
@@ -522,6 +561,50 @@ void read_nemotron_h(Config& c, Model& m) {
   m.experts.router_bias = true;
 }
 
+/// Mamba layers, some of attention without positions, an MLP behind each and experts in some.
+void read_jamba(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 8, most_heads);
+  m.position = Position::none;
+  read_selective(c, m, channels_of(c, m));
+  Hybrid& h = m.hybrid;
+  h.inner_norms = InnerNorms::weighted;
+  h.attention_layers = layers_at(c, "attn_layer_period", 8, "attn_layer_offset", 4, m.layers);
+  h.recurrent_layers = m.layers - h.attention_layers;
+  read_window(c, m, h.attention_layers);
+  Experts& e = m.experts;
+  e.count = c.count_or({"num_experts"}, 16, most_heads);
+  const int sparse = layers_at(c, "expert_layer_period", 2, "expert_layer_offset", 1, m.layers);
+  if (e.count <= 1 || sparse == 0) {
+    e.count = 0;
+    return;
+  }
+  e.topk = c.count_or({"num_experts_per_tok"}, 2, most_heads);
+  e.ffn = m.ffn;
+  e.dense_layers = m.layers - sparse;
+  e.spread = e.dense_layers > 0;
+}
+
+/// Nothing but Mamba layers. Files give the channels beside a factor that does not always lead to
+/// them (Falcon Mamba: 16 times 4096, and 8192).
+void read_mamba(Config& c, Model& m) {
+  m.layers = c.count({"num_hidden_layers", "n_layer"}, most_layers);
+  m.hidden = c.count({"hidden_size", "d_model"}, most_width);
+  m.vocab = c.count({"vocab_size"}, most);
+  m.norm = Norm::rmsnorm;
+  m.norms_per_layer = 1;
+  m.position = Position::none;
+  m.mlp = Mlp::none;
+  m.tied = c.flag({"tie_word_embeddings"}, true);
+  read_selective(c, m, c.count_or({"intermediate_size"}, channels_of(c, m), most_heads));
+  m.hybrid.recurrent_layers = m.layers;
+}
+
+void read_falcon_mamba(Config& c, Model& m) {
+  read_mamba(c, m);
+  m.hybrid.inner_norms = InnerNorms::bare;
+}
+
 /// OLMo 1 norms have no weights.
 void read_olmo(Config& c, Model& m) {
   read_llama(c, m);
@@ -586,6 +669,7 @@ constexpr Family families[] = {
     {"deepseek_v3", "DeepSeek", read_deepseek},
     {"deepseek_v32", "DeepSeek", read_deepseek},
     {"falcon", "Falcon", read_falcon},
+    {"falcon_mamba", "Falcon Mamba", read_falcon_mamba},
     {"gemma", "Gemma", read_gemma},
     {"gemma2", "Gemma 2", read_gemma2},
     {"gemma3", "Gemma 3", read_gemma3},
@@ -604,11 +688,13 @@ constexpr Family families[] = {
     {"grok-1", "Grok", read_grok},
     {"internlm", "InternLM", read_llama},
     {"internlm2", "InternLM", read_llama},
+    {"jamba", "Jamba", read_jamba},
     {"kimi_k2", "Kimi", read_deepseek},
     {"kimi_k25", "Kimi", read_deepseek},
     {"llama", "Llama", read_llama},
     {"llama4", "Llama 4", read_llama4},
     {"llama4_text", "Llama 4", read_llama4},
+    {"mamba", "Mamba", read_mamba},
     {"minimax_m2", "MiniMax", read_minimax},
     {"mistral", "Mistral", read_mistral},
     {"mixtral", "Mixtral", read_mixtral},

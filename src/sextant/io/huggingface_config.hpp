@@ -49,6 +49,13 @@ class Config {
     return found.node == nullptr ? otherwise : whole(found, 0, largest).value_or(otherwise);
   }
 
+  /// A whole number; 0 where it is absent or "auto", which leaves it to what follows from others.
+  int count_or_auto(Keys keys, int largest) {
+    const Found found = find(keys);
+    const bool given = found.node != nullptr && found.node->string != "auto";
+    return given ? whole(found, 1, largest).value_or(0) : 0;
+  }
+
   /// A number above 0 and up to 1, or what its absence means.
   double share(std::string_view key, double otherwise) {
     const Found found = find({key});

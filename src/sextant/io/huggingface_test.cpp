@@ -76,6 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"dbrx", 131596523520}, Case{"deepseek-v2-lite", 15706484224},
         Case{"deepseek-v3", 671026419200}, Case{"deepseek-v3.2", 0},
         Case{"falcon-40b", 41303293952}, Case{"falcon-7b", 6921720704},
+        Case{"falcon-mamba-7b", 7272665088}, Case{"jamba-1.5-large", 398e9},
+        Case{"jamba-1.5-mini", 51570323328}, Case{"mamba-2.8b", 2768345600},
         Case{"gemma-2b", 2506172416}, Case{"gemma2-9b", 9241705984}, Case{"gemma3-1b", 999885952},
         Case{"gemma3-4b", 4300079472}, Case{"gemma4-26b", 25.8e9}, Case{"glm-4-9b", 9399951360},
         Case{"glm-5", 744e9}, Case{"gpt-j-6b", 6050882784}, Case{"gpt-neox-20b", 20554567680},
@@ -260,6 +262,54 @@ TEST(HuggingFaceConfig, ReportsPatternsThatDoNotFit) {
   text.replace(text.find("MEMEM*"), 6, "MEXEM*");
   EXPECT_THAT(complaint(text), HasSubstr("hybrid_override_pattern: expected one of M, *, - and E "
                                          "for each of 52 layers"));
+}
+
+TEST(HuggingFaceConfig, ReadsLayersAtTheirOffsets) {
+  const auto jamba = [](const std::string& rest) {
+    return from_text(R"({"model_type": "jamba", "num_hidden_layers": 10, "hidden_size": 72,
+      "intermediate_size": 128, "num_attention_heads": 8, "vocab_size": 100)" +
+                     rest + "}");
+  };
+  struct Row {
+    const char* rest;
+    int attention, dense, experts;
+  };
+  // What the class defaults to: attention in layers 4, 12, …, experts in every second.
+  for (const Row& row : {Row{"", 1, 5, 16}, Row{R"(, "attn_layer_offset": 1)", 2, 5, 16},
+                         Row{R"(, "attn_layer_period": 3, "attn_layer_offset": 0)", 4, 5, 16},
+                         Row{R"(, "expert_layer_period": 1, "expert_layer_offset": 0)", 1, 0, 16},
+                         Row{R"(, "num_experts": 1)", 1, 0, 0}}) {
+    SCOPED_TRACE(row.rest);
+    Model m = jamba(row.rest);
+    EXPECT_EQ(m.hybrid.attention_layers, row.attention);
+    EXPECT_EQ(m.hybrid.recurrent_layers, 10 - row.attention);
+    EXPECT_EQ(m.experts.count, row.experts);
+    EXPECT_EQ(m.experts.dense_layers, row.dense);
+    EXPECT_EQ(m.experts.spread, row.dense > 0);
+    complete(m);
+    EXPECT_TRUE(check(m).empty());
+    EXPECT_EQ(m.hybrid.heads, 144);
+    EXPECT_EQ(m.hybrid.dt_rank, 5);  // a sixteenth of 72, rounded up
+  }
+  EXPECT_EQ(jamba(R"(, "mamba_dt_rank": "auto")").hybrid.dt_rank, 0);
+  EXPECT_EQ(jamba(R"(, "mamba_dt_rank": 7, "mamba_expand": 3)").hybrid.heads, 3 * 72);
+}
+
+TEST(HuggingFaceConfig, NamesWhatOfMambaItDoesNotKnow) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {R"("attn_layer_period": 4, "attn_layer_offset": 4)",
+       "attn_layer_offset: expected less than attn_layer_period, which is 4"},
+      {R"("mamba_proj_bias": true)", "mamba_proj_bias: no recurrence with biases"},
+      {R"("mamba_conv_bias": false)", "mamba_conv_bias: no convolution of Mamba without a bias"},
+      {R"("mamba_dt_rank": "some")", "mamba_dt_rank: expected a whole number"},
+      {R"("mamba_dt_rank": 0)", "mamba_dt_rank: expected a whole number from 1"},
+  };
+  for (const auto& [fields, words] : wrong) {
+    EXPECT_THAT(complaint(std::string(R"({"model_type": "jamba", "num_hidden_layers": 8,
+      "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "vocab_size": 100,
+      )") + fields + "}"),
+                HasSubstr(words));
+  }
 }
 
 TEST(HuggingFaceConfig, ReadsWindowsOfSomeLayers) {

@@ -47,6 +47,8 @@ const std::vector<Scene>& scenes() {
        .work = {.batch = 64, .input = 500, .output = 100}},
       {.system = "dgx-b200", .model = "gpt-oss-120b", .strategy = {.tp = 2}},
       {.system = "dgx-h200", .model = "qwen3-next-80b-a3b", .strategy = {.tp = 2}},
+      {.system = "dgx-h200", .model = "jamba-1.5-mini", .strategy = {.tp = 2}},
+      {.system = "h200-single", .runtime = "vllm", .model = "falcon-mamba-7b"},
       {.system = "h200-single",
        .runtime = "lmdeploy",
        .model = "llama2-7b",
@@ -523,6 +525,8 @@ TEST(Serving, EveryFieldOfAModelMovesSomething) {
       {"llama2-13b", "embedding_width", [](Model& m) { m.embedding_width = 1024; }},
       {"llama2-13b", "output_rank", [](Model& m) { m.attention.output_rank = 512; }},
       {"qwen3-next-80b-a3b", "hybrid.kind", [](Model& m) { m.hybrid.kind = Recurrence::mamba2; }},
+      {"jamba-1.5-mini", "dt_rank", [](Model& m) { m.hybrid.dt_rank = 1024; }},
+      {"jamba-1.5-mini", "inner_norms", [](Model& m) { m.hybrid.inner_norms = InnerNorms::none; }},
       {"deepseek-v3.2", "index_top", [](Model& m) { m.attention.index_top = 512; }},
   };
   Runtime runtime = load_runtime("trtllm");

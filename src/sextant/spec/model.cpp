@@ -74,19 +74,27 @@ void check_hybrid(const Model& m, Problems& p) {
   const bool recurrent = r.kind != Recurrence::none;
   p.require(recurrent == (r.recurrent_layers > 0), "hybrid.recurrent_layers",
             recurrent ? "a hybrid needs at least one" : "hybrid.kind is none",
-            recurrent ? "" : "give hybrid.kind: mamba2 or gated-delta");
+            recurrent ? "" : "give hybrid.kind: mamba1, mamba2 or gated-delta");
   p.require(r.recurrent_layers <= m.layers, "hybrid.recurrent_layers",
             "more than the " + show(m.layers) + " layers");
   p.require(r.attention_layers <= m.layers - r.recurrent_layers, "hybrid.attention_layers",
             "with the recurrent ones more than the " + show(m.layers) + " layers");
   p.require(r.mlp_layers <= m.layers, "hybrid.mlp_layers",
             "more than the " + show(m.layers) + " layers");
+  p.require(m.mlp != Mlp::none || (r.mlp_layers == 0 && m.experts.count == 0), "mlp",
+            "none, yet hybrid.mlp_layers or experts are given");
+  const bool selective = r.kind == Recurrence::mamba1;
+  p.require(selective || r.dt_rank == 0, "hybrid.dt_rank", "goes with hybrid.kind = \"mamba1\"");
+  p.require(selective || r.inner_norms == InnerNorms::none, "hybrid.inner_norms",
+            "go with hybrid.kind = \"mamba1\"");
   if (!recurrent) return;
   p.require(r.heads > 0, "hybrid.heads", "recurrent layers need it");
   p.require(r.head_dim > 0, "hybrid.head_dim", "recurrent layers need it");
   p.require(r.state > 0, "hybrid.state", "recurrent layers need it");
   p.require(r.groups > 0 && r.heads % r.groups == 0, "hybrid.groups",
             show(r.groups) + " does not divide " + show(r.heads) + " heads");
+  p.require(!selective || (r.head_dim == 1 && r.groups == 1), "hybrid.head_dim",
+            "channels of mamba1 are heads of dimension 1 in one group", "give hybrid.heads alone");
 }
 
 void check_vision(const Model& m, Problems& p) {
@@ -98,6 +106,7 @@ void check_vision(const Model& m, Problems& p) {
   }
   p.require(t.hidden > 0, "vision.hidden", "the width of the tower is needed");
   p.require(t.heads > 0, "vision.heads", "at least one is needed");
+  p.require(t.mlp != Mlp::none, "vision.mlp", "layers of a tower have an MLP");
   p.require(t.heads <= 0 || t.head_dim > 0, "vision.head_dim",
             "hidden " + show(t.hidden) + " is not a multiple of " + show(t.heads) + " heads",
             "give vision.head_dim");
@@ -145,12 +154,17 @@ void complete(Model& m) {
       a.head_dim = m.hidden / a.heads;
     }
   }
-  if (m.ffn == 0) m.ffn = 4 * m.hidden;
+  const bool has_mlp = m.mlp != Mlp::none;
+  if (m.ffn == 0 && has_mlp) m.ffn = 4 * m.hidden;
   Hybrid& r = m.hybrid;
+  if (r.kind == Recurrence::mamba1) {
+    if (r.head_dim == 0) r.head_dim = 1;
+    if (r.dt_rank == 0) r.dt_rank = (m.hidden + 15) / 16;
+  }
   if (r.attention_layers == 0 && r.recurrent_layers <= m.layers) {
     r.attention_layers = m.layers - r.recurrent_layers;
   }
-  if (r.mlp_layers == 0) r.mlp_layers = m.layers;
+  if (r.mlp_layers == 0 && has_mlp) r.mlp_layers = m.layers;
   if (a.window > 0 && a.window_layers == 0) a.window_layers = r.attention_layers;
   Vision& t = m.vision;
   if (t.ffn == 0) t.ffn = 4 * t.hidden;

@@ -13,9 +13,9 @@
 
 namespace sextant {
 
-enum class Mlp : std::uint8_t { gelu, relu, squared_relu, swiglu, geglu };
+enum class Mlp : std::uint8_t { gelu, relu, squared_relu, swiglu, geglu, none };
 constexpr auto names_of(Mlp) {
-  return std::array<std::string_view, 5>{"gelu", "relu", "squared-relu", "swiglu", "geglu"};
+  return std::array<std::string_view, 6>{"gelu", "relu", "squared-relu", "swiglu", "geglu", "none"};
 }
 constexpr bool gated(Mlp m) { return m == Mlp::swiglu || m == Mlp::geglu; }
 
@@ -112,6 +112,7 @@ struct Experts {
   int ffn = 0;           ///< width of one routed expert
   int shared_ffn = 0;    ///< width of all shared experts together; 0: shared * ffn
   int dense_layers = 0;  ///< layers with an ordinary MLP instead
+  bool spread = false;   ///< these lie between the others, not before them (Llama 4, Jamba)
   int latent = 0;        ///< routed experts act on a projection of this width; 0: on hidden
   bool bias = false;     ///< biases in the experts (gpt-oss)
   bool router_bias = false;
@@ -129,6 +130,7 @@ void describe(V& v, Experts& e) {
   v("shared_ffn", e.shared_ffn,
     {.help = "width of all shared experts together; 0: shared * ffn", .max = count_limit});
   v("dense_layers", e.dense_layers, {.help = "layers with an ordinary MLP", .max = 1e5});
+  v("spread", e.spread, {.help = "they lie evenly between the others, not before them"});
   v("latent", e.latent,
     {.help = "width of the projection routed experts act on; 0: hidden", .max = 1e7});
   v("bias", e.bias, {.help = "biases in the experts"});
@@ -145,23 +147,33 @@ void describe(V& v, Experts& e) {
 }
 
 /// What mixes tokens in the layers of a hybrid that have no attention.
-enum class Recurrence : std::uint8_t { none, mamba2, gated_delta };
+enum class Recurrence : std::uint8_t { none, mamba1, mamba2, gated_delta };
 constexpr auto names_of(Recurrence) {
-  return std::array<std::string_view, 3>{"none", "mamba2", "gated-delta"};
+  return std::array<std::string_view, 4>{"none", "mamba1", "mamba2", "gated-delta"};
 }
 
-/// Layers that are not attention followed by an MLP: state-space models (Mamba-2, arXiv
-/// 2405.21060), linear attention (gated DeltaNet, arXiv 2412.06464), or parts left out by pruning.
+/// RMS norms of the time steps, of B and of C.
+enum class InnerNorms : std::uint8_t { none, bare, weighted };
+constexpr auto names_of(InnerNorms) {
+  return std::array<std::string_view, 3>{"none", "bare", "weighted"};
+}
+
+/// Layers that are not attention followed by an MLP: state-space models (Mamba, arXiv 2312.00752,
+/// and Mamba-2, arXiv 2405.21060), linear attention (gated DeltaNet, arXiv 2412.06464), or parts
+/// left out by pruning.
 struct Hybrid {
   Recurrence kind = Recurrence::none;
   int recurrent_layers = 0;
   int attention_layers = 0;  ///< 0: all that are not recurrent
   int mlp_layers = 0;        ///< layers with an MLP or experts; 0: every layer
-  int heads = 0;             ///< of the state (gated-delta: value heads)
-  int head_dim = 0;
-  int state = 0;   ///< state size (gated-delta: dimension of a key head)
-  int groups = 1;  ///< groups that share B and C (gated-delta: key heads)
-  int conv = 4;    ///< taps of the short convolution
+  int heads = 0;             ///< of the state (gated-delta: value heads; mamba1: channels)
+  int head_dim = 0;          ///< mamba1: 1
+  int state = 0;             ///< state size (gated-delta: dimension of a key head)
+  int groups = 1;            ///< groups that share B and C (gated-delta: key heads)
+  int conv = 4;              ///< taps of the short convolution
+  // Mamba-1 alone: every channel has a time step of its own, projected from a few numbers.
+  int dt_rank = 0;                            ///< 0: a sixteenth of hidden
+  InnerNorms inner_norms = InnerNorms::none;  ///< weighted: Jamba; bare: Falcon Mamba
 };
 template <class V>
 void describe(V& v, Hybrid& h) {
@@ -171,12 +183,17 @@ void describe(V& v, Hybrid& h) {
     {.help = "layers with attention; 0: all that are not recurrent", .max = 1e5});
   v("mlp_layers", h.mlp_layers,
     {.help = "layers with an MLP or experts; 0: every layer", .max = 1e5});
-  v("heads", h.heads, {.help = "heads of the state (gated-delta: value heads)", .max = 1e6});
-  v("head_dim", h.head_dim, {.help = "their dimension", .max = 1e6});
+  v("heads", h.heads,
+    {.help = "heads of the state (gated-delta: value heads; mamba1: channels)", .max = 1e6});
+  v("head_dim", h.head_dim, {.help = "their dimension; mamba1: 1", .max = 1e6});
   v("state", h.state, {.help = "state size (gated-delta: key dimension)", .max = 1e6});
   v("groups", h.groups,
     {.help = "groups that share B and C (gated-delta: key heads)", .min = 1, .max = 1e6});
   v("conv", h.conv, {.help = "taps of the short convolution", .min = 1, .max = 1e3});
+  v("dt_rank", h.dt_rank,
+    {.help = "mamba1: rank of the time steps; 0: a sixteenth of hidden", .max = 1e6});
+  v("inner_norms", h.inner_norms,
+    {.help = "mamba1: RMS norms of time steps, B and C, with weights or bare"});
 }
 
 /// A tower that makes tokens of images, or what cross-attention looks at: a transformer over
@@ -321,7 +338,8 @@ void describe(V& v, Model& m) {
     {.help = "longest context; 0: unknown",
      .max = count_limit,
      .inert = "limits what may be asked"});
-  v("mlp", m.mlp, {.help = "activation of the MLP; swiglu and geglu are gated"});
+  v("mlp", m.mlp,
+    {.help = "activation of the MLP; swiglu and geglu are gated; none: no layer has an MLP"});
   v("mlp_bias", m.mlp_bias, {.help = "biases in the MLP"});
   v("norm", m.norm, {.help = "kind of norm"});
   v("norm_bias", m.norm_bias, {.help = "norms have a bias"});

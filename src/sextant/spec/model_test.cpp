@@ -198,6 +198,29 @@ TEST(Model, CountsRecurrentLayers) {
   EXPECT_EQ(layers.dense, 1);
 }
 
+TEST(Model, CountsSelectiveLayers) {
+  Model m = tiny();
+  m.norms_per_layer = 1;
+  m.mlp = Mlp::none;
+  m.hybrid = {
+      .kind = Recurrence::mamba1, .recurrent_layers = 2, .heads = 16, .state = 3, .dt_rank = 2};
+  // In, taps and their bias, steps with B and C, steps with their bias, A and D, out.
+  const double layer = 8 * 32 + 16 * 5 + 16 * (2 + 6) + 16 * (2 + 1) + 16 * (3 + 1) + 16 * 8;
+  const ParameterCount n = count(m);
+  EXPECT_EQ(n.recurrent, 2 * layer);
+  EXPECT_EQ(n.attention + n.mlp, 0);
+  EXPECT_EQ(n.norms, 3 * 8);
+  m.hybrid.inner_norms = InnerNorms::bare;
+  EXPECT_EQ(count(m).total(), n.total());
+  m.hybrid.inner_norms = InnerNorms::weighted;
+  EXPECT_EQ(count(m).total(), n.total() + 2 * (2 + 6));
+  m.hybrid.dt_rank = 0;
+  complete(m);
+  EXPECT_EQ(m.hybrid.dt_rank, 1);  // a sixteenth of 8, and no less than one
+  EXPECT_EQ(m.hybrid.head_dim, 1);
+  EXPECT_TRUE(check(m).empty());
+}
+
 TEST(Model, CountsUnusualEmbeddings) {
   Model m = tiny();
   m.embedding_width = 4;
@@ -282,6 +305,23 @@ TEST(Model, ReportsContradictingHybrids) {
   EXPECT_THAT(fields_with_problems(m),
               ::testing::IsSupersetOf(
                   {"hybrid.recurrent_layers", "hybrid.heads", "hybrid.head_dim", "hybrid.state"}));
+  m = tiny();
+  m.hybrid = {.kind = Recurrence::mamba2,
+              .recurrent_layers = 1,
+              .heads = 4,
+              .head_dim = 4,
+              .state = 3,
+              .dt_rank = 2,
+              .inner_norms = InnerNorms::bare};
+  EXPECT_THAT(fields_with_problems(m),
+              ::testing::UnorderedElementsAre("hybrid.dt_rank", "hybrid.inner_norms"));
+  m.hybrid.kind = Recurrence::mamba1;
+  EXPECT_THAT(fields_with_problems(m), ::testing::ElementsAre("hybrid.head_dim"));
+  m.hybrid.head_dim = 1;
+  EXPECT_THAT(fields_with_problems(m), ::testing::IsEmpty());
+  m.mlp = Mlp::none;
+  m.hybrid.mlp_layers = 1;
+  EXPECT_THAT(fields_with_problems(m), ::testing::ElementsAre("mlp"));
 }
 
 }  // namespace

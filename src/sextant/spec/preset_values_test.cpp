@@ -206,6 +206,8 @@ TEST(Presets, KnownCountsToTheLastWeight) {
       {"gpt-neox-20b", 20554567680},     {"falcon-7b", 6921720704},
       {"falcon-40b", 41303293952},       {"phi-2", 2779683840},
       {"olmo2-32b", 32234279936},        {"dbrx", 131596523520},
+      {"jamba-1.5-mini", 51570323328},   {"falcon-mamba-7b", 7272665088},
+      {"mamba-2.8b", 2768345600},
   };
   for (const auto& [name, parameters] : exact) {
     SCOPED_TRACE(name);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scans: against times that were measured, and the laws of every kernel.
+#include "sextant/cost/mixer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "sextant/io/presets.hpp"
+
+namespace sextant {
+namespace {
+
+/// Mamba's scan over so many channels.
+graph::Operator selective(double channels, double state) {
+  graph::Operator op{.kind = graph::Kind::scan, .name = "scan"};
+  op.mixer = {.heads = channels,
+              .head_dim = 1,
+              .recurrence = Recurrence::mamba1,
+              .state = state,
+              .chunk = 2048};
+  return op;
+}
+
+KernelCost cost(const Chip& chip, const graph::Operator& op, const MixerShape& shape) {
+  return mixer(chip, Kernels{}, op, shape, chip.clock);
+}
+
+struct Measured {
+  double batch, tokens, channels, state;
+  double seconds;
+};
+
+// A kernel of blocks of 128 threads, 16 tokens a thread, a channel a block and cub's scan of pairs,
+// that keeps results before and after the gate; H200, November 2026. Blocks of one long sequence
+// all ask for the same lines of B and C, which costs a fifth.
+TEST(SelectiveScan, TakesWhatAKernelOfItsKindTakes) {
+  const Chip chip = lower(load_device("h200-sxm"));
+  for (const Measured& m : {Measured{1, 2048, 8192, 16, 312e-6},
+                            {1, 8192, 8192, 16, 1489e-6},
+                            {8, 2048, 8192, 16, 2390e-6},
+                            {4, 4096, 16384, 16, 4751e-6},
+                            {8, 2048, 8192, 8, 1426e-6},
+                            {8, 2048, 8192, 64, 8187e-6},
+                            {1, 8192, 2048, 16, 369e-6},
+                            {16, 2048, 1024, 16, 610e-6}}) {
+    const MixerShape shape{.batch = m.batch, .queries = m.tokens, .pass = MixerPass::forward};
+    const double predicted = cost(chip, selective(m.channels, m.state), shape).time.value;
+    EXPECT_NEAR(predicted / m.seconds, 1, m.batch > 1 ? 0.07 : 0.22)
+        << m.batch << " x " << m.tokens << " x " << m.channels << " x " << m.state;
+  }
+}
+
+// One after the other: neither more than the time, nor much less all together.
+TEST(SelectiveScan, PartsMakeUpTheTime) {
+  const Chip chip = lower(load_device("h200-sxm"));
+  for (const MixerPass pass : {MixerPass::serving, MixerPass::forward, MixerPass::backward}) {
+    const KernelCost c =
+        cost(chip, selective(8192, 16), {.batch = 2, .queries = 4096, .pass = pass});
+    double sum = 0;
+    for (const Seconds busy : c.busy.values) {
+      EXPECT_LE(busy, c.time);
+      sum += busy.value;
+    }
+    EXPECT_GE(sum, 0.99 * c.time.value);
+    EXPECT_EQ(c.flops.value, 0);    // matrix units rest
+    EXPECT_GT(c.l2, 5.0 * c.dram);  // B and C come once a channel, from the cache
+  }
+}
+
+TEST(SelectiveScan, GrowsWithItsWorkAndIsSharedOut) {
+  const Chip chip = lower(load_device("h200-sxm"));
+  const auto time = [&](double channels, double state, MixerShape shape) {
+    return cost(chip, selective(channels, state), shape).time.value;
+  };
+  const MixerShape one{.batch = 4, .queries = 8192};
+  const double base = time(8192, 16, one);
+  EXPECT_NEAR(time(8192, 16, {.batch = 8, .queries = 8192}) / base, 2, 0.02);
+  EXPECT_NEAR(time(8192, 16, {.batch = 4, .queries = 16384}) / base, 2, 0.02);
+  EXPECT_NEAR(time(8192, 16, {.batch = 4, .queries = 8192, .ranks = 8}) / base, 0.125, 0.01);
+  EXPECT_GT(time(8192, 32, one), 1.7 * base);
+  // The backward pass reads more, sums gradients of B and C, and has the states to make again.
+  const double back = time(8192, 16, {.batch = 4, .queries = 8192, .pass = MixerPass::backward});
+  EXPECT_GT(back, 2 * base);
+  EXPECT_LT(back, 4 * base);
+  // Tokens one at a time read and write the state.
+  const KernelCost token = cost(chip, selective(8192, 16), {.batch = 64, .queries = 1});
+  EXPECT_EQ(token.dram.value, 64 * 8192 * 16 * 8);
+  EXPECT_EQ(token.bound, Bound::dram);
+}
+
+TEST(SelectiveScan, MoreHardwareIsNeverSlower) {
+  const std::pair<const char*, std::function<void(Chip&)>> better[] = {
+      {"bandwidth", [](Chip& c) { c.bandwidth *= 2.0; }},
+      {"cores", [](Chip& c) { c.cores *= 2; }},
+      {"cache", [](Chip& c) { c.l2_per_clock *= 2.0; }},
+      {"special functions", [](Chip& c) { c.special_per_clock *= 2; }},
+      {"lanes", [](Chip& c) { c.vector_per_clock *= 2.0; }},
+      {"clock", [](Chip& c) { c.clock *= 1.5; }},
+  };
+  for (const std::string& name : preset_names(PresetKind::device)) {
+    const Chip chip = lower(load_device(name));
+    for (const double tokens : {1.0, 64.0, 8192.0}) {
+      for (const MixerPass pass : {MixerPass::serving, MixerPass::forward, MixerPass::backward}) {
+        const MixerShape shape{.batch = 2, .queries = tokens, .pass = pass};
+        const KernelCost before = cost(chip, selective(8192, 16), shape);
+        EXPECT_GT(before.time.value, 0) << name;
+        EXPECT_GE(before.time.value, (before.dram / chip.bandwidth).value) << name;
+        for (const auto& [what, improve] : better) {
+          Chip more = chip;
+          improve(more);
+          EXPECT_LE(cost(more, selective(8192, 16), shape).time, 1.000001 * before.time)
+              << name << ", " << what;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sextant
