@@ -365,7 +365,7 @@ CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& 
   const double row = t.hidden * t.element_bytes;
   if (!k.offered || !t.kernels) {
     return collective(network, library, Collective::all_to_all, group,
-                      Bytes(t.tokens * t.topk * row));
+                      Bytes(t.busiest * t.tokens * t.topk * row));
   }
   const Placement p = place(network, group);
   if (p.ranks <= 1 || p.levels == 0) return {};
@@ -393,8 +393,9 @@ CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& 
       sent = level.network ? std::min(most, reached(nodes)) * peers / p.ranks
                            : copies * peers / p.members[at];
     }
-    const double outside = t.decode ? 1 : k.network_share;
-    const double rate = level.network ? outside : line.share;
+    // Of many tokens between nodes, waiting for the busiest rank is in the share of a run.
+    const bool waited = level.network && !t.decode;
+    const double rate = waited ? k.network_share : (level.network ? 1 : line.share) / t.busiest;
     const double crowd = wires(level, p.inner[at], p.members[at], p.density).exchange;
     const Seconds wire = Bytes(t.tokens * row * sent * crowd) / (rate * level.rate);
     c.latency += ((level.network ? line.network_hop : line.hop) * peers / p.ranks) * level.latency;

@@ -104,6 +104,7 @@ struct ExpertTokens {
   double hidden = 0;         ///< elements of a token
   double element_bytes = 2;  ///< 1 where an 8-bit dispatch is meant
   double most_nodes = 0;     ///< that a token reaches; 0: any
+  double busiest = 1;        ///< tokens that the busiest rank takes over the mean
   bool kernels = true;       ///< the library's own for experts, where it has them
   bool decode = false;       ///< few tokens: those of low latency
 };

@@ -469,6 +469,7 @@ Branch experts(const Model& m, int norms) {
   routed.bucket = Bucket::experts;
   routed.bias = e.bias;
   routed.routed = {.count = e.count,
+                   .served = served(e),
                    .topk = double(e.topk),
                    .width = width,
                    .ffn = double(e.ffn),

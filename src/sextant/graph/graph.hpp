@@ -100,6 +100,7 @@ struct Mixer {
 /// Routed experts.
 struct Routed {
   int count = 0;
+  int served = 0;  ///< with copies
   double topk = 0;
   double width = 0;  ///< of the tokens they take
   double ffn = 0;

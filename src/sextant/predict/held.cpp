@@ -49,8 +49,9 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
     const StageKind stage = stage_of(p, cut, i);
     const RankParameters n = rank_parameters(p, cut, stage);
     const double narrow_bytes = stored_bits(p.runtime, s.precision) / 8;
+    const double copies = m.experts.count > 0 ? double(served(m.experts)) / m.experts.count : 1;
     const double bytes =
-        (n.dense + n.experts) * narrow_bytes + (n.embedding + n.head + n.vision) * 2;
+        (n.dense + copies * n.experts) * narrow_bytes + (n.embedding + n.head + n.vision) * 2;
     largest = std::max(largest, bytes);
     const Bytes held(cached(p, s, stage, longest, w.images));
     if (held < sequence) continue;

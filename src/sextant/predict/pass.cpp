@@ -14,6 +14,7 @@
 #include "sextant/predict/held.hpp"
 #include "sextant/predict/record.hpp"
 #include "sextant/predict/scores.hpp"
+#include "sextant/predict/step.hpp"
 #include "sextant/predict/tiers.hpp"
 #include "sextant/spec/patience.hpp"
 
@@ -278,7 +279,7 @@ class ServingPass {
     layer.hidden = r.width;
     layer.ffn = r.ffn;
     layer.topk = r.topk;
-    layer.experts = r.count;
+    layer.experts = r.served;
     layer.ep = s_.ep;
     layer.tp = std::max(1.0, s_.tp * replicas / s_.ep);
     layer.gated = r.halves == 2;
@@ -292,7 +293,7 @@ class ServingPass {
                                                        : p_.kernels.experts;
     send_tokens("dispatch", r, tokens, true);
     // Of the experts that are chosen, all weights; of tokens their rows between the multiplies.
-    const double chosen = std::min(r.count / double(s_.ep), layer.tokens * r.topk);
+    const double chosen = std::min(r.served / double(s_.ep), layer.tokens * r.topk);
     const double weights =
         chosen * (r.halves + 1) * r.width * r.ffn / layer.tp * layer.weight_bits / 8;
     const double rows =
@@ -331,10 +332,11 @@ class ServingPass {
                             .hidden = r.width,
                             .element_bytes = element,
                             .most_nodes = r.most_nodes,
+                            .busiest = busiest_rank(r, s_.ep),
                             .kernels = p_.runtime.communication.expert_kernels,
                             .decode = t_.queries <= most_decoded};
     place(Work::exchange, name, Bytes(own * r.topk * r.width * element), 1,
-          busiest_rank(r, s_.ep) * expert_exchange(p_.network, p_.collectives, group, sent).time);
+          expert_exchange(p_.network, p_.collectives, group, sent).time);
   }
 
   // -- kernels -----------------------------------------------------------------------------------
@@ -569,6 +571,75 @@ PassCost paced(const Problem& p, const Sum& sum, const Tokens& tokens) {
   return c;
 }
 
+/// Two halves of a batch may take turns: tokens of one are on their way to experts while the other
+/// computes (two-batch overlap in SGLang, dual batches in vLLM, DeepSeek's two microbatches).
+bool takes_turns(const Problem& p, const Strategy& s, const Tokens& t) {
+  return p.runtime.overlap.experts && p.communicates && s.dp > 1 && s.ep > 1 &&
+         p.model.experts.count > 0 && t.sequences + t.pieces * (t.chunk > 0 ? 1 : 0) >= 2;
+}
+Tokens half_of(Tokens t) {
+  t.sequences = std::ceil(t.sequences / 2);
+  t.chunk /= 2;
+  t.pieces = std::max(1.0, t.pieces / 2);
+  t.images /= 2;
+  return t;
+}
+
+/// Of the exchange beside that compute, the share that shows: what sticks out, or the cores that it
+/// takes from kernels. The exchange of a few tokens takes none: it is left to the network's cards.
+double shows(const Problem& p, const Sum& sum, bool decode) {
+  const Seconds busy = sum.parts[Work::exchange];
+  Seconds window;
+  for (const Work w : {Work::multiply, Work::attention, Work::experts, Work::stream}) {
+    window += sum.parts[w];
+  }
+  const bool no_cores = decode && p.runtime.communication.expert_kernels;
+  const Seconds cores = (no_cores ? 0 : exchange_cores(p)) * busy;
+  return busy.value > 0 ? min(busy, max(cores, busy - window)) / busy : 1;
+}
+
+Sum twice(Sum half) {
+  for (Seconds& s : half.parts.values) s *= 2.0;
+  half.launches *= 2;
+  half.flops *= 2.0;
+  half.dram *= 2.0;
+  half.second *= 2.0;
+  half.energy *= 2.0;
+  half.memory *= 2.0;
+  half.links *= 2.0;
+  return half;
+}
+
+template <class Trace>
+Sum sum_in_turns(const Problem& p, const Strategy& s, const Tokens& tokens, Hertz clock,
+                 Trace& trace) {
+  Sum sum = twice(ServingPass<Trace>(p, s, half_of(tokens), clock, trace).run());
+  const double share = shows(p, sum, tokens.queries <= most_decoded);
+  sum.parts[Work::exchange] *= share;
+  if constexpr (Trace::records) {
+    for (Operator& o : trace.operators) {
+      o.count *= 2;
+      if (o.part == name_of(Work::exchange)) o.exposed *= share;
+    }
+  }
+  return sum;
+}
+
+/// A batch at once, or its halves in turns where engines may and that is faster: they have
+/// thresholds below which they do not.
+template <class Trace>
+Sum sum_of(const Problem& p, const Strategy& s, const Tokens& tokens, Hertz clock, Trace& trace) {
+  if (takes_turns(p, s, tokens)) {
+    Silent silent;
+    const Sum whole = ServingPass<Silent>(p, s, tokens, clock, silent).run();
+    const Sum turns = sum_in_turns(p, s, tokens, clock, silent);
+    if (paced(p, turns, tokens).time < paced(p, whole, tokens).time) {
+      return sum_in_turns(p, s, tokens, clock, trace);
+    }
+  }
+  return ServingPass<Trace>(p, s, tokens, clock, trace).run();
+}
+
 /// The clock that power allows when passes of this kind follow each other.
 Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
   const Chip& chip = p.chip;
@@ -576,7 +647,7 @@ Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
   Silent silent;
   Hertz clock = chip.light_clock;
   for (int i = 0; i < 6; ++i) {
-    const Sum sum = ServingPass<Silent>(p, s, tokens, clock, silent).run();
+    const Sum sum = sum_of(p, s, tokens, clock, silent);
     const Watts demand = sum.energy / paced(p, sum, tokens).time;
     if (demand <= budget * (i == 0 ? 1 : 1.002)) break;
     clock = slowed(chip, clock, demand, budget);
@@ -587,7 +658,7 @@ Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
 template <class Trace>
 PassCost pass(const Problem& p, const Strategy& s, const Tokens& tokens, Trace& trace) {
   const Hertz clock = settled_clock(p, s, tokens);
-  const Sum sum = ServingPass<Trace>(p, s, tokens, clock, trace).run();
+  const Sum sum = sum_of(p, s, tokens, clock, trace);
   PassCost c = paced(p, sum, tokens);
   c.clock = clock;
   c.power = p.chip.idle + sum.energy / c.time;

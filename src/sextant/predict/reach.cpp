@@ -98,7 +98,7 @@ Extent extent_of(const Problem& p, const Strategy& s) {
           .tensor_nodes = nodes_of(w.tensor),
           .context_nodes = nodes_of(w.context),
           .expert_nodes = nodes_of(w.expert),
-          .experts_a_rank = w.local_experts,
+          .experts_a_rank = std::ceil(w.local_experts),  // copies fill the last one
           .layers_a_chunk = s.pp > 1 ? std::floor(static_cast<double>(p.graph.layers) / chunks) : 0,
           .microbatches = microbatches_of(p, s),
           .sequence = static_cast<double>(p.work.seq)};

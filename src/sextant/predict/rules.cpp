@@ -48,8 +48,7 @@ std::string nearest_tp(const Problem& p, const Strategy& s) {
 /// Ranks that experts are dealt to.
 Count expert_ranks_of(const Strategy& s) { return Count{s.tp} * s.cp * s.dp; }
 
-std::string nearest_ep(const Problem& p, const Strategy& s) {
-  const Count count = p.model.experts.count;
+std::string nearest_ep(const Strategy& s, Count count) {
   return nearest(s.ep, count, [&](Count n) {
     return divides(n, count) && divides(n * s.etp, expert_ranks_of(s));
   });
@@ -131,7 +130,22 @@ constexpr Rule expert_rule{
     },
     [](const Problem& p, const Strategy& s) -> Words {
       return {fmt::format("ep {} does not divide the {} experts", s.ep, p.model.experts.count),
-              nearest_ep(p, s)};
+              nearest_ep(s, p.model.experts.count)};
+    }};
+
+constexpr Rule served_expert_rule{
+    Verdict::experts_not_divisible, "ep",
+    [](const Problem& p, const Strategy& s) {
+      return p.model.experts.count == 0 || divides(s.ep, served(p.model.experts));
+    },
+    [](const Problem& p, const Strategy& s) -> Words {
+      const Experts& e = p.model.experts;
+      const std::string other = nearest_ep(s, served(e));
+      const Count short_of = (s.ep - e.count % s.ep) % s.ep;
+      return {fmt::format("ep {} does not divide the {} experts{}", s.ep, served(e),
+                          e.redundant > 0 ? ", copies included" : ""),
+              fmt::format("{}--set model.experts.redundant={} holds as many copies",
+                          other.empty() ? "" : other + "; ", short_of)};
     }};
 
 constexpr Rule expert_rank_rule{
@@ -145,7 +159,7 @@ constexpr Rule expert_rank_rule{
                       "not divide",
                       s.tp, s.cp > 1 ? fmt::format(" x cp {}", s.cp) : "", s.dp, expert_ranks_of(s),
                       s.ep, s.etp > 1 ? fmt::format(" x etp {}", s.etp) : ""),
-          nearest_ep(p, s)};
+          nearest_ep(s, served(p.model.experts))};
     }};
 
 std::string no_tower(const Problem& p) { return p.model.name + " has no tower for images"; }
@@ -299,7 +313,7 @@ constexpr std::tuple serving_rules{
     ffn_rule,
     layer_rule,
     no_experts_rule,
-    expert_rule,
+    served_expert_rule,
     expert_rank_rule,
     Rule{Verdict::chunk_without_loop, "chunk",
          [](const Problem& p, const Strategy&) {

@@ -118,6 +118,7 @@ struct Experts {
   bool router_bias = false;
   bool shared_gate = false;  ///< a sigmoid gate on the shared experts (Qwen2-MoE)
   int most_nodes = 0;        ///< that a token's experts lie on (DeepSeek-V3); 0: any
+  int redundant = 0;         ///< copies of popular ones that are held beside them, when served
   double imbalance = 1;      ///< tokens of the busiest rank over the mean
   double skew = 0.7;         ///< spread of the experts' popularity over its mean, when served
 };
@@ -138,6 +139,8 @@ void describe(V& v, Experts& e) {
   v("shared_gate", e.shared_gate, {.help = "a gate on the shared experts"});
   v("most_nodes", e.most_nodes,
     {.help = "nodes that a token's experts may lie on; 0: any", .max = 1e6});
+  v("redundant", e.redundant,
+    {.help = "copies of popular experts held beside them, when served", .max = 1e6});
   v("imbalance", e.imbalance,
     {.help = "tokens of the busiest rank over the mean", .min = 1, .max = 1e3});
   v("skew", e.skew,
@@ -145,6 +148,9 @@ void describe(V& v, Experts& e) {
              "balances it",
      .max = 10});
 }
+
+/// Experts that ranks hold when they serve: each once, and copies.
+constexpr int served(const Experts& e) { return e.count + e.redundant; }
 
 /// What mixes tokens in the layers of a hybrid that have no attention.
 enum class Recurrence : std::uint8_t { none, mamba1, mamba2, gated_delta };
