@@ -79,6 +79,28 @@ TEST(DeviceLaws, LanesAreSlowerAtSmallResults) {
   }
 }
 
+// TensorRT-LLM 1.0 on A100, microseconds, of any number of heads up to 64: whole tiles of 64
+// tokens, whole cores, two blocks at a time on each.
+TEST(DeviceLaws, LatentCachesAreWalkedInPairsOnAmpere) {
+  const Chip chip = lower(load_device("a100-sxm-80gb"));
+  const Kernels kernels = load_kernels("trtllm-sync");
+  const auto time = [&](double batch, double context) {
+    const LatentShape s{.batch = batch, .heads = 16, .context = context};
+    return latent_decode(chip, kernels, s, chip.clock).time.value * 1e6;
+  };
+  struct Row {
+    double batch, context, measured;
+  };
+  for (const Row& r :
+       {Row{1, 2, 15}, Row{1, 64, 15}, Row{1, 128, 23}, Row{1, 1024, 125}, Row{32, 1024, 138},
+        Row{64, 1024, 181}, Row{128, 1024, 306}, Row{256, 1024, 480}, Row{512, 1024, 880},
+        Row{1024, 1024, 1668}, Row{128, 65536, 18740}}) {
+    EXPECT_NEAR(time(r.batch, r.context) / r.measured, 1, 0.1) << r.batch << ", " << r.context;
+  }
+  EXPECT_NEAR(time(54, 1024) / time(1, 1024), 1, 0.01);
+  EXPECT_GT(time(55, 1024), 1.3 * time(54, 1024));
+}
+
 // XLA splits a number of 32 bits in three of 16 and leaves out the smallest products.
 TEST(DeviceLaws, ATpuMultipliesIn32BitsBySixPassesOf16) {
   for (const std::string& name : preset_names(PresetKind::device)) {

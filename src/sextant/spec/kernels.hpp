@@ -53,7 +53,10 @@ struct DecodeKernel {
   Bytes block_bytes{30};           ///< bytes a clock one block takes in
   Bytes split_bytes{0};            ///< the same where caches are split; 0: no different
   double resident = 1;             ///< blocks a core works on at a time
-  double chunk = 256;              ///< shortest piece a cache is split into, tokens
+  /// What two whole blocks on one core take together, over one alone: cores take them in pairs, and
+  /// a last one by itself. 0: blocks share cores evenly, `resident` at a time.
+  double pair = 0;
+  double chunk = 256;  ///< shortest piece a cache is split into, tokens
   /// Pieces fill the device so often at most, whether that pays or not; 0: once, where it pays.
   double waves = 0;
   Seconds combine{2e-6};     ///< joining the pieces
@@ -72,6 +75,9 @@ void describe(V& v, DecodeKernel& k) {
   v("split_bytes", k.split_bytes,
     {.help = "the same where caches are split; 0: no different", .max = 1e6});
   v("resident", k.resident, {.help = "blocks a core works on at a time", .min = 0.05, .max = 64});
+  v("pair", k.pair,
+    {.help = "time of two blocks on a core over one's alone; 0: blocks share cores evenly",
+     .max = 2});
   v("chunk", k.chunk, {.help = "shortest piece a cache is split into", .min = 1, .max = 1e9});
   v("waves", k.waves,
     {.help = "pieces fill the device so often at most; 0: once, where that pays", .max = 1e3});

@@ -49,12 +49,13 @@ std::vector<Parameter> parameters_of(PrefillKernel& k, bool synchronous) {
 
 std::vector<Parameter> parameters_of(DecodeKernel& k, bool grouped, bool latent) {
   // The longest caches of H100 and H200 come at 0.90 and 0.93 of their peaks.
-  std::vector<Parameter> p = {{"start", &k.start.value, 1e-6, 3e-5},
-                              {"memory_efficiency", &k.memory_efficiency, 0.3, 0.95},
-                              {"block_cycles", &k.block_cycles, 50, 3e4},
-                              {"block_bytes", &k.block_bytes.value, 1, 150},
-                              {"resident", &k.resident, 0.4, 8},
-                              {"combine", &k.combine.value, 1e-7, 3e-5}};
+  std::vector<Parameter> p = {
+      {"start", &k.start.value, 1e-6, 3e-5},
+      {"memory_efficiency", &k.memory_efficiency, 0.3, 0.95},
+      {"block_cycles", &k.block_cycles, 50, 3e4},
+      {"block_bytes", &k.block_bytes.value, 1, 150},
+      k.pair > 0 ? Parameter{"pair", &k.pair, 1, 2} : Parameter{"resident", &k.resident, 0.4, 8},
+      {"combine", &k.combine.value, 1e-7, 3e-5}};
   if (k.waves == 0) p.push_back({"chunk", &k.chunk, 16, 1e6});  // else it is in the sources
   // FlashAttention-2 has a kernel of its own for caches that are split.
   if (k.split_bytes.value > 0) {
