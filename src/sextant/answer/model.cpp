@@ -28,8 +28,9 @@ OperatorLoad load_of(const graph::Operator& op, const ModelQuestion& q) {
   const bool routed = op.kind == graph::Kind::experts;
   const bool looked_up = op.bucket == graph::Bucket::per_layer_embedding;
   l.used = routed ? graph::multiplied(op) : looked_up ? 0 : l.weights;
-  // Causal: on average a token looks back at half of them.
-  l.flops = 2 * graph::multiplied(op) + graph::mixing_flops(op, q.seq) / 2;
+  // The mean of a sequence's tokens, which look back only.
+  l.flops =
+      2 * graph::multiplied(op) + graph::mixing_flops(op, q.seq) - graph::masked_flops(op, q.seq);
   l.state = op.cache.state;
   l.cache = graph::cached_bytes(op, 1, 0, element_bytes(q.cache), 1) - l.state;
   return l;

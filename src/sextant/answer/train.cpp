@@ -132,17 +132,10 @@ void say_trained(Answer& a, const Problem& p) {
 /// Of a model's FLOPs, what a causal mask leaves out: counted all the same, as Megatron counts, so
 /// that a long sequence's MFU may come near all of the peak, or above it.
 double masked_share(const Problem& p, const Estimate& e) {
-  const double seq = p.work.seq;
   double masked = 0;
   for (const graph::Branch& b : p.graph.branches) {
     for (const graph::Operator& op : b.operators) {
-      const graph::Mixer& x = op.mixer;
-      const bool looks = op.kind == graph::Kind::attention || op.kind == graph::Kind::indexer;
-      if (!looks || x.image > 0 || x.sequence > 0) continue;
-      const double whole = graph::mixing_flops(op, seq);
-      double reach = x.window > 0 ? std::min(seq, x.window) : seq;
-      if (x.top > 0 && op.kind == graph::Kind::attention) reach = std::min(reach, x.top);
-      masked += b.layers * whole * reach / (2 * seq);
+      masked += b.layers * graph::masked_flops(op, p.work.seq);
     }
   }
   return e.model_flops.value > 0 ? 3 * masked * e.tokens / e.model_flops.value : 0;

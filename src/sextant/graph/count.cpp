@@ -59,6 +59,15 @@ double active_parameters(const Model& m) {
 }
 
 namespace graph {
+namespace {
+
+/// Tokens that attention looks at, without a mask.
+double reach_of(const Mixer& x, double seq) {
+  const double near = x.window > 0 ? std::min(seq, x.window) : seq;
+  return x.top > 0 ? std::min(near, x.top) : near;
+}
+
+}  // namespace
 
 double mixing_flops(const Operator& op, double seq, double images) {
   const Mixer& x = op.mixer;
@@ -66,9 +75,7 @@ double mixing_flops(const Operator& op, double seq, double images) {
     case Kind::attention: {
       if (x.image > 0) seq = images * x.image;
       if (x.sequence > 0) seq = x.sequence;
-      double reach = x.window > 0 ? std::min(seq, x.window) : seq;
-      if (x.top > 0) reach = std::min(reach, x.top);
-      return 2 * reach * x.heads * (x.head_dim + x.value_dim);
+      return 2 * reach_of(x, seq) * x.heads * (x.head_dim + x.value_dim);
     }
     case Kind::indexer:
       return 2 * seq * x.heads * x.head_dim;
@@ -77,6 +84,14 @@ double mixing_flops(const Operator& op, double seq, double images) {
     default:
       return 0;
   }
+}
+
+double masked_flops(const Operator& op, double seq) {
+  const Mixer& x = op.mixer;
+  if (seq <= 0 || x.image > 0 || x.sequence > 0) return 0;
+  if (op.kind == Kind::indexer) return mixing_flops(op, seq) / 2;
+  if (op.kind != Kind::attention) return 0;
+  return mixing_flops(op, seq) * reach_of(x, seq) / (2 * seq);
 }
 
 double multiplied(const Operator& op) {

@@ -221,6 +221,9 @@ Graph build(const Model& model, Ahead ahead = {});
 /// Matrix-multiply FLOPs of mixing tokens in one branch's operator, for one token of a sequence of
 /// `seq` that may look at so many images, not halved for causality.
 double mixing_flops(const Operator& op, double seq, double images = 0);
+/// Of these, what a causal mask leaves out: half of attention over all, less of what sees a window,
+/// nothing of a recurrence.
+double masked_flops(const Operator& op, double seq);
 
 /// Weights that one token is multiplied with; of routed experts those that it is sent to.
 double multiplied(const Operator& op);

@@ -77,6 +77,33 @@ TEST(Graph, ATokenIsMultipliedWithTheWeightsItUses) {
   }
 }
 
+/// Of one token's mixing in all layers: what a mask leaves out, over all.
+double masked_share(const char* name, const char* branch, double seq) {
+  double masked = 0;
+  double all = 0;
+  for (const Branch& b : build(load_model(name)).branches) {
+    if (b.name != branch) continue;
+    for (const Operator& op : b.operators) {
+      masked += masked_flops(op, seq);
+      all += mixing_flops(op, seq);
+    }
+  }
+  EXPECT_GT(all, 0) << name << ' ' << branch;
+  return masked / all;
+}
+
+// Worked out by hand: the mean over a sequence of how many tokens back each one sees.
+TEST(Graph, AMaskLeavesOutHalfOfAttentionAloneAndNothingOfARecurrence) {
+  EXPECT_DOUBLE_EQ(masked_share("llama3.1-8b", "attention", 4096), 0.5);
+  EXPECT_DOUBLE_EQ(masked_share("gpt-oss-120b", "windowed attention", 4096), 0.5 * 128 / 4096);
+  EXPECT_DOUBLE_EQ(masked_share("gpt-oss-120b", "windowed attention", 64), 0.5);
+  EXPECT_DOUBLE_EQ(masked_share("qwen3-next-80b-a3b", "attention", 4096), 0.5);
+  for (const char* name : {"falcon-mamba-7b", "granite-4.0-h-small", "nemotron-h-8b",
+                           "jamba-1.5-mini", "qwen3-next-80b-a3b"}) {
+    EXPECT_EQ(masked_share(name, "recurrence", 4096), 0) << name;
+  }
+}
+
 TEST(Graph, AWindowBoundsWhatIsCached) {
   Operator op;
   op.cache = {.elements = {.kv = 64, .kv_heads = 4}, .bytes = 1, .window = 100, .state = 8};

@@ -97,6 +97,22 @@ TEST(Recurrent, TrainingFlopsFollowTheActiveParameters) {
   }
 }
 
+// `model` counts by operators, `train` by parameters: they agree but for convolutions and biases.
+TEST(Recurrent, TrainingFlopsAreThoseOfTheOperators) {
+  for (const char* name : {"falcon-mamba-7b", "granite-4.0-h-small", "nemotron-h-8b",
+                           "jamba-1.5-mini", "qwen3-next-80b-a3b"}) {
+    const Problem p = trained(load_model(name), {.batch = 64, .seq = 4096, .predict_ahead = 0});
+    double once = 0;
+    for (const graph::Branch& b : p.graph.branches) {
+      for (const graph::Operator& op : b.operators) {
+        once += b.layers * (2 * graph::multiplied(op) + graph::mixing_flops(op, 4096));
+      }
+    }
+    EXPECT_NEAR(evaluate(p, {.tp = 2}).model_flops.value / (3 * once * 64 * 4096), 1, 0.005)
+        << name;
+  }
+}
+
 TEST(Recurrent, PartsOfAStepAddUp) {
   const Problem p = trained(load_model("falcon-mamba-7b"), {.batch = 8, .seq = 4096});
   const Strategy s{.dp = 8, .zero = 1};
