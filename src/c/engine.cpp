@@ -46,8 +46,8 @@ std::unique_ptr<sextant_engine> engine_of(std::string request) {
   if (x.cluster.decode) throw InputError("two pools are two engines", "prepare each of them");
   const Pool& pool = x.cluster.pool;
   const int context = pool.problem.model.max_context;
-  const double longest =
-      context > 0 ? std::min<double>(pool.limits.cache_tokens, context) : pool.limits.cache_tokens;
+  const double room = pool.limits.cache_tokens - pool.limits.state_tokens;
+  const double longest = context > 0 ? std::min<double>(room, context) : room;
   auto engine = std::make_unique<sextant_engine>(sextant_engine{
       .price = StepPrice(pool.problem, pool.strategy, x.traffic.input + x.traffic.output / 2.0),
       .limits = pool.limits,

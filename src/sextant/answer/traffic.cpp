@@ -228,7 +228,8 @@ Record memory_of(const TrafficScenario& x) {
 
 void describe(Record& r, const SlowRequest& s) {
   std::string why(name_of(s.answer.wait));
-  if (s.answer.preemptions > 0) why += fmt::format("; preempted {} times", s.answer.preemptions);
+  const int times = s.answer.preemptions;
+  if (times > 0) why += times > 1 ? fmt::format("; preempted {} times", times) : "; preempted once";
   r("request", s.answer.request.number + 1, "slowest");
   r("input", s.answer.request.input, "in");
   r("output", s.answer.request.output, "out");

@@ -17,7 +17,8 @@ namespace sextant {
 struct TrafficScenario {
   Scenario scenario;  ///< of one engine; of a disaggregated cluster, of its prompts
   Cluster cluster;
-  ServingMemory memory;  ///< of a device of the first pool
+  ServingMemory memory;  ///< of a device of the first pool; of one that has no room, where it is so
+  double memory_fraction = 1;  ///< that its engine takes, or is told to
   bool fits = true;
   std::shared_ptr<const Trace> trace;  ///< that `traffic` points to
   Traffic traffic;

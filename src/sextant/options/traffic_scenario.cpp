@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "sextant/io/prices.hpp"
@@ -198,8 +199,11 @@ Pool TrafficReader::pool_of(const Scenario& s, int replicas) {
                               o_.memory_fraction, std::nullopt,    o_.prefix_cache};
   const EngineFit fit = fit_engine(s.problem, s.strategy, choices,
                                    sizing_lengths(s.problem.runtime.engine, x_.traffic));
+  if (x_.fits) {
+    x_.memory = fit.memory;
+    x_.memory_fraction = choices.memory_fraction.value_or(s.problem.runtime.engine.memory_fraction);
+  }
   x_.fits = x_.fits && fit.fits;
-  x_.memory = fit.memory;
   return pool_with(s.problem, s.strategy, fit, replicas);
 }
 
@@ -224,8 +228,14 @@ void TrafficReader::read_cluster() {
   const EngineLimits& l = c.pool.limits;
   if (!o_.token_budget) assume(fmt::format("token budget {} a step", l.token_budget));
   if (!o_.max_requests) assume(fmt::format("{} requests at a time at most", l.max_requests));
-  assume(fmt::format("cache of {:.0f} tokens an engine{}", l.cache_tokens,
-                     s.strategy.dp > 1 ? " and rank" : ""));
+  const char* const whose = s.strategy.dp > 1 ? "an engine and rank" : "an engine";
+  const bool states = l.state_tokens > 0;
+  if (states && x_.memory.cache_per_token.value == 0) {
+    return assume(fmt::format("cache for the states of {:.0f} requests {}",
+                              std::floor(l.cache_tokens / l.state_tokens), whose));
+  }
+  assume(fmt::format("cache of {:.0f} tokens {}", l.cache_tokens, whose));
+  if (states) assume(fmt::format("states of a request as {:.0f} tokens of it", l.state_tokens));
 }
 
 void TrafficReader::say_requests() {
@@ -278,11 +288,16 @@ TrafficScenario read_traffic(const TrafficOptions& options, const Common& common
 void check_cache(const TrafficScenario& x, std::string_view tp) {
   if (x.fits) return;
   const ServingMemory& m = x.memory;
+  const bool all = x.cluster.pool.problem.runtime.engine.memory_share == MemoryShare::free;
+  const double share = all ? 1 : x.memory_fraction;
   throw InputError(
-      fmt::format("no room for a cache: weights take {}, activations {}, other {} of {}",
+      fmt::format("no room for a cache: weights take {}, activations {}, other {} of {}{}",
                   format_binary_bytes(m.weights.value), format_binary_bytes(m.activations.value),
-                  format_binary_bytes(m.other.value), format_binary_bytes(m.capacity.value)),
-      fmt::format("a larger {}, fewer bits, or fewer --max-requests", tp));
+                  format_binary_bytes(m.other.value),
+                  format_binary_bytes((share * m.capacity).value),
+                  share < 1 ? fmt::format(", {} of the memory", format_percent(share, 0)) : ""),
+      fmt::format("a larger {}{}, fewer bits, or fewer --max-requests", tp,
+                  share < 1 ? " or --memory-fraction" : ""));
 }
 
 }  // namespace sextant

@@ -67,6 +67,7 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
     largest += drafts.weights.value;
     sequence += Bytes(cached(*p.draft, small, stage_of(*p.draft, sliced(small), 0), longest, 0));
     r.cache_per_token += drafts.cache_per_token;
+    r.cache_of_any += drafts.cache_of_any;
   }
   r.weights = Bytes(largest);
   const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));

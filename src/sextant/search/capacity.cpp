@@ -121,7 +121,8 @@ class Planner {
     EngineChoices choices;
     if (layout.max_requests > 0) choices.max_requests = layout.max_requests;
     const EngineFit fit = fit_engine(p_, s, choices, means_);
-    if (!fit.fits || fit.limits.cache_tokens < means_.input + means_.output) {
+    if (!fit.fits ||
+        fit.limits.cache_tokens - fit.limits.state_tokens < means_.input + means_.output) {
       return Shortfall::no_memory;
     }
     Cluster c;

@@ -39,6 +39,8 @@ Bytes cache_of(const Engine& e, double fraction, const ServingMemory& m, Bytes f
   return fraction * (m.capacity - m.weights - m.activations - m.other);
 }
 
+constexpr double any_number = 1e12;
+
 double rounded_up(double value, double step) { return step * std::ceil(value / step); }
 
 /// Bytes of a parameter as trtllm-bench counts them: it knows 8 bits and NVFP4, and takes all else,
@@ -59,7 +61,9 @@ void size_for(const TrafficMeans& lengths, const Problem& p, const Strategy& s, 
       p.model.attention.kind == AttentionKind::latent ? 1 : p.model.attention.kv_heads;
   const double copies =
       std::max(1.0, s.tp * std::max(1, s.dp) / heads) / std::max(1.0, s.tp / heads);
-  const Bytes each = (lengths.input + lengths.output) * copies * s.tp * s.pp * m.cache_per_token;
+  const Bytes each =
+      static_cast<double>(s.tp) * s.pp *
+      ((lengths.input + lengths.output) * copies * m.cache_per_token + m.cache_of_any);
   const Bytes weights(p.parameters.total() * assumed_bytes(p.model, s.precision));
   const Bytes free = p.runtime.engine.memory_fraction * (devices * p.capacity - weights);
   const double fitting = each.value > 0 ? max(Bytes(0), free) / each : 1e9;
@@ -91,10 +95,13 @@ EngineFit fit(const Problem& p, const Strategy& s, const EngineChoices& given,
   ServingMemory& m = f.memory;
   m.cache =
       max(Bytes(0), cache_of(e, given.memory_fraction.value_or(e.memory_fraction), m, p.capacity));
-  l.cache_tokens = given.cache_tokens.value_or(
-      m.cache_per_token.value > 0 ? std::floor(m.cache / m.cache_per_token) : 1e12);
+  // Where tokens take nothing there is room for any number of them beside the states.
+  const bool grows = m.cache_per_token.value > 0 || given.cache_tokens;
+  const Bytes token = grows ? m.cache_per_token : m.cache / any_number;
+  l.cache_tokens = given.cache_tokens.value_or(token.value > 0 ? std::floor(m.cache / token) : 0);
+  l.state_tokens = token.value > 0 ? rounded_up(m.cache_of_any / token, l.block) : 0;
   if (given.cache_tokens) m.cache = *given.cache_tokens * m.cache_per_token;
-  f.fits = l.cache_tokens >= l.block;
+  f.fits = l.cache_tokens >= l.block + l.state_tokens;
   const Held held{m.weights, m.cache, m.activations + m.other};
   const int stage = m.residence.stage;
   m.residence = residence_of(p, held);

@@ -23,6 +23,7 @@ Rank::Rank(const Engine& engine, const EngineLimits& limits, Role role, const Tr
       counts_(counts),
       cache_(static_cast<std::int64_t>(limits.cache_tokens / limits.block),
              trace != nullptr ? std::max(1, trace->block_tokens / limits.block) : 1),
+      states_(static_cast<std::int64_t>(limits.state_tokens / limits.block)),
       calendar_(1024, -1),
       phases_(static_cast<std::size_t>(limits.block), 0) {}
 
@@ -74,12 +75,12 @@ std::int64_t Rank::reserved(const Live& r) const {
     case Reserve::slot:
       return 0;
     case Reserve::longest:
-      return blocks_of(std::int64_t{r.request.input} + output_of(r));
+      return states_ + blocks_of(std::int64_t{r.request.input} + output_of(r));
     case Reserve::prompt:
     case Reserve::share:
       break;
   }
-  return blocks_of(r.target);
+  return states_ + blocks_of(r.target);
 }
 
 /// Blocks of its own that it has now.
@@ -88,7 +89,7 @@ std::int64_t Rank::held(const Live& r) const {
   const std::int64_t shared = r.matched * cache_.unit();
   if (engine_.reserve == Reserve::longest) return reserved(r) - shared;
   const std::int64_t grown = r.state == Live::State::decoding ? step_ - r.since : 0;
-  return blocks_of(r.target + grown) - shared;
+  return states_ + blocks_of(r.target + grown) - shared;
 }
 
 void Rank::free_blocks(Live& r) {

@@ -26,6 +26,7 @@ struct EngineLimits {
   int max_requests = 256;
   int block = 16;
   double cache_tokens = 0;  ///< of one rank of attention
+  double state_tokens = 0;  ///< of those, what a request's states take however long it is: blocks
   bool prefix_cache = true;
 };
 
@@ -145,6 +146,7 @@ class Rank {
   std::vector<Live>& live_;
   EngineCounts& counts_;
   BlockCache cache_;
+  const std::int64_t states_;  // blocks of a request, however long
 
   std::deque<std::int32_t> waiting_;
   std::vector<std::int32_t> prompting_;  // in order

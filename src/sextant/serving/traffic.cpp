@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sextant/predict/energy.hpp"
+#include "sextant/predict/held.hpp"
 #include "sextant/serving/links.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/spec/patience.hpp"
@@ -128,7 +129,9 @@ class Simulation final : Listener {
     if (!split) return;
     add(*cluster_.decode, *priced.decode_price, Role::decode);
     under_way_.resize(static_cast<std::size_t>(cluster_.decode->replicas));
-    cache_bytes_ = cache_bytes_per_token(cluster_.pool.problem).value;
+    const Problem& p = cluster_.pool.problem;
+    cache_bytes_ = cache_bytes_per_token(p).value;
+    state_bytes_ = cached(p, {}, stage_of(p, {}, 0), 0, 0);
   }
 
   TrafficResult run() {
@@ -196,8 +199,9 @@ class Simulation final : Listener {
   void check(const Request& r) const {
     const EngineLimits& l = cluster_.decode ? cluster_.decode->limits : cluster_.pool.limits;
     const bool slots = cluster_.pool.problem.runtime.engine.reserve == Reserve::slot;
-    const double room = slots ? std::floor(l.cache_tokens / l.max_requests)
-                              : std::floor(l.cache_tokens / l.block) * l.block;
+    const double room = (slots ? std::floor(l.cache_tokens / l.max_requests)
+                               : std::floor(l.cache_tokens / l.block) * l.block) -
+                        l.state_tokens;
     const double longest = static_cast<double>(r.input) + r.output;
     if (longest <= room) return;
     throw InputError("request " + std::to_string(r.number + 1) + " has " + std::to_string(r.input) +
@@ -325,7 +329,7 @@ class Simulation final : Listener {
     r.first_token = a.first_token;
     const int to = route_decode();
     ++under_way_[static_cast<std::size_t>(to)];
-    links_.begin({r, a.replica, to, cache_bytes_ * r.input, a.end});
+    links_.begin({r, a.replica, to, state_bytes_ + cache_bytes_ * r.input, a.end});
   }
 
   /// Where another engine read the prompt, its first token is sent on by the one that has taken the
@@ -399,7 +403,8 @@ class Simulation final : Listener {
   std::vector<QueueNote> notes_;
   double next_note_ = 0;
   std::size_t turn_ = 0;
-  double cache_bytes_ = 0;
+  double cache_bytes_ = 0;  // of a token
+  double state_bytes_ = 0;  // of a request, however long
   double first_arrival_ = -1;
   double last_arrival_ = 0;
   double transfer_seconds_ = 0;
@@ -461,7 +466,8 @@ double capacity_of(const Pool& pool, StepPrice& price, const TrafficMeans& m, Ro
   const Reserve reserve = pool.problem.runtime.engine.reserve;
   const double input = std::max(1.0, m.input * (1 - hits));
   const double length = m.input + (reserve == Reserve::longest ? 1.0 : 0.5) * m.output;
-  const double held = reserve == Reserve::slot ? l.max_requests : l.cache_tokens / length;
+  const double held =
+      reserve == Reserve::slot ? l.max_requests : l.cache_tokens / (length + l.state_tokens);
   const double most = std::max(1.0, std::min<double>(l.max_requests, std::floor(held)));
   double best = 0;
   for (double n = most; n >= 1; n = std::floor(n * 0.8)) {

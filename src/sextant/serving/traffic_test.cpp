@@ -206,6 +206,55 @@ TEST(Traffic, MoreCacheMeansNoMorePreemptions) {
   EXPECT_EQ(before, 0);
 }
 
+// A request of a model with recurrences holds their states beside its tokens, as `infer` counts.
+TEST(Traffic, StatesTakeTheirRoomInTheCache) {
+  const struct {
+    const char* model;
+    int tp;
+  } cases[] = {{"falcon-mamba-7b", 1},
+               {"granite-4.0-h-small", 1},
+               {"nemotron-h-8b", 1},
+               {"jamba-1.5-mini", 2},
+               {"qwen3-next-80b-a3b", 4}};
+  for (const char* runtime : {"vllm", "trtllm"}) {
+    for (const auto& k : cases) {
+      const EngineChoices choices{
+          .token_budget = 8192, .max_requests = 8192, .memory_fraction = 0.93};
+      const Strategy s{.tp = k.tp};
+      Cluster c;
+      c.pool = test::pool_of(k.model, runtime, s, choices);
+      const ServingMemory m = fit_engine(c.pool.problem, s, choices).memory;
+      Traffic t;
+      t.arrivals = Arrivals::burst;
+      t.requests = 6000;
+      t.input = 400;
+      t.output = 1000;
+      SpanObserver spans;
+      const TrafficResult r = simulate(c, t, {}, &spans);
+      EXPECT_EQ(r.completed, t.requests) << k.model;
+      double most = 0;
+      for (const StepSpan& span : spans) most = std::max(most, span.running);
+      // All of them have a prompt, and none more than the longest.
+      const Bytes least = m.cache_of_any + t.input * m.cache_per_token;
+      EXPECT_GT(m.cache_of_any.value, 0) << k.model;
+      EXPECT_LE(most * least, m.cache) << k.model;
+      EXPECT_GT(most * (least + (t.output + 32) * m.cache_per_token), 0.9 * m.cache) << k.model;
+    }
+  }
+}
+
+// The states go with the cache to the engine that answers, however short the prompt.
+TEST(Traffic, DisaggregationMovesStates) {
+  Cluster c;
+  c.pool = test::pool_of("falcon-mamba-7b", "vllm", {});
+  c.decode = c.pool;
+  c.link = BytesPerSecond(40e9);
+  const double state = 64.0 * 8192 * (16 * 4 + 3 * 2);
+  Traffic t = traffic_at(1, 20);
+  t.lengths = Lengths::fixed;
+  EXPECT_NEAR(simulate(c, t, {}).transfer_seconds, state / 40e9, 0.05 * state / 40e9);
+}
+
 TEST(Traffic, PromptsOfAWholeBudgetDoNotWaitForOthersToEnd) {
   Traffic t;
   t.arrivals = Arrivals::closed;
