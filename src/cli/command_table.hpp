@@ -14,6 +14,7 @@
 #include "sextant/answer/answer.hpp"
 #include "sextant/options/common.hpp"
 #include "sextant/options/request.hpp"
+#include "sextant/options/rl_scenario.hpp"
 #include "sextant/options/scenario.hpp"
 #include "sextant/options/search_systems.hpp"
 #include "sextant/options/traffic_scenario.hpp"

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sextant/options/scenario.hpp"
 #include "sextant/options/traffic_scenario.hpp"
+#include "sextant/spec/flags.hpp"
 
 namespace sextant {
 namespace {
@@ -16,19 +18,30 @@ class RlReader {
   RlReader(const RlOptions& options, const Common& common) : o_(options), common_(common) {}
 
   RlScenario run() {
+    check_flags();
     read_samples();
-    x_.actor = training(o_.model);
-    check_context();
-    pack(x_.actor);
-    if (o_.algorithm == RlAlgorithm::ppo) {
-      x_.critic = training(o_.critic.empty() ? o_.model : o_.critic);
-      pack(*x_.critic);
+    const bool known = collected([&] {
+      x_.actor = training(o_.model);
+      check_context();
+      check_batch();
+      pack(x_.actor);
+    });
+    if (o_.algorithm == RlAlgorithm::ppo && (known || !o_.critic.empty())) {
+      const auto read = [&] {
+        x_.critic = training(o_.critic.empty() ? o_.model : o_.critic);
+        pack(*x_.critic);
+      };
+      collected(read, "--critic");
     }
     if (!o_.reward_model.empty()) {
-      x_.reward = training(o_.reward_model);
-      pack(*x_.reward);
+      const auto read = [&] {
+        x_.reward = training(o_.reward_model);
+        pack(*x_.reward);
+      };
+      collected(read, "--reward-model");
     }
-    read_engines();
+    collected([&] { read_engines(known); });
+    throw_if_any(std::move(flags_.problems));
     collect_assumptions();
     return std::move(x_);
   }
@@ -41,28 +54,58 @@ class RlReader {
     return given.value_or(otherwise);
   }
 
-  void read_samples() {
-    std::vector<Diagnostic> problems;
-    const auto add = [&](const char* flag, const char* message, const char* hint) {
-      problems.push_back({.file = flag, .message = message, .hint = hint});
-    };
-    if (o_.overlap && !o_.rollout_gpus) {
-      add("--overlap", "engines share the devices of training", "give --rollout-gpus");
+  bool unread(std::initializer_list<std::string_view> names) const {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+      return std::find(common_.unread.begin(), common_.unread.end(), name) != common_.unread.end();
+    });
+  }
+
+  /// Whether nothing is wrong with a part of what was asked. What is wrong is kept, once: the
+  /// engines and other models have the system of training. `model` names the other model.
+  template <class Work>
+  bool collected(const Work& work, const char* model = nullptr) {
+    try {
+      work();
+    } catch (const InputError& e) {
+      for (const Diagnostic& d : e.diagnostics()) {
+        const bool known = std::any_of(
+            flags_.problems.begin(), flags_.problems.end(),
+            [&](const Diagnostic& o) { return o.file == d.file && o.message == d.message; });
+        if (known) continue;
+        flags_.problems.push_back(d);
+        if (model == nullptr) continue;
+        Diagnostic& own = flags_.problems.back();
+        if (own.file == "--model") {
+          own.file = model;
+        } else {
+          own.message += fmt::format(", for {}", model);
+        }
+      }
+      return false;
+    }
+    return true;
+  }
+
+  void check_flags() {
+    if (o_.overlap && !o_.rollout_gpus && !unread({"rollout_gpus"})) {
+      flags_.add("--overlap", "engines share the devices of training", "give --rollout-gpus");
     }
     if (o_.sleep && o_.rollout_gpus) {
-      add(*o_.sleep ? "--sleep" : "--no-sleep", "engines have devices of their own",
-          "leave it or --rollout-gpus out");
+      flags_.add(*o_.sleep ? "--sleep" : "--no-sleep", "engines have devices of their own",
+                 "leave it or --rollout-gpus out");
     }
-    if (!o_.critic.empty() && o_.algorithm == RlAlgorithm::grpo) {
-      add("--critic", "grpo has none", "--algorithm ppo");
+    if (!o_.critic.empty() && o_.algorithm == RlAlgorithm::grpo && !unread({"algorithm"})) {
+      flags_.add("--critic", "grpo has none", "--algorithm ppo");
     }
-    if (o_.longest && !o_.spread) {
-      add("--longest", "answers are all alike", "give --spread, such as 0.5");
+    if (o_.longest && !o_.spread && !unread({"spread"})) {
+      flags_.add("--longest", "answers are all alike", "give --spread, such as 0.5");
     }
-    if (o_.longest && *o_.longest < o_.output.value_or(usual_output)) {
-      add("--longest", "the longest answer is shorter than the mean", "see --output");
+    if (o_.longest && *o_.longest < o_.output.value_or(usual_output) && !unread({"output"})) {
+      flags_.add("--longest", "the longest answer is shorter than the mean", "see --output");
     }
-    throw_if_any(std::move(problems));
+  }
+
+  void read_samples() {
     const int prompts = given_or(o_.prompts, "prompts", 64);
     each_ = given_or(o_.samples, "samples", o_.algorithm == RlAlgorithm::grpo ? 16 : 1);
     input_ = given_or(o_.input, "input", 256);
@@ -95,7 +138,11 @@ class RlReader {
       t.given.set("batch", Node::of(static_cast<std::int64_t>(x_.task.samples)));
     }
     t.given.set("seq", Node::of(padded(longest_unit)));
-    Scenario s = read_training(t, common_);
+    // Nobody knows what follows from numbers that could not be read.
+    Common common = common_;
+    if (unread({"prompts", "samples"})) common.unread.emplace_back("batch");
+    if (unread({"input", "output"})) common.unread.emplace_back("seq");
+    Scenario s = read_training(t, common);
     // Only as far as its ranks need it, so that they have equal parts.
     for (int unit = 1; unit < longest_unit; unit *= 2) {
       s.problem.work.seq = padded(unit);
@@ -113,13 +160,20 @@ class RlReader {
     const Model& m = x_.actor.problem.model;
     const int longest = input_ + (o_.longest ? *o_.longest : output_);
     if (m.max_context <= 0 || longest <= m.max_context) return;
+    if (unread({"input", "output", "longest"})) return;
     const std::string what =
         fmt::format("prompts and answers make a context of {}, {} takes {} at most", longest,
                     m.name, m.max_context);
     if (o_.allow_long) return assume(what + ": gone on with, as asked");
-    throw InputError({{.file = o_.longest ? "--longest" : "--output",
-                       .message = what,
-                       .hint = "--allow-long goes on all the same"}});
+    flags_.add(o_.longest ? "--longest" : "--output", what, "--allow-long goes on all the same");
+  }
+
+  void check_batch() {
+    const int batch = x_.actor.problem.work.batch;
+    if (batch <= x_.task.samples || unread({"prompts", "samples"})) return;
+    flags_.add("--batch",
+               fmt::format("an update of {} answers, a step has {:.0f}", batch, x_.task.samples),
+               "fewer, or more --prompts or --samples");
   }
 
   /// Answers are packed as far as a microbatch goes, where it is not given.
@@ -139,7 +193,8 @@ class RlReader {
         fmt::format("microbatch {}: of {} tokens at most", s.strategy.microbatch, tokens));
   }
 
-  void read_engines() {
+  /// `known`: training's devices are.
+  void read_engines(bool known) {
     TrafficOptions t;
     t.model = o_.model;
     t.system = o_.system;
@@ -166,17 +221,20 @@ class RlReader {
         static_cast<double>(t.tp.value_or(1)) * t.pp.value_or(1) * t.dp.value_or(1);
     const double devices = x_.task.elsewhere ? *o_.rollout_gpus : devices_of(x_.actor.strategy);
     const double engines = devices / degrees;
-    if (engines < 1 || engines != static_cast<int>(engines)) {
-      throw InputError({{.file = x_.task.elsewhere ? "--rollout-gpus" : "--rollout-tp",
-                         .message = fmt::format("{} devices are no whole number of engines of {}",
-                                                devices, degrees),
-                         .hint = "--rollout-tp, --rollout-pp and --rollout-dp must divide them"}});
+    const bool counted =
+        (x_.task.elsewhere || (known && !unread({"gpus", "tp", "pp", "dp", "cp"}))) &&
+        !unread({"rollout_gpus", "rollout_tp", "rollout_pp", "rollout_dp"});
+    const bool whole = engines >= 1 && engines == std::floor(engines);
+    if (counted && !whole) {
+      flags_.add(x_.task.elsewhere ? "--rollout-gpus" : "--rollout-tp",
+                 fmt::format("{} devices are no whole number of engines of {}", devices, degrees),
+                 "--rollout-tp, --rollout-pp and --rollout-dp must divide them");
     }
-    t.replicas = static_cast<int>(engines);
+    t.replicas = whole ? static_cast<int>(engines) : 1;
     t.allow_long = true;  // which was asked before
     x_.rollout = traffic_of(t);
     if (o_.spread) vary_lengths();
-    check_cache(x_.rollout, "--rollout-tp");
+    if (common_.unread.empty()) check_cache(x_.rollout, "--rollout-tp");
     const Pool& pool = x_.rollout.cluster.pool;
     x_.task.rollout = {.time = {},
                        .devices = devices,
@@ -188,13 +246,22 @@ class RlReader {
 
   /// What is wrong with the engines is said of their own flags.
   TrafficScenario traffic_of(const TrafficOptions& t) const {
+    constexpr std::string_view own[] = {"runtime", "tp", "pp", "dp", "ep", "precision"};
+    constexpr std::string_view prefix = "rollout_";
+    Common common = common_;
+    std::erase_if(common.unread, [&](const std::string& name) {
+      return std::find(std::begin(own), std::end(own), name) != std::end(own);
+    });
+    for (std::string& name : common.unread) {
+      if (name.starts_with(prefix)) name.erase(0, prefix.size());
+    }
     try {
-      return read_traffic(t, common_);
+      return read_traffic(t, common);
     } catch (const InputError& e) {
       std::vector<Diagnostic> problems = e.diagnostics();
       for (Diagnostic& d : problems) {
-        for (const char* name : {"runtime", "tp", "pp", "dp", "ep", "precision"}) {
-          if (d.file == std::string("--") + name) d.file = std::string("--rollout-") + name;
+        for (const std::string_view name : own) {
+          if (d.file == fmt::format("--{}", name)) d.file = fmt::format("--rollout-{}", name);
         }
       }
       throw InputError(std::move(problems));
@@ -240,6 +307,7 @@ class RlReader {
   static constexpr int usual_output = 1024;
   const RlOptions& o_;
   const Common& common_;
+  Flags flags_;
   RlScenario x_;
   int each_ = 1;
   int input_ = 1;

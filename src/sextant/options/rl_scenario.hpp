@@ -11,4 +11,6 @@ namespace sextant {
 /// Throws InputError with everything that is wrong with the flags.
 RlScenario read_rl(const RlOptions& options, const Common& common);
 
+inline void check_scenario(const RlOptions& o, const Common& c) { read_rl(o, c); }
+
 }  // namespace sextant
