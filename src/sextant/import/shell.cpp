@@ -475,7 +475,7 @@ class ScriptReader {
         if (otherwise.find('$') != otherwise.npos || otherwise.find('`') != otherwise.npos) {
           return unknown(now, any, "the default of '" + name + "' is not read");
         }
-        return put(otherwise, now, done, any, quoted);
+        return put(unquoted(otherwise), now, done, any, quoted);
       }
       rest.clear();
     }
@@ -497,6 +497,22 @@ class ScriptReader {
         put(v.words[i].text, now, done, any, quoted);
       }
     }
+  }
+
+  /// Quotes of a default are the shell's own.
+  static std::string unquoted(const std::string& text) {
+    std::string out;
+    char open = '\0';
+    for (const char c : text) {
+      if (open == '\0' && (c == '"' || c == '\'')) {
+        open = c;
+      } else if (c == open && open != '\0') {
+        open = '\0';
+      } else {
+        out += c;
+      }
+    }
+    return out;
   }
 
   /// A text in place of an expansion: outside quotes, blanks cut it into words.

@@ -41,6 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
                "|b --p 1 --q 2 3 --r --p 1 --q 2 3 --r"},
         Script{"MultiLineText", "ARGS=\"\n  --p 1 \\\n  --q 2\n\"\nb $ARGS", "|b --p 1 --q 2"},
         Script{"Defaults", "a ${X:-8} ${Y-9}\nX=1\na ${X:-8}", "|a 8 9|a 1"},
+        Script{"QuotedDefaults", "N=${X:-\"4\"}\na $N ${Y:-'5'} \"${Z:-\"6\"}\"", "|a 4 5 6"},
         Script{"Arithmetic", "N=4\nG=8\nW=$(($N*$G))\na $W $((W / 2 + 1)) $(( (N) ))",
                "|a 32 17 4"},
         Script{"Unknown", "a $1 $X $(nproc) `date` ${X%.*}",
