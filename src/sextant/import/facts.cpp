@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/import/facts.hpp"
 
+#include <array>
 #include <charconv>
 
 #include "sextant/io/text.hpp"
@@ -62,6 +63,52 @@ void Facts::problem(std::string_view field, std::string message, std::string hin
   problems_.push_back(problem_at(document_, fact == nullptr ? Place{} : fact->place,
                                  fact == nullptr ? std::string(field) : fact->from,
                                  std::move(message), std::move(hint)));
+}
+
+std::string shown_as(const std::string& fact) {
+  constexpr std::array<std::array<std::string_view, 2>, 32> ends = {{
+      {"_narrow", "precision"},
+      {"_narrow_weights", "runtime.footprint.narrow_weights"},
+      {"_nodes", "gpus"},
+      {"_devices_per_node", "gpus"},
+      {"_accumulation", "batch"},
+      {"_local_batch", "batch, microbatch"},
+      {"_pipeline_microbatch", "microbatch"},
+      {"_zero", "zero"},
+      {"_zero_all", "zero"},
+      {"_zero_stages", "zero"},
+      {"_shard_degree", "zero"},
+      {"_copies", "shard"},
+      {"_layers_per_chunk", "interleave"},
+      {"_looped", "interleave"},
+      {"_recompute_num_layers", "recompute_layers"},
+      {"_selective", "recompute"},
+      {"_selective_operators", "recompute_modules"},
+      {"_selective_every", "recompute_layers"},
+      {"_recompute_experts", "recompute_modules"},
+      {"_max_requests_of_all", "max_requests"},
+      {"_token_budget_of_all", "token_budget"},
+      {"_graphs", "runtime.launch.graph"},
+      {"_checked_tokens", "speculate"},
+      {"_draft_steps", "speculate"},
+      {"_recompute_method", "recompute_layers"},
+      {"_experts_over_all", "ep"},
+      {"_replicas", "replicas"},
+      {"_attention_replicas_in_tp", "tp, dp"},
+      {"_grouped_query", "model.attention.kv_heads"},
+      {"_linear_bias", "model's biases"},
+      {"_family", "model"},
+      {"_flavor", "model"},
+  }};
+  for (const auto& [name, field] : ends) {
+    if (fact == name) return std::string(field);
+  }
+  if (fact.starts_with("_vocabulary") || fact.starts_with("_tokenizer")) return "model.vocab";
+  if (fact.starts_with("_lora")) return "lora_targets";
+  if (fact == "_base_4bit" || fact == "_dora") return "adapter";
+  if (fact == "_expert_layers") return "model.experts.dense_layers";
+  if (fact == "_latent_attention") return "model.attention.kind";
+  return fact.starts_with("_") ? fact.substr(1) : fact;
 }
 
 }  // namespace sextant

@@ -52,6 +52,9 @@ class Facts {
   std::map<std::string, Fact, std::less<>> facts_;
 };
 
+/// The scenario's field that a fact ends up in, for people.
+std::string shown_as(const std::string& fact);
+
 /// Follows from the facts what the tool would: devices from nodes, the batch from accumulation,
 /// chunks from layers, a model from its dimensions. Fields that begin with '_' are gone after it.
 void finish(Facts& facts, bool trains);

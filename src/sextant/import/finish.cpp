@@ -103,9 +103,29 @@ class Finisher {
   /// torchtitan: operators by its own list, every second multiply of them; or every so many layers.
   void selective() {
     if (f_.find("_selective") == nullptr) return;
+    if (const std::optional<std::int64_t> every = f_.count("_selective_every")) {
+      return every_layer(*every);
+    }
     const bool operators = f_.find("_selective_operators") != nullptr;
     f_.otherwise("recompute", operators ? "none" : "selective");
     if (operators) f_.otherwise("recompute_modules", "alternate");
+  }
+
+  /// Of a stage's layers every so many, in full.
+  void every_layer(std::int64_t every) {
+    const std::optional<std::int64_t> layers = layers_of_model();
+    const std::int64_t some = every > 1 && layers ? *layers / degree("pp") / every : 0;
+    if (every > 1 && !layers) {
+      return f_.problem("_selective_every", "the layers of the model are not said",
+                        "give --model with a preset or a file");
+    }
+    f_.otherwise("recompute", every > 1 && some == 0 ? "none" : "full");
+    if (some > 0) f_.otherwise("recompute_layers", number(some));
+  }
+
+  std::optional<std::int64_t> layers_of_model() {
+    const std::optional<std::int64_t> own = f_.count("model.layers");
+    return own ? own : f_.count("_layers");
   }
 
   /// torchtitan: the sequences of a rank, cut into microbatches where there are stages.
@@ -139,8 +159,7 @@ class Finisher {
   void chunks() {
     const std::optional<std::int64_t> each = f_.count("_layers_per_chunk");
     if (!each) return;
-    std::optional<std::int64_t> layers = f_.count("model.layers");
-    if (!layers) layers = f_.count("_layers");
+    const std::optional<std::int64_t> layers = layers_of_model();
     if (!layers) {
       return f_.problem("_layers_per_chunk", "the layers of the model are not said",
                         "give the number of chunks a stage instead");
@@ -169,8 +188,19 @@ class Finisher {
     f_.otherwise("recompute_layers", number(product({*layers, degree("interleave")})));
   }
 
+  /// --moe-layer-recompute: experts beside the parts that are named, or beside attention's core.
+  void recompute_experts() {
+    if (f_.text("recompute") == "full") {
+      return f_.problem("_recompute_experts", "all of a layer is recomputed already");
+    }
+    f_.replace("recompute", "selective");
+    const std::string named = f_.text("_recompute_modules");
+    f_.replace("_recompute_modules", (named.empty() ? "core_attn" : named) + ",moe");
+  }
+
   /// Megatron-Core's parts of a layer: attention's core is what "selective" means here.
   void recompute_modules() {
+    if (f_.yes("_recompute_experts")) recompute_experts();
     const Fact* said = f_.find("_recompute_modules");
     if (said == nullptr || f_.text("recompute") != "selective") return;
     constexpr std::array<std::array<std::string_view, 2>, 5> parts = {{{"layernorm", "norms"},
@@ -252,6 +282,7 @@ class Finisher {
 
   // Replicas of attention inside the ranks of one engine; experts over all of them.
   void engine_ranks() {
+    std::int64_t of_attention = 1;
     if (f_.yes("_attention_replicas_in_tp")) {
       const std::int64_t ranks = degree("tp");
       const std::int64_t copies = f_.find("_replicas") != nullptr ? degree("_replicas") : ranks;
@@ -262,11 +293,33 @@ class Finisher {
         f_.replace("tp", number(ranks / copies));
         f_.replace("dp", number(copies));
       }
+      of_attention = copies;
     } else if (const std::optional<std::int64_t> copies = f_.count("_replicas")) {
       if (*copies > 1) f_.otherwise("replicas", number(*copies));
     }
+    limits(of_attention);
+    drafts();
     if (f_.yes("_experts_over_all"))
       f_.otherwise("ep", number(product({degree("tp"), degree("dp")})));
+  }
+
+  /// SGLang's: a check holds the last token that is known, and those drafted after it.
+  void drafts() {
+    const std::optional<std::int64_t> checked = f_.count("_checked_tokens");
+    const std::optional<std::int64_t> steps = f_.count("_draft_steps");
+    if (checked && *checked > 1) f_.otherwise("speculate", number(*checked - 1));
+    if (!checked && steps) f_.otherwise("speculate", number(*steps));
+  }
+
+  /// SGLang's are of an engine, which gives each replica of attention its part.
+  void limits(std::int64_t copies) {
+    for (const char* field : {"max_requests", "token_budget"}) {
+      const std::string all = "_" + std::string(field) + "_of_all";
+      if (f_.find(all) == nullptr || f_.find(field) != nullptr) continue;
+      if (const std::optional<std::int64_t> value = f_.count(all)) {
+        f_.otherwise(field, number(std::max<std::int64_t>(1, *value / copies)));
+      }
+    }
   }
 
   // Embeddings are padded so that each rank has the same share.

@@ -86,46 +86,6 @@ const Node* find_path(const Node& root, std::string_view path) {
   return at;
 }
 
-/// The scenario's field that a fact ends up in, for people.
-std::string shown_as(const std::string& fact) {
-  constexpr std::array<std::array<std::string_view, 2>, 25> ends = {{
-      {"_narrow", "precision"},
-      {"_narrow_weights", "runtime.footprint.narrow_weights"},
-      {"_nodes", "gpus"},
-      {"_devices_per_node", "gpus"},
-      {"_accumulation", "batch"},
-      {"_local_batch", "batch, microbatch"},
-      {"_pipeline_microbatch", "microbatch"},
-      {"_zero", "zero"},
-      {"_zero_all", "zero"},
-      {"_zero_stages", "zero"},
-      {"_shard_degree", "zero"},
-      {"_copies", "shard"},
-      {"_layers_per_chunk", "interleave"},
-      {"_looped", "interleave"},
-      {"_recompute_num_layers", "recompute_layers"},
-      {"_selective", "recompute"},
-      {"_selective_operators", "recompute_modules"},
-      {"_recompute_method", "recompute_layers"},
-      {"_experts_over_all", "ep"},
-      {"_replicas", "replicas"},
-      {"_attention_replicas_in_tp", "tp, dp"},
-      {"_grouped_query", "model.attention.kv_heads"},
-      {"_linear_bias", "model's biases"},
-      {"_family", "model"},
-      {"_flavor", "model"},
-  }};
-  for (const auto& [name, field] : ends) {
-    if (fact == name) return std::string(field);
-  }
-  if (fact.starts_with("_vocabulary") || fact.starts_with("_tokenizer")) return "model.vocab";
-  if (fact.starts_with("_lora")) return "lora_targets";
-  if (fact == "_base_4bit" || fact == "_dora") return "adapter";
-  if (fact == "_expert_layers") return "model.experts.dense_layers";
-  if (fact == "_latent_attention") return "model.attention.kind";
-  return fact.starts_with("_") ? fact.substr(1) : fact;
-}
-
 /// One value of an argument on its way into the facts.
 struct Given {
   std::string name;  ///< in the format's table
@@ -424,6 +384,11 @@ class Importer {
         a.disposition = Disposition::unmodelled;
         a.why = value.substr(1);
         return;
+      }
+      // What a value means, and after '!' what of it is left out.
+      if (const std::size_t but = value.find('!'); but != value.npos) {
+        a.why = value.substr(but + 1);
+        value.resize(but);
       }
       const auto others = meant_for_others(value);
       for (const auto& [field, meant] : others) say(field, meant, g, a);
@@ -768,8 +733,12 @@ std::vector<std::string> words_of(const std::string& text) {
   return all;
 }
 
+/// By its path, or as a container's image by its repository, with or without a tag.
 bool names_program(const Word& word, const std::string& program) {
-  return word.text == program || word.text.ends_with("/" + program);
+  const std::string_view text = word.text;
+  const std::size_t slash = text.rfind('/');
+  const std::string_view name = slash == text.npos ? text : text.substr(slash + 1);
+  return name.substr(0, name.find_first_of(":@")) == program || text == program;
 }
 
 std::optional<Launch> launch_in(const std::vector<Word>& words, const ImportFormat* only) {

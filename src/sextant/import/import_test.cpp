@@ -198,6 +198,88 @@ TEST(Import, MegatronWorksOutWhatMegatronDoes) {
   EXPECT_EQ(model.find("attention")->find("kv_heads"), nullptr);  // --group-query-attention is off
 }
 
+/// What becomes of a command line or a file: a field of the scenario, an argument's remark.
+struct Meant {
+  const char* name;
+  const char* file;
+  const char* text;
+  const char* field;
+  const char* value;
+};
+class ImportMeaning : public testing::TestWithParam<Meant> {};
+TEST_P(ImportMeaning, IsTheTools) {
+  const Meant& m = GetParam();
+  EXPECT_EQ(value_of(import_text(m.text, m.file), m.field), m.value);
+}
+
+constexpr const char* sglang_dp =
+    "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 16 --dp-size 8 "
+    "--enable-dp-attention --max-running-requests 1024 --chunked-prefill-size 16384";
+constexpr const char* sglang_tp =
+    "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 16 "
+    "--max-running-requests 1024 --chunked-prefill-size 16384 --speculative-num-steps 3 "
+    "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4 --enable-quant-communications";
+constexpr const char* megatron_moe =
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 48 --hidden-size 1024 "
+    "--num-attention-heads 16 --vocab-size 50257 --seq-length 2048 --micro-batch-size 2 "
+    "--num-experts 8 --moe-layer-recompute --skip-train";
+constexpr const char* titan_every =
+    "[model]\nname = \"llama3\"\nflavor = \"70B\"\n[training]\nseq_len = 8192\n"
+    "dtype = \"bfloat16\"\n[parallelism]\npipeline_parallel_degree = 2\n"
+    "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"2\"\n";
+constexpr const char* axolotl_fsdp =
+    "base_model: meta-llama/Llama-3.1-8B\nmicro_batch_size: 1\nsequence_len: 4096\n"
+    "gradient_checkpointing: false\noptimizer: adamw_torch_8bit\nfsdp_config:\n"
+    "  fsdp_sharding_strategy: SHARD_GRAD_OP\n  fsdp_offload_params: true\n"
+    "  activation_checkpointing: true\n";
+constexpr const char* axolotl_offload =
+    "base_model: meta-llama/Llama-3.1-8B\nmicro_batch_size: 1\nsequence_len: 4096\n"
+    "gradient_checkpointing: offload\n"
+    "deepspeed: deepspeed_configs/zero3_bf16_cpuoffload_all.json\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ImportMeaning,
+    testing::Values(
+        Meant{"SglangGivesEachReplicaItsRequests", "a.sh", sglang_dp, "max_requests", "128"},
+        Meant{"SglangGivesEachReplicaItsTokens", "a.sh", sglang_dp, "token_budget", "2048"},
+        Meant{"SglangOfOne", "a.sh", sglang_tp, "token_budget", "16384"},
+        Meant{"SglangChecksTheLastTokenToo", "a.sh", sglang_tp, "speculate", "3"},
+        Meant{"MegatronRecomputesExperts", "a.sh", megatron_moe, "recompute_modules",
+              R"(["experts"])"},
+        Meant{"MegatronAndAttentionsCore", "a.sh", megatron_moe, "recompute", R"("selective")"},
+        Meant{"TorchtitanEverySecondLayer", "a.toml", titan_every, "recompute_layers", "20"},
+        Meant{"TorchtitanInFull", "a.toml", titan_every, "recompute", R"("full")"},
+        Meant{"TorchtitanWithoutMasterWeights", "a.toml", titan_every, "optimizer",
+              R"("adamw-bf16-states")"},
+        Meant{"AxolotlShards", "a.yaml", axolotl_fsdp, "zero", "2"},
+        Meant{"AxolotlOffloads", "a.yaml", axolotl_fsdp, "offload", "true"},
+        Meant{"AxolotlRecomputesByFsdp", "a.yaml", axolotl_fsdp, "recompute", R"("full")"},
+        Meant{"AxolotlStatesIn8Bits", "a.yaml", axolotl_fsdp, "optimizer", R"("adamw-8bit")"},
+        Meant{"AxolotlRecomputesAndOffloads", "a.yaml", axolotl_offload, "recompute", R"("full")"},
+        Meant{"AxolotlOffloadsByDeepspeed", "a.yaml", axolotl_offload, "offload", "true"},
+        Meant{"ContainersImage", "a.sh",
+              "docker run --gpus all -p 8000:8000 vllm/vllm-openai:v0.11.0 --model "
+              "meta-llama/Llama-3.1-8B -tp 2",
+              "tp", "2"},
+        Meant{"StepsWithPromptsWithoutGraphs", "a.sh",
+              "vllm serve meta-llama/Llama-3.1-8B --compilation-config "
+              R"('{"cudagraph_mode": "FULL_DECODE_ONLY"}')",
+              "set", R"(["runtime.engine.mixed_launch=eager"])"}),
+    [](const auto& p) { return std::string(p.param.name); });
+
+// What a file says that is not read, nobody knows.
+TEST(Import, FilesOfFurtherArgumentsAreNotIrrelevant) {
+  for (const char* line : {"vllm serve meta-llama/Llama-3.1-8B --config more.yaml",
+                           "trtllm-serve meta-llama/Llama-3.1-8B --extra_llm_api_options m.yaml",
+                           "python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B "
+                           "--config more.yaml"}) {
+    const Imported i = import_text(line, "a.sh");
+    ASSERT_EQ(i.arguments.size(), 2U) << line;
+    EXPECT_EQ(i.arguments[1].disposition, Disposition::unmodelled) << line;
+    expect_contains(i.arguments[1].why, "not read");
+  }
+}
+
 struct Refused {
   const char* name;
   const char* file;
