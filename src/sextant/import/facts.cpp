@@ -66,7 +66,7 @@ void Facts::problem(std::string_view field, std::string message, std::string hin
 }
 
 std::string shown_as(const std::string& fact) {
-  constexpr std::array<std::array<std::string_view, 2>, 32> ends = {{
+  constexpr std::array<std::array<std::string_view, 2>, 33> ends = {{
       {"_narrow", "precision"},
       {"_narrow_weights", "runtime.footprint.narrow_weights"},
       {"_nodes", "gpus"},
@@ -81,6 +81,7 @@ std::string shown_as(const std::string& fact) {
       {"_copies", "shard"},
       {"_layers_per_chunk", "interleave"},
       {"_looped", "interleave"},
+      {"_layout", "interleave"},
       {"_recompute_num_layers", "recompute_layers"},
       {"_selective", "recompute"},
       {"_selective_operators", "recompute_modules"},

@@ -26,6 +26,7 @@ class Finisher {
       local_batch();
       batch();
       chunks();
+      layout();
       recompute();
       recompute_modules();
       sharding();
@@ -171,6 +172,33 @@ class Finisher {
                                                  number(degree("pp")) + " stages");
     }
     if (stage / *each > 1) f_.otherwise("interleave", number(stage / *each));
+  }
+
+  /// Megatron's "Et*3|(tt|)*29,m|L": chunks between bars, dealt out to the stages in turn.
+  void layout() {
+    const std::string text = f_.text("_layout");
+    if (text.find('|') == text.npos) return;
+    std::int64_t bars = 0;
+    std::int64_t inside = 0;  // of the brackets that are open
+    bool open = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '|') ++(open ? inside : bars);
+      if (text[i] == '(') open = true;
+      if (text[i] != ')') continue;
+      std::int64_t times = 1;
+      if (text.substr(i + 1).starts_with("*")) {
+        std::from_chars(text.data() + i + 2, text.data() + text.size(), times);
+      }
+      if (inside > 0) bars += product({inside, std::max<std::int64_t>(1, times)});
+      inside = 0;
+      open = false;
+    }
+    const std::int64_t all = bars + inside + 1;
+    if (all % degree("pp") != 0) {
+      return f_.problem("_layout", number(all) + " chunks are no whole number for each of " +
+                                       number(degree("pp")) + " stages");
+    }
+    if (all > degree("pp")) f_.otherwise("interleave", number(all / degree("pp")));
   }
 
   /// One type for what is kept and what is summed.

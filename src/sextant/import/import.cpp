@@ -377,8 +377,8 @@ class Importer {
       const auto exact = rule.values.find(lower(value));
       const auto any = rule.values.find("*");
       if (exact == rule.values.end() && any == rule.values.end()) return no_such(rule, g);
-      if (exact != rule.values.end()) value = exact->second;
-      if (exact == rule.values.end() && any->second != "*") value = any->second;
+      const std::string& mapped = exact != rule.values.end() ? exact->second : any->second;
+      if (!mapped.starts_with("*")) value = mapped;
       if (value.empty()) return said_nothing("the tool's default");
       if (value.starts_with("!")) {
         a.disposition = Disposition::unmodelled;
@@ -386,9 +386,9 @@ class Importer {
         return;
       }
       // What a value means, and after '!' what of it is left out.
-      if (const std::size_t but = value.find('!'); but != value.npos) {
-        a.why = value.substr(but + 1);
-        value.resize(but);
+      if (const std::size_t but = mapped.find('!'); but != mapped.npos) {
+        a.why = mapped.substr(but + 1);
+        if (!mapped.starts_with("*")) value.resize(but);
       }
       const auto others = meant_for_others(value);
       for (const auto& [field, meant] : others) say(field, meant, g, a);

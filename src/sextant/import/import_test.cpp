@@ -223,6 +223,10 @@ constexpr const char* megatron_moe =
     "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 48 --hidden-size 1024 "
     "--num-attention-heads 16 --vocab-size 50257 --seq-length 2048 --micro-batch-size 2 "
     "--num-experts 8 --moe-layer-recompute --skip-train";
+constexpr const char* megatron_layout =
+    "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 61 --hidden-size 1024 "
+    "--num-attention-heads 16 --vocab-size 50257 --seq-length 2048 --micro-batch-size 2 "
+    "--pipeline-model-parallel-size 16 --pipeline-model-parallel-layout 'Et*3|(tt|)*29,m|L'";
 constexpr const char* titan_every =
     "[model]\nname = \"llama3\"\nflavor = \"70B\"\n[training]\nseq_len = 8192\n"
     "dtype = \"bfloat16\"\n[parallelism]\npipeline_parallel_degree = 2\n"
@@ -247,6 +251,7 @@ INSTANTIATE_TEST_SUITE_P(
         Meant{"MegatronRecomputesExperts", "a.sh", megatron_moe, "recompute_modules",
               R"(["experts"])"},
         Meant{"MegatronAndAttentionsCore", "a.sh", megatron_moe, "recompute", R"("selective")"},
+        Meant{"MegatronsLayoutHasChunks", "a.sh", megatron_layout, "interleave", "2"},
         Meant{"TorchtitanEverySecondLayer", "a.toml", titan_every, "recompute_layers", "20"},
         Meant{"TorchtitanInFull", "a.toml", titan_every, "recompute", R"("full")"},
         Meant{"TorchtitanWithoutMasterWeights", "a.toml", titan_every, "optimizer",
@@ -333,6 +338,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "--num-layers 10 --hidden-size 8 --pipeline-model-parallel-size 4 "
                 "--num-layers-per-virtual-pipeline-stage 1",
                 "1 layers a chunk do not divide 10 layers on 4 stages"},
+        Refused{"Layout", "a.args",
+                "--num-layers 4 --hidden-size 8 --pipeline-model-parallel-size 2 "
+                "--pipeline-model-parallel-layout 'E|tttt|L'",
+                "3 chunks are no whole number for each of 2 stages"},
         Refused{"Modules", "a.args",
                 "--num-layers 10 --hidden-size 8 --recompute-granularity selective "
                 "--recompute-modules core_attn knees",
