@@ -266,10 +266,10 @@ void add_passes(Answer& a, const InferResult& x) {
 Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   Breakdown root = node_of("request", e.latency.value, "");
   const bool closed = w.batching == Batching::closed_loop;
-  root.parts.push_back(phase(
-      "prefill", e.prefill, e.prompt_passes, e.ttft.value,
-      closed ? "for the step that runs" : "for the host, and for stages to fill",
-      e.prompt_passes * e.draft_prefill.time.value));
+  root.parts.push_back(
+      phase("prefill", e.prefill, e.prompt_passes, e.ttft.value,
+            closed ? "for the step that runs" : "for the host, and for stages to fill",
+            e.prompt_passes * e.draft_prefill.time.value));
   if (w.output > 1) {
     const double tokens = w.output - 1.0;
     root.parts.push_back(phase("decode", e.decode, tokens / tokens_a_step(w.speculation),

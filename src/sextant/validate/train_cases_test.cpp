@@ -278,5 +278,22 @@ TEST(TrainCases, ASingleOneIsNotRefitted) {
             "too few cases of its kernel or of its runtime, or no preset of its device");
 }
 
+// How far off whole steps are says nothing of an optimizer alone, or of bytes.
+TEST(TrainCases, OnlyStepsHaveTheIntervalOfSteps) {
+  std::string rows = "id,kind,metric,measured,source,system,runtime,model,gpus,batch,seq\n";
+  for (const char* metric : {"step_seconds", "forward_backward_seconds", "optimizer_seconds",
+                             "peak_bytes_forward_backward"}) {
+    rows += std::string(metric) + ",train," + metric +
+            ",1,me,h200-single,pytorch,llama3.2-1b,1,1,1024\n";
+  }
+  Catalogue catalogue;
+  const auto r = validate(read_cases(parse_csv(rows, "f.csv")), catalogue);
+  ASSERT_EQ(r.size(), 4U);
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    EXPECT_EQ(r[i].unsupported, "");
+    EXPECT_EQ(r[i].likeness.device.empty(), i >= 2) << r[i].id;
+  }
+}
+
 }  // namespace
 }  // namespace sextant

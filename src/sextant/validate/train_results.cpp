@@ -109,8 +109,8 @@ void predict_train(const Case& c, Catalogue& catalogue, std::vector<CaseResult>&
   out.push_back(result_of(c, t, *x, e));
   CaseResult& r = out.back();
   r.time = c.metric.ends_with("_seconds");
-  // Bytes, and whether it runs at all, are no times.
-  if (t.metric < TrainMetric::activation_bytes_after_forward) {
+  // Bytes, and whether it runs at all, are no times, and an optimizer alone is no step.
+  if (t.metric < TrainMetric::optimizer_seconds) {
     r.likeness = likeness_of(Asked::train, x->device, x->problem, x->strategy);
   }
   if (t.allocated.value > 0) out.push_back(allocated_result(c, t, *x));
