@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include "sextant/spec/model.hpp"
 
@@ -13,8 +14,11 @@ struct ExpertShape {
   double ffn = 0;     ///< of one expert
   double count = 0;
   double topk = 0;
-  auto operator<=>(const ExpertShape&) const = default;
 };
+
+inline bool operator<(const ExpertShape& a, const ExpertShape& b) {
+  return std::tie(a.hidden, a.ffn, a.count, a.topk) < std::tie(b.hidden, b.ffn, b.count, b.topk);
+}
 
 /// The MLP of the preset whose experts have this shape. Tables of expert layers give dimensions
 /// and not the model they are of; all of them are some model's.
