@@ -575,7 +575,7 @@ PassCost paced(const Problem& p, const Sum& sum, const Tokens& tokens) {
 /// computes (two-batch overlap in SGLang, dual batches in vLLM, DeepSeek's two microbatches).
 bool takes_turns(const Problem& p, const Strategy& s, const Tokens& t) {
   return p.runtime.overlap.experts && p.communicates && s.dp > 1 && s.ep > 1 &&
-         p.model.experts.count > 0 && t.sequences + t.pieces * (t.chunk > 0 ? 1 : 0) >= 2;
+         p.model.experts.count > 0 && t.sequences + (t.chunk > 0 ? t.pieces : 0) >= 2;
 }
 Tokens half_of(Tokens t) {
   t.sequences = std::ceil(t.sequences / 2);
@@ -585,8 +585,8 @@ Tokens half_of(Tokens t) {
   return t;
 }
 
-/// Of the exchange beside that compute, the share that shows: what sticks out, or the cores that it
-/// takes from kernels. The exchange of a few tokens takes none: it is left to the network's cards.
+/// Of the exchange beside that compute, the share that shows. That of a few tokens takes no cores:
+/// it is left to the network's cards.
 double shows(const Problem& p, const Sum& sum, bool decode) {
   const Seconds busy = sum.parts[Work::exchange];
   Seconds window;
@@ -595,7 +595,7 @@ double shows(const Problem& p, const Sum& sum, bool decode) {
   }
   const bool no_cores = decode && p.runtime.communication.expert_kernels;
   const Seconds cores = (no_cores ? 0 : exchange_cores(p)) * busy;
-  return busy.value > 0 ? min(busy, max(cores, busy - window)) / busy : 1;
+  return busy.value > 0 ? min(busy, shown_beside(busy, window, cores)) / busy : 1;
 }
 
 Sum twice(Sum half) {
@@ -629,15 +629,16 @@ Sum sum_in_turns(const Problem& p, const Strategy& s, const Tokens& tokens, Hert
 /// thresholds below which they do not.
 template <class Trace>
 Sum sum_of(const Problem& p, const Strategy& s, const Tokens& tokens, Hertz clock, Trace& trace) {
-  if (takes_turns(p, s, tokens)) {
-    Silent silent;
-    const Sum whole = ServingPass<Silent>(p, s, tokens, clock, silent).run();
-    const Sum turns = sum_in_turns(p, s, tokens, clock, silent);
-    if (paced(p, turns, tokens).time < paced(p, whole, tokens).time) {
-      return sum_in_turns(p, s, tokens, clock, trace);
-    }
+  if (!takes_turns(p, s, tokens)) return ServingPass<Trace>(p, s, tokens, clock, trace).run();
+  Silent silent;
+  const Sum whole = ServingPass<Silent>(p, s, tokens, clock, silent).run();
+  const Sum turns = sum_in_turns(p, s, tokens, clock, silent);
+  const bool faster = paced(p, turns, tokens).time < paced(p, whole, tokens).time;
+  if constexpr (Trace::records) {  // only the better of them
+    return faster ? sum_in_turns(p, s, tokens, clock, trace)
+                  : ServingPass<Trace>(p, s, tokens, clock, trace).run();
   }
-  return ServingPass<Trace>(p, s, tokens, clock, trace).run();
+  return faster ? turns : whole;
 }
 
 /// The clock that power allows when passes of this kind follow each other.

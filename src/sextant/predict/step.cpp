@@ -105,7 +105,7 @@ class Passer {
     if (exposed.value <= 0) return;
     const bool dedicated = s_.schedule == Schedule::dual_pipe;
     const Seconds taken = dedicated ? max(busy, window) : busy;
-    const Seconds left = max(exchange_cores(p_) * taken, busy - window);
+    const Seconds left = shown_beside(busy, window, exchange_cores(p_) * taken);
     const double share = min(left, exposed) / exposed;
     for (Phase* phase : {&part.forward, &part.recompute, &part.backward}) {
       phase->exchange[Exchange::expert].exposed *= share;

@@ -36,6 +36,12 @@ inline double exchange_cores(const Problem& p) {
   return theirs ? std::min(1.0, k.cores / p.chip.cores) : p.runtime.communication.cores;
 }
 
+/// Of an exchange beside the compute of another batch, what shows: what sticks out of that, or what
+/// the cores that it takes are missed for.
+inline Seconds shown_beside(Seconds busy, Seconds compute, Seconds of_cores) {
+  return max(of_cores, busy - compute);
+}
+
 /// One microbatch on all stages. Beside the axes of a block it depends on the stages, on how many
 /// microbatches there are, on recompute_layers, on accumulates(), and of schedules on whether it is
 /// DualPipe.
