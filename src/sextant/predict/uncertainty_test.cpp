@@ -42,6 +42,20 @@ TEST(Uncertainty, IsThatOfCasesAlike) {
   EXPECT_LT(rate.low, rate.high);
 }
 
+// What fp32 takes on an old card's lanes says nothing of matrix units, and the other way round.
+TEST(Uncertainty, OfProductsIsByWhatMultiplies) {
+  Errors e = example();
+  e.groups = {{.question = Asked::gemm, .low = -0.1, .high = 0.1, .cases = 300},
+              {.question = Asked::gemm_fp32, .low = -0.3, .high = 0.6, .cases = 300}};
+  const auto high = [&](Precision type) {
+    return std::log(interval_of(e, {.question = product_in(type), .device = "h100-sxm"}).high);
+  };
+  EXPECT_NEAR(high(Precision::fp32), 0.6, 1e-12);
+  for (const Precision type : {Precision::tf32, Precision::bf16, Precision::fp8, Precision::int4}) {
+    EXPECT_NEAR(high(type), 0.1, 1e-12) << name_of(type);
+  }
+}
+
 TEST(Uncertainty, WidensWithEveryDifference) {
   const auto width = [](const Likeness& l) {
     const Interval i = interval_of(example(), l);

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "sextant/spec/describe.hpp"
+#include "sextant/spec/device.hpp"
 
 namespace sextant {
 
 /// `traffic`: tokens under load, and their rate; `first_token`: the wait for the first of them.
 enum class Asked : std::uint8_t {
-  gemm,  ///< kernels, each by its kind
+  gemm,       ///< kernels, each by its kind
+  gemm_fp32,  ///< on vector lanes
   attention,
   experts,
   stream,
@@ -26,12 +28,16 @@ enum class Asked : std::uint8_t {
   first_token,
 };
 constexpr auto names_of(Asked) {
-  return std::array<std::string_view, 9>{"gemm",   "attention",  "experts",
-                                         "stream", "collective", "train",
-                                         "infer",  "traffic",    "first-token"};
+  return std::array<std::string_view, 10>{"gemm",    "gemm-fp32",  "attention", "experts",
+                                          "stream",  "collective", "train",     "infer",
+                                          "traffic", "first-token"};
+}
+/// Of a product. What runs on vector lanes is less well known than what matrix units do.
+constexpr Asked product_in(Precision type) {
+  return type == Precision::fp32 ? Asked::gemm_fp32 : Asked::gemm;
 }
 
-/// Cases that are alike, and the middle 90 % of the logarithm of measured over predicted among
+/// Cases that are alike, and where 90 % of the logarithms of measured over predicted lie among
 /// them.
 struct ErrorGroup {
   Asked question = Asked::train;

@@ -25,8 +25,8 @@ Asked asked_by(const Case& c) {
   if (std::holds_alternative<CollectiveCase>(c.kernel)) return Asked::collective;
   if (std::holds_alternative<ExpertsCase>(c.kernel)) return Asked::experts;
   if (std::holds_alternative<StreamCase>(c.kernel)) return Asked::stream;
-  const bool multiplies = std::holds_alternative<GemmCase>(c.kernel);
-  return multiplies ? Asked::gemm : Asked::attention;
+  const auto* product = std::get_if<GemmCase>(&c.kernel);
+  return product != nullptr ? product_in(product->shape.type) : Asked::attention;
 }
 
 }  // namespace
