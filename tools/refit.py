@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"device": "devices", "kernels": "kernels", "collectives": "collectives"}
 # Of kernels of which they say nothing.
-UNUSED = {"narrow_cols": 0, "wide_cols": 0, "wide_elements": 0}
+UNUSED = {"pair": 0, "narrow_cols": 0, "wide_cols": 0, "wide_elements": 0}
 HEADER = "# Fitted by tools/refit.py; do not edit by hand.\n"
 
 

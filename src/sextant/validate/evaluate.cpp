@@ -143,6 +143,10 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
           return with_module(cost, chip, kernels, s.batch * s.queries + a.decoding,
                              (s.heads + s.kv_heads) * s.head_dim,
                              s.kv_heads * (s.head_dim + s.value_dim), element_bytes(s.cache_type));
+        } else if constexpr (std::is_same_v<T, ExpertsCase>) {
+          Chip quiet = chip;
+          quieten(quiet, activity_of(c.protocol, Bytes(0)));
+          return evaluate_kernel(kernel, quiet, kernels, load);
         } else {
           return evaluate_kernel(kernel, chip, kernels, load);
         }

@@ -256,6 +256,9 @@ TEST(Protocol, HabitsMayBeOfOneType) {
   EXPECT_EQ(activity("fp8", 1e9), activity("fp8", 1e6));
   EXPECT_EQ(activity("fp4", 1e9), 1);
   EXPECT_EQ(measurement_of("gemm", "aiconfigurator", "bf16").protocol.copies, 6);
+  // Layers of experts get no weights at all.
+  EXPECT_EQ(activity_of(measurement_of("experts", "aiconfigurator", "bf16").protocol, Bytes(1e9)),
+            0);
   EXPECT_EQ(activity_of({.data = Operands::leftover}, Bytes(0)), 1);
 }
 
