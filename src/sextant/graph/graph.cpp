@@ -114,15 +114,18 @@ class BranchMaker {
 struct HeadShape {
   double kv_heads;
   double head_dim;
+  double value_dim;
   bool shared_kv;
 };
 
 HeadShape shape_of(const Attention& a, bool windowed) {
-  HeadShape s{double(a.kv_heads), double(a.head_dim), a.shared_kv};
-  if (windowed) return s;
-  if (a.global_kv_heads > 0) s.kv_heads = a.global_kv_heads;
-  if (a.global_head_dim > 0) s.head_dim = a.global_head_dim;
-  s.shared_kv = s.shared_kv || a.global_shared_kv;
+  HeadShape s{double(a.kv_heads), double(a.head_dim), 0, a.shared_kv};
+  if (!windowed) {
+    if (a.global_kv_heads > 0) s.kv_heads = a.global_kv_heads;
+    if (a.global_head_dim > 0) s.head_dim = a.global_head_dim;
+    s.shared_kv = s.shared_kv || a.global_shared_kv;
+  }
+  s.value_dim = a.value_dim > 0 && !s.shared_kv ? a.value_dim : s.head_dim;
   return s;
 }
 
@@ -159,9 +162,12 @@ Branch grouped_attention(const Model& m, bool windowed, bool reuses, int norms) 
   const Attention& a = m.attention;
   const HeadShape s = shape_of(a, windowed);
   const double q = a.heads * s.head_dim;
-  const double queries = a.gate ? 2 * q : q;
+  const double mixed = a.heads * s.value_dim;
+  const double queries = a.gate ? q + mixed : q;
+  const double kept_queries = a.gate ? queries + mixed : q;
   const double key = s.kv_heads * s.head_dim;
-  const double stored = (s.shared_kv ? 1 : 2) * key;
+  const double both = key + s.kv_heads * s.value_dim;
+  const double stored = s.shared_kv ? key : both;
   const auto with_keys = [&](double of_queries, double of_keys) {
     return Width{.cut = of_queries, .kv = reuses ? 0 : of_keys, .kv_heads = s.kv_heads};
   };
@@ -182,18 +188,18 @@ Branch grouped_attention(const Model& m, bool windowed, bool reuses, int norms) 
                             Bucket::attention, a.qkv_bias);
     up.after_norm = true;
     up.weights.cut = a.q_rank * queries + (a.qkv_bias ? queries : 0);
-    up.kept.wide = cut(a.gate ? 3 * q : q);
+    up.kept.wide = cut(kept_queries);
     if (!reuses) {
       Operator& kv = b.linear("key and value", Cut::columns, whole(m.hidden), with_keys(0, stored),
                               Bucket::attention, a.qkv_bias);
       kv.after_norm = true;
-      kv.kept.wide = with_keys(0, 2 * key);
+      kv.kept.wide = with_keys(0, both);
     }
   } else {
     Operator& qkv = b.linear("qkv", Cut::columns, whole(m.hidden), with_keys(queries, stored),
                              Bucket::attention, a.qkv_bias);
     qkv.after_norm = true;
-    qkv.kept = {.wide = with_keys(a.gate ? 3 * q : q, 2 * key), .input = true};
+    qkv.kept = {.wide = with_keys(kept_queries, both), .input = true};
   }
   if (a.qk_norm || a.qk_norm_wide) {
     Operator& n =
@@ -207,16 +213,16 @@ Branch grouped_attention(const Model& m, bool windowed, bool reuses, int norms) 
   core.module = Module::core;
   core.bucket = Bucket::attention;
   core.weights = cut(a.sinks ? a.heads : 0);
-  core.kept = {.wide = cut(q), .copy = cut(q)};
+  core.kept = {.wide = cut(mixed), .copy = cut(mixed)};
   core.mixer = {.heads = double(a.heads),
                 .kv_heads = s.kv_heads,
                 .head_dim = s.head_dim,
-                .value_dim = s.head_dim,
+                .value_dim = s.value_dim,
                 .window = windowed ? double(a.window) : 0,
                 .sinks = a.sinks};
   core.cache = {.elements = with_keys(0, stored), .window = core.mixer.window};
   b.add(core);
-  output_projection(m, b, q);
+  output_projection(m, b, mixed);
   b.end();
   return b.take();
 }
@@ -400,28 +406,62 @@ Branch selective(const Model& m, int norms) {
   return b.take();
 }
 
-/// Mamba-2 (arXiv 2405.21060) or gated DeltaNet (arXiv 2412.06464): a projection of everything, a
-/// short convolution, the scan, a gated norm, the way out.
+/// Mamba-2 (arXiv 2405.21060), gated DeltaNet (arXiv 2412.06464) or lightning attention (arXiv
+/// 2501.08313): a projection of everything, a short convolution, the scan, a gated norm, the way
+/// out. Kimi's DeltaNet (arXiv 2510.26692) decays and gates every channel, by projections of low
+/// rank; lightning attention has no convolution and decays by constants.
 Branch recurrent(const Model& m, int norms) {
   const Hybrid& r = m.hybrid;
   const bool delta = r.kind == Recurrence::gated_delta;
+  const bool lightning = r.kind == Recurrence::lightning;
   const double heads = r.heads;
   const double inner = heads * r.head_dim;
   const double shared = 2.0 * r.groups * r.state;  // B and C, or queries and keys
+  const double rank = r.gate_rank;
   const Bucket bucket = Bucket::recurrent;
   BranchMaker b(m, "recurrence");
   b.begin(norms);
-  // z, x, B, C, dt; or q, k, v, z, beta, alpha.
-  Operator& in = b.linear("in projection", Cut::columns, whole(m.hidden),
-                          cut(2 * inner + shared + (delta ? 2 : 1) * heads), bucket);
+  // z, x, B, C, dt; or q, k, v, z, beta, alpha; of low rank q, k, v, beta.
+  const double of_heads = lightning ? 0 : delta && rank == 0 ? 2 * heads : heads;
+  const double of_channels = (rank > 0 ? inner : 2 * inner) + shared;
+  Operator& in =
+      b.linear("in projection", Cut::columns, whole(m.hidden), cut(of_channels + of_heads), bucket);
   in.after_norm = true;
-  in.kept = {.wide = cut(2 * inner + shared), .input = true};
-  convolve(r, b, inner + shared, !delta);
-  scan(r, b, (delta ? 2 : 3) * heads, delta ? 64 : 256, 4);  // A, dt bias, and Mamba's D
+  in.kept = {.wide = cut(of_channels), .input = true};
+  if (rank > 0) {
+    Operator& down = b.linear("gates down", Cut::whole, whole(m.hidden), whole(2 * rank), bucket);
+    down.after_norm = true;
+    down.kept.wide = down.out;
+    Operator& up = b.linear("gates", Cut::columns, whole(rank), cut(shared / 2 + inner), bucket);
+    up.kept.wide = up.out;
+  }
+  if (!lightning) convolve(r, b, inner + shared, !delta);
+  // A, dt bias, and Mamba's D.
+  const double steps = rank > 0 ? shared / 2 : heads;
+  const double constants = lightning ? 0 : delta ? heads + steps : 3 * heads;
+  scan(r, b, constants, delta ? 64 : 256, 4);
   Operator& gate = b.streamed("gate and norm", StreamOp::rmsnorm, Cut::columns, cut(inner), 6, 10);
   gate.weights = delta ? whole(r.head_dim) : cut(inner);
   gate.bucket = bucket;
   b.linear("out projection", Cut::rows, cut(inner), whole(m.hidden), bucket);
+  b.end();
+  return b.take();
+}
+
+/// LFM2's mixer: a projection to two gates and what passes them, a short convolution between them,
+/// the way out. A sequence keeps the convolution's last inputs alone.
+Branch gated_convolution(const Model& m, int norms) {
+  const double h = m.hidden;
+  const Bucket bucket = Bucket::recurrent;
+  BranchMaker b(m, "recurrence");
+  b.begin(norms);
+  Operator& in = b.linear("in projection", Cut::columns, whole(h), cut(3 * h), bucket);
+  in.after_norm = true;
+  in.kept = {.wide = cut(3 * h), .input = true};
+  b.streamed("input gate", StreamOp::silu_mul, Cut::columns, cut(2 * h), 3, 5);
+  convolve(m.hybrid, b, h, false);
+  b.streamed("output gate", StreamOp::silu_mul, Cut::columns, cut(2 * h), 3, 5);
+  b.linear("out projection", Cut::rows, cut(h), whole(h), bucket);
   b.end();
   return b.take();
 }
@@ -769,6 +809,7 @@ class Dealer {
     const bool latent = m_.attention.kind == AttentionKind::latent;
     switch (slot) {
       case recurrence:
+        if (m_.hybrid.kind == Recurrence::convolution) return gated_convolution(m_, norms(true));
         return (m_.hybrid.kind == Recurrence::mamba1 ? selective : recurrent)(m_, norms(true));
       case plain:
       case wide:

@@ -40,6 +40,73 @@ TEST(Graph, LayersAreInTheModelsOrder) {
   EXPECT_EQ(order_of("falcon-mamba-7b").substr(0, 6), "r r r ");
 }
 
+/// Of one layer of width 8: what it holds, and what a sequence keeps.
+TEST(Graph, RecurrencesHoldWhatTheirKindSays) {
+  struct Row {
+    const char* name;
+    Hybrid hybrid;
+    double parameters, state;
+  };
+  const Row rows[] = {
+      // q, k, v and a gate as wide, a norm of all heads, the way out; no convolution.
+      {"lightning",
+       {.kind = Recurrence::lightning, .heads = 2, .head_dim = 4, .state = 4, .groups = 2},
+       8 * 32 + 8 + 8 * 8,
+       2 * 4 * 4 * 4},
+      // q, k, v and beta; two gates of rank 3; taps; A a head, steps a channel; norm; way out.
+      {"of channels' gates",
+       {.kind = Recurrence::gated_delta,
+        .heads = 2,
+        .head_dim = 4,
+        .state = 4,
+        .groups = 2,
+        .gate_rank = 3},
+       8 * (24 + 2) + 8 * 6 + 3 * 16 + 24 * 4 + (2 + 8) + 4 + 8 * 8,
+       2 * 4 * 4 * 4 + 24 * 3 * 2},
+      // Two gates and what passes them, three taps, the way out; two inputs are kept.
+      {"convolution",
+       {.kind = Recurrence::convolution, .conv = 3},
+       8 * 24 + 8 * 3 + 8 * 8,
+       8 * 2 * 2}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    Model m;
+    m.hidden = 8;
+    m.hybrid = row.hybrid;
+    m.hybrid.recurrent_layers = 1;
+    complete(m);
+    EXPECT_TRUE(check(m).empty());
+    const Graph g = build(m);
+    EXPECT_DOUBLE_EQ(count_parameters(g).recurrent, row.parameters);
+    double state = 0;
+    for (const Operator& op : g.branches.front().operators) state += op.cache.state;
+    EXPECT_DOUBLE_EQ(state, row.state);
+  }
+  Model wrong;
+  wrong.hybrid = {.kind = Recurrence::mamba2,
+                  .recurrent_layers = 1,
+                  .heads = 1,
+                  .head_dim = 1,
+                  .state = 1,
+                  .gate_rank = 2};
+  complete(wrong);
+  ASSERT_EQ(check(wrong).size(), 1U);
+  EXPECT_EQ(check(wrong)[0].field, "hybrid.gate_rank");
+}
+
+TEST(Graph, ValuesMayBeNarrowerThanKeys) {
+  Model m;
+  m.hidden = 32;
+  m.attention = {.heads = 4, .kv_heads = 2, .head_dim = 8, .value_dim = 4};
+  complete(m);
+  const Graph g = build(m);
+  // Queries of 32, keys of 16, values of 8, outputs of 16.
+  EXPECT_DOUBLE_EQ(count_parameters(g).attention, 32 * (32 + 16 + 8) + 16 * 32);
+  double cached = 0;
+  for (const Operator& op : g.branches.front().operators) cached += cached_bytes(op, 1, 0, 2, 1);
+  EXPECT_DOUBLE_EQ(cached, (16 + 8) * 2);
+}
+
 TEST(Graph, EveryPresetHasAsManyLayersAsItSays) {
   for (const std::string& name : preset_names(PresetKind::model)) {
     const Model m = load_model(name);

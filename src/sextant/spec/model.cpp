@@ -74,7 +74,7 @@ void check_hybrid(const Model& m, Problems& p) {
   const bool recurrent = r.kind != Recurrence::none;
   p.require(recurrent == (r.recurrent_layers > 0), "hybrid.recurrent_layers",
             recurrent ? "a hybrid needs at least one" : "hybrid.kind is none",
-            recurrent ? "" : "give hybrid.kind: mamba1, mamba2 or gated-delta");
+            recurrent ? "" : "give hybrid.kind, such as mamba2 or gated-delta");
   p.require(r.recurrent_layers <= m.layers, "hybrid.recurrent_layers",
             "more than the " + show(m.layers) + " layers");
   p.require(r.attention_layers <= m.layers - r.recurrent_layers, "hybrid.attention_layers",
@@ -87,7 +87,9 @@ void check_hybrid(const Model& m, Problems& p) {
   p.require(selective || r.dt_rank == 0, "hybrid.dt_rank", "goes with hybrid.kind = \"mamba1\"");
   p.require(selective || r.inner_norms == InnerNorms::none, "hybrid.inner_norms",
             "go with hybrid.kind = \"mamba1\"");
-  if (!recurrent) return;
+  p.require(r.kind == Recurrence::gated_delta || r.gate_rank == 0, "hybrid.gate_rank",
+            "goes with hybrid.kind = \"gated-delta\"");
+  if (!recurrent || r.kind == Recurrence::convolution) return;
   p.require(r.heads > 0, "hybrid.heads", "recurrent layers need it");
   p.require(r.head_dim > 0, "hybrid.head_dim", "recurrent layers need it");
   p.require(r.state > 0, "hybrid.state", "recurrent layers need it");

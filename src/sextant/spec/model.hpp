@@ -60,7 +60,7 @@ struct Attention {
   int kv_rank = 0;
   int nope_dim = 0;
   int rope_dim = 0;
-  int value_dim = 0;
+  int value_dim = 0;  ///< grouped: 0 is as of keys
   // A lightning indexer chooses the tokens that latent attention looks at (DeepSeek-V3.2).
   int index_heads = 0;  ///< 0: attention looks at all
   int index_dim = 0;
@@ -97,7 +97,8 @@ void describe(V& v, Attention& a) {
   v("kv_rank", a.kv_rank, {.help = "latent: rank of keys and values", .max = 1e6});
   v("nope_dim", a.nope_dim, {.help = "latent: head dimension without position", .max = 1e6});
   v("rope_dim", a.rope_dim, {.help = "latent: head dimension with position", .max = 1e6});
-  v("value_dim", a.value_dim, {.help = "latent: head dimension of values", .max = 1e6});
+  v("value_dim", a.value_dim,
+    {.help = "head dimension of values; 0: as of keys, where attention is grouped", .max = 1e6});
   v("index_heads", a.index_heads,
     {.help = "latent: heads of the indexer that chooses tokens; 0: none", .max = 1e6});
   v("index_dim", a.index_dim, {.help = "their dimension", .max = 1e6});
@@ -153,9 +154,17 @@ void describe(V& v, Experts& e) {
 constexpr int served(const Experts& e) { return e.count + e.redundant; }
 
 /// What mixes tokens in the layers of a hybrid that have no attention.
-enum class Recurrence : std::uint8_t { none, mamba1, mamba2, gated_delta };
+enum class Recurrence : std::uint8_t {
+  none,
+  mamba1,
+  mamba2,
+  gated_delta,
+  lightning,   ///< linear attention that decays by a constant of each head (MiniMax-01)
+  convolution  ///< a short convolution between two gates, without a state (LFM2)
+};
 constexpr auto names_of(Recurrence) {
-  return std::array<std::string_view, 4>{"none", "mamba1", "mamba2", "gated-delta"};
+  return std::array<std::string_view, 6>{"none",        "mamba1",    "mamba2",
+                                         "gated-delta", "lightning", "convolution"};
 }
 
 /// RMS norms of the time steps, of B and of C.
@@ -165,8 +174,8 @@ constexpr auto names_of(InnerNorms) {
 }
 
 /// Layers that are not attention followed by an MLP: state-space models (Mamba, arXiv 2312.00752,
-/// and Mamba-2, arXiv 2405.21060), linear attention (gated DeltaNet, arXiv 2412.06464), or parts
-/// left out by pruning.
+/// and Mamba-2, arXiv 2405.21060), linear attention (gated DeltaNet, arXiv 2412.06464, Kimi's of
+/// it, arXiv 2510.26692, and lightning attention, arXiv 2501.08313), or parts left out by pruning.
 struct Hybrid {
   Recurrence kind = Recurrence::none;
   int recurrent_layers = 0;
@@ -177,6 +186,7 @@ struct Hybrid {
   int state = 0;             ///< state size (gated-delta: dimension of a key head)
   int groups = 1;            ///< groups that share B and C (gated-delta: key heads)
   int conv = 4;              ///< taps of the short convolution
+  int gate_rank = 0;         ///< gated-delta: gates of every channel, of this rank; 0: of heads
   // Mamba-1 alone: every channel has a time step of its own, projected from a few numbers.
   int dt_rank = 0;                            ///< 0: a sixteenth of hidden
   InnerNorms inner_norms = InnerNorms::none;  ///< weighted: Jamba; bare: Falcon Mamba
@@ -196,6 +206,9 @@ void describe(V& v, Hybrid& h) {
   v("groups", h.groups,
     {.help = "groups that share B and C (gated-delta: key heads)", .min = 1, .max = 1e6});
   v("conv", h.conv, {.help = "taps of the short convolution", .min = 1, .max = 1e3});
+  v("gate_rank", h.gate_rank,
+    {.help = "gated-delta: rank of the gates, where every channel has its own; 0: heads have them",
+     .max = 1e6});
   v("dt_rank", h.dt_rank,
     {.help = "mamba1: rank of the time steps; 0: a sixteenth of hidden", .max = 1e6});
   v("inner_norms", h.inner_norms,
