@@ -17,4 +17,11 @@ std::vector<std::string> hugging_face_types();
 /// model's name is left empty. Throws InputError with everything that is missing or wrong.
 Model model_from_hugging_face(const Document& document);
 
+/// Names of files in which some tools say how weights are quantised, beside a config.json that does
+/// not.
+std::vector<std::string> quantisation_files();
+
+/// What such a file says of the model.
+void quantise_as(const Document& document, Model& model);
+
 }  // namespace sextant

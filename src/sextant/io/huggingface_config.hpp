@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,12 +31,13 @@ inline constexpr int most = 1'000'000'000;
 class Config {
  public:
   Config(const Document& document, const Node& table, std::vector<Diagnostic>& problems,
-         std::string prefix = "", const Node* outer = nullptr)
+         std::string prefix = "", const Node* outer = nullptr, const Node* defaults = nullptr)
       : document_(document),
         table_(table),
         problems_(problems),
         prefix_(std::move(prefix)),
-        outer_(outer) {}
+        outer_(outer),
+        defaults_(defaults) {}
 
   /// A whole number that must be there.
   int count(Keys keys, int largest) {
@@ -62,6 +65,14 @@ class Config {
     if (found.node == nullptr) return otherwise;
     if (found.node->number > 0 && found.node->number <= 1) return found.node->number;
     return expected(found, "a number above 0 and up to 1"), otherwise;
+  }
+
+  /// A number above 0, or what its absence means.
+  double positive(std::string_view key, double otherwise) {
+    const Found found = find({key});
+    if (found.node == nullptr) return otherwise;
+    if (found.node->number > 0 && found.node->number <= most) return found.node->number;
+    return expected(found, "a number above 0"), otherwise;
   }
 
   bool flag(Keys keys, bool otherwise) {
@@ -104,6 +115,18 @@ class Config {
     return {document_, *node, problems_, prefix_ + std::string(key) + "."};
   }
 
+  /// The tables of a list; none where it is absent.
+  std::vector<Config> sections(std::string_view key) {
+    std::vector<Config> all;
+    const std::vector<Node>* items = list(key);
+    if (items == nullptr) return all;
+    for (const Node& item : *items) {
+      const std::string at = prefix_ + std::string(key) + "[" + std::to_string(all.size()) + "].";
+      all.push_back({document_, item, problems_, at});
+    }
+    return all;
+  }
+
   /// The keys of the table.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -111,26 +134,22 @@ class Config {
     return all;
   }
 
+  /// Marks a key as understood, whatever it says.
+  void pass_over(std::string_view key) { asked_.emplace_back(key); }
+
   bool has(std::string_view key) const { return find({key}).node != nullptr; }
 
-  /// Names a number that no look-up has asked for and that may bear on the shape, so that it is not
-  /// passed over in silence.
-  void report_unread(std::initializer_list<std::string_view> irrelevant) {
+  /// Names numbers and lists that no look-up has asked for and that may bear on the shape, so that
+  /// they are not passed over in silence.
+  void report_unread(const std::string& message, const std::string& hint,
+                     std::span<const std::string_view> irrelevant) {
     for (const Node::Member& member : table_.members) {
       const std::string& key = member.key;
-      const auto contains = [&](std::string_view part) {
-        return key.find(part) != std::string::npos;
-      };
-      const bool number =
-          member.value.kind == Node::Kind::integer || member.value.kind == Node::Kind::number;
-      const bool shape = contains("layers") || contains("depth") || contains("heads") ||
-                         contains("experts") || contains("hidden_size") || contains("_dim") ||
-                         contains("intermediate") || contains("window") || contains("embeddings");
       const bool known = std::find(asked_.begin(), asked_.end(), key) != asked_.end() ||
                          std::find(irrelevant.begin(), irrelevant.end(), key) != irrelevant.end();
-      if (!number || !shape || known) continue;
-      report(member.value.place, key, "no tower with this field is known",
-             "leave vision_config out to count the language model alone");
+      if (!known && names_shape(key) && says_something(member.value)) {
+        report(member.value.place, key, message, hint);
+      }
     }
   }
 
@@ -144,10 +163,37 @@ class Config {
     std::string message = "missing; expected " + std::string(what);
     if (!why.empty()) message += ", " + std::string(why);
     report(place(), key, std::move(message),
-           near.empty() ? "" : "was " + in_quotes(near) + " meant to be it?");
+           near.empty() || near == key ? "" : "was " + in_quotes(near) + " meant to be it?");
   }
 
  private:
+  static bool names_shape(std::string_view key) {
+    constexpr std::string_view parts[] = {"layers", "heads",        "experts",       "hidden_size",
+                                          "_dim",   "intermediate", "window",        "embeddings",
+                                          "_rank",  "layer_types",  "block_configs", "attn_config"};
+    const auto in_key = [&](std::string_view part) {
+      return key.find(part) != std::string_view::npos;
+    };
+    return key == "depth" || std::any_of(std::begin(parts), std::end(parts), in_key);
+  }
+
+  /// Zero, and layers that are all of the ordinary kind, mean that there is no such thing.
+  static bool says_something(const Node& value) {
+    switch (value.kind) {
+      case Node::Kind::integer:
+      case Node::Kind::number:
+        return value.number > 0;
+      case Node::Kind::array:
+        return std::any_of(value.items.begin(), value.items.end(), [](const Node& item) {
+          return item.kind != Node::Kind::null && item.string != "full_attention";
+        });
+      case Node::Kind::table:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   struct Found {
     std::string_view key;
     const Node* node;
@@ -155,7 +201,7 @@ class Config {
 
   Found find(Keys keys) const {
     for (const std::string_view key : keys) asked_.emplace_back(key);
-    for (const Node* table : {&table_, outer_}) {
+    for (const Node* table : {&table_, outer_, defaults_}) {
       if (table == nullptr) continue;
       for (const std::string_view key : keys) {
         const Node* node = table->find(key);
@@ -165,15 +211,26 @@ class Config {
     return {*keys.begin(), nullptr};
   }
 
+  /// A list of the same number for every layer is as good as that number.
+  static const Node& single(const Node& node) {
+    if (node.kind != Node::Kind::array || node.items.empty()) return node;
+    const Node& first = node.items.front();
+    const bool same = std::all_of(node.items.begin(), node.items.end(), [&](const Node& item) {
+      return item.kind == first.kind && item.number == first.number;
+    });
+    return same ? first : node;
+  }
+
   std::optional<int> whole(const Found& found, int least, int largest) {
-    const bool number =
-        found.node->kind == Node::Kind::integer || found.node->kind == Node::Kind::number;
-    const double value = found.node->number;
+    const Node& node = single(*found.node);
+    const bool number = node.kind == Node::Kind::integer || node.kind == Node::Kind::number;
+    const double value = node.number;
     if (number && value == std::floor(value) && value >= least && value <= largest) {
       return static_cast<int>(value);
     }
-    expected(found,
-             "a whole number from " + std::to_string(least) + " to " + std::to_string(largest));
+    const bool several = found.node->kind == Node::Kind::array;
+    expected(found, "a whole number from " + std::to_string(least) + " to " +
+                        std::to_string(largest) + (several ? ", the same for every layer" : ""));
     return std::nullopt;
   }
 
@@ -194,7 +251,8 @@ class Config {
   const Node& table_;
   std::vector<Diagnostic>& problems_;
   std::string prefix_;
-  const Node* outer_;  ///< what a multimodal model says of itself outside its text_config
+  const Node* outer_;     ///< what a multimodal model says of itself outside its text_config
+  const Node* defaults_;  ///< what holds where neither says it
   mutable std::vector<std::string> asked_;  ///< keys that were looked up
 };
 

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "sextant/graph/graph.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/io/test_support.hpp"
 #include "sextant/io/write.hpp"
 
 namespace sextant {
@@ -75,14 +77,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"bloom-7b1", 7069016064}, Case{"command-r", 34980831232, false},
         Case{"dbrx", 131596523520}, Case{"deepseek-v2-lite", 15706484224},
         Case{"deepseek-v3", 671026419200}, Case{"deepseek-v3.2", 0},
-        Case{"falcon-40b", 41303293952}, Case{"falcon-7b", 6921720704},
-        Case{"falcon-mamba-7b", 7272665088}, Case{"jamba-1.5-large", 398e9},
-        Case{"jamba-1.5-mini", 51570323328}, Case{"mamba-2.8b", 2768345600},
-        Case{"gemma-2b", 2506172416}, Case{"gemma2-9b", 9241705984}, Case{"gemma3-1b", 999885952},
-        Case{"gemma3-4b", 4300079472}, Case{"gemma4-26b", 25.8e9}, Case{"glm-4-9b", 9399951360},
-        Case{"glm-5", 744e9}, Case{"gpt-j-6b", 6050882784}, Case{"gpt-neox-20b", 20554567680},
-        Case{"gpt-oss-20b", 20914757184}, Case{"gpt2-xl", 1557611200}, Case{"grok-1", 0},
-        Case{"kimi-k2", 1026.4e9}, Case{"llama-13b", 13015864320}, Case{"llama2-7b", 6738415616},
+        Case{"deepseek-v4-flash", 284e9}, Case{"falcon-40b", 41303293952},
+        Case{"falcon-7b", 6921720704}, Case{"falcon-mamba-7b", 7272665088},
+        Case{"jamba-1.5-large", 398e9}, Case{"jamba-1.5-mini", 51570323328},
+        Case{"mamba-2.8b", 2768345600}, Case{"gemma-2b", 2506172416}, Case{"gemma2-9b", 9241705984},
+        Case{"gemma3-1b", 999885952}, Case{"gemma3-4b", 4300079472}, Case{"gemma4-26b", 25.8e9},
+        Case{"glm-4-9b", 9399951360}, Case{"glm-5", 744e9}, Case{"gpt-j-6b", 6050882784},
+        Case{"gpt-neox-20b", 20554567680}, Case{"gpt-oss-20b", 20914757184},
+        Case{"gpt2-xl", 1557611200}, Case{"grok-1", 0}, Case{"kimi-k2", 1026.4e9},
+        Case{"llama-13b", 13015864320}, Case{"llama2-7b", 6738415616},
         Case{"llama3.1-8b", 8030261248}, Case{"llama3.2-11b-vision", 10670220835},
         Case{"llama4-maverick", 401.58e9}, Case{"minimax-m2.5", 229e9},
         Case{"mistral-7b", 7241732096}, Case{"mixtral-8x7b", 46702792704},
@@ -93,7 +96,28 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"qwen-72b", 72287920128}, Case{"qwen1.5-moe-a2.7b", 14315784192},
         Case{"qwen2.5-7b", 7615616512}, Case{"qwen2.5-vl-7b", 8292166656},
         Case{"qwen3-30b-a3b", 30532122624}, Case{"qwen3-8b", 8190735360},
-        Case{"qwen3-next-80b-a3b", 80e9}, Case{"starcoder2-7b", 7173923840, false}),
+        Case{"qwen3-next-80b-a3b", 80e9}, Case{"starcoder2-7b", 7173923840, false},
+        Case{"phi-3.5-moe", 41873153344}, Case{"qwen3.5-27b", 27.36e9},
+        Case{"qwen3.5-35b-a3b", 35.1e9}, Case{"granite-4.0-h-small", 32207337600},
+        Case{"granite-4.0-h-micro", 3191396096}, Case{"granite-4.0-micro", 3402836480},
+        Case{"olmoe-1b-7b", 6919161856}, Case{"seed-oss-36b", 36151104512},
+        Case{"smollm3-3b", 3075098624}, Case{"stablelm2-1.6b", 1644515328},
+        Case{"internlm3-8b", 8804241408}, Case{"glm-4.7-flash", 29.94e9},
+        Case{"starcoder", 15517456384, false}, Case{"stablelm-2-12b", 12143185920, false},
+        Case{"kimi-linear-48b", 49122681728, false}, Case{"minimax-m1", 456089655296, false},
+        Case{"command-r7b", 8027834368, false}, Case{"arctic", 479e9, false},
+        Case{"hunyuan-a13b", 80393183232, false}, Case{"ernie-4.5-21b-a3b", 21.83e9, false},
+        Case{"exaone-4.0-32b", 32.0e9, false}, Case{"longcat-flash", 561.86e9, false},
+        Case{"ling-mini-2.0", 16255643392, false}, Case{"dots.llm1", 142774381696, false},
+        Case{"step-3", 316e9, false}, Case{"mimo-v2-flash", 309e9, false},
+        Case{"apertus-8b", 8053338176, false}, Case{"lfm2-1.2b", 1170340608, false},
+        Case{"lfm2-8b-a1b", 8339929856, false}, Case{"codestral-mamba", 7285403648, false},
+        Case{"bamba-9b", 9.78e9, false}, Case{"mistral-small-3.1", 24011361280, false},
+        Case{"qwen2-vl-7b", 8291375616, false}, Case{"llava-1.5-7b", 7063427072, false},
+        Case{"pixtral-12b", 12682746880, false}, Case{"minicpm3-4b", 4073684480, false},
+        Case{"grok-2", 269.5e9, false}, Case{"gpt-neo-2.7b", 2651307520, false},
+        Case{"persimmon-8b", 9402552320, false}, Case{"granite-3.1-3b-a800m", 3299183616, false},
+        Case{"qwen2-57b-a14b", 57409011712}, Case{"jamba-v0.1", 51570323328, false}),
     [](const auto& test) {
       std::string name = test.param.file;
       std::replace_if(
@@ -159,7 +183,7 @@ TEST(HuggingFaceConfig, NamesTheTypesItKnows) {
   const std::string text = complaint(R"({"model_type": "lama"})");
   EXPECT_THAT(text, HasSubstr("config.json:1:16: model_type: no model of type 'lama' is known"));
   EXPECT_THAT(text, HasSubstr("did you mean 'llama'?"));
-  EXPECT_THAT(text, HasSubstr("deepseek_v32, falcon"));
+  EXPECT_THAT(text, HasSubstr("deepseek_v32, deepseek_v4"));
   EXPECT_THAT(complaint("{}"), HasSubstr("model_type: missing; expected one of"));
   EXPECT_THAT(complaint(R"({"model_type": 3})"), HasSubstr("model_type: expected text"));
   EXPECT_THAT(complaint("[]"), HasSubstr("expected an object"));
@@ -194,7 +218,31 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
         Known{R"({"quant_method": "awq", "bits": 4, "group_size": 128})", Precision::int4},
         Known{R"({"quant_method": "gptq", "bits": 8})", Precision::int8},
         Known{R"({"quant_method": "bitsandbytes", "load_in_8bit": true})", Precision::int8},
+        Known{R"({"quant_method": "bitsandbytes", "load_in_4bit": true})", Precision::int4},
+        Known{R"({"quant_method": "bitsandbytes", "load_in_4bit": false})", Precision::bf16},
+        Known{R"({"load_in_4bit": true, "bnb_4bit_quant_type": "nf4"})", Precision::int4},
+        Known{R"({"quant_method": "finegrained_fp8"})", Precision::fp8},
+        Known{R"({"quant_method": "eetq"})", Precision::int8},
+        Known{R"({"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 8}}})",
+              Precision::int8},
+        Known{R"({"quant_method": "torchao", "quant_type": "int4_weight_only"})", Precision::int4},
+        Known{R"({"quant_method": "torchao", "quant_type": "float8_dynamic_activation"})",
+              Precision::fp8},
+        Known{R"({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp4"}}})",
+              Precision::fp4},
         Known{R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})", Precision::fp4},
+        Known{R"({"quant_method": "modelopt_fp4", "quant_algo": "W4A8_MXFP4_FP8"})",
+              Precision::fp4},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})", Precision::int4},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})", Precision::fp8},
+        Known{R"({"quant_method": "modelopt", "config_groups": {"group_0":
+               {"weights": {"num_bits": 4, "type": "float", "group_size": 16}}}})",
+              Precision::fp4},
+        Known{R"({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8"}})",
+              Precision::fp8},
+        Known{R"({"quant_method": "compressed-tensors", "config_groups": {}, "kv_cache_scheme":
+               {"num_bits": 8, "type": "float"}})",
+              Precision::bf16},
         Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0":
                {"weights": {"num_bits": 8, "type": "float"}}}})",
               Precision::fp8},
@@ -210,12 +258,217 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
   EXPECT_TRUE(from_text(quantised(R"({"quant_method": "compressed-tensors", "config_groups":
       {"group_0": {"weights": {"num_bits": 8, "type": "float", "strategy": "block"}}}})"))
                   .block_scales);
+  EXPECT_TRUE(from_text(quantised(R"({"quant_method": "modelopt", "quant_algo": "FP8_PB_WO"})"))
+                  .block_scales);
+  EXPECT_THAT(complaint(quantised(R"({"quant_method": "modelopt", "quant_algo": "W3A16"})")),
+              HasSubstr("quantization_config.quant_algo: expected weights of 4 or 8 bits"));
   EXPECT_THAT(complaint(quantised(R"({"quant_method": "aqlm"})")),
               HasSubstr("no quantisation by 'aqlm' is known"));
   EXPECT_THAT(complaint(quantised(R"({"quant_method": "gptq", "bits": 3})")),
               HasSubstr("expected weights of 4 or 8 bits"));
   EXPECT_THAT(complaint(quantised("{}")), HasSubstr("quant_method"));
   EXPECT_THAT(complaint(quantised("7")), HasSubstr("a table"));
+}
+
+/// A small model of a family, with more fields.
+std::string small(const std::string& type, const std::string& fields) {
+  return R"({"model_type": ")" + type + R"(", "hidden_size": 64, "intermediate_size": 128,
+             "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 100)" +
+         (fields.empty() ? "" : ", " + fields) + "}";
+}
+
+TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredInWithoutTheTable) {
+  EXPECT_EQ(from_text(small("llama", R"("quantization": {"group_size": 64, "bits": 4})")).stored,
+            Precision::int4);
+  EXPECT_EQ(from_text(small("llama", R"("compression_config": {"config_groups": {"group_0":
+      {"weights": {"num_bits": 8, "type": "int"}}}})"))
+                .stored,
+            Precision::int8);
+  EXPECT_EQ(from_text(small("llama", R"("torch_dtype": "float8_e4m3fn")")).stored, Precision::fp8);
+  EXPECT_EQ(from_text(small("llama", R"("torch_dtype": "float32")")).stored, Precision::bf16);
+}
+
+/// Where a checkpoint's folder says it in a file of its own.
+TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredInFromTheFileBeside) {
+  struct Row {
+    const char* file;
+    const char* text;
+    Precision stored;
+  };
+  for (const Row& row :
+       {Row{"hf_quant_config.json",
+            R"({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "NVFP4"}})",
+            Precision::fp4},
+        Row{"quant_config.json", R"({"zero_point": true, "q_group_size": 128, "w_bit": 4})",
+            Precision::int4},
+        Row{"quantize_config.json", R"({"bits": 8, "group_size": 128, "desc_act": false})",
+            Precision::int8},
+        Row{"other.json", R"({"bits": 8})", Precision::bf16}}) {
+    SCOPED_TRACE(row.file);
+    const test::Folder checkpoint;
+    checkpoint.write("config.json", small("llama", ""));
+    checkpoint.write(row.file, row.text);
+    EXPECT_EQ(load_model(checkpoint.path()).stored, row.stored);
+    EXPECT_EQ(load_model(checkpoint.path("config.json")).stored, row.stored);
+    checkpoint.write("config.json", quantised(R"({"quant_method": "fp8"})"));
+    EXPECT_EQ(load_model(checkpoint.path()).stored, Precision::fp8);
+    checkpoint.write("mine.json", small("llama", ""));
+    EXPECT_EQ(load_model(checkpoint.path("mine.json")).stored, Precision::bf16);
+  }
+  const test::Folder checkpoint;
+  checkpoint.write("config.json", small("llama", ""));
+  checkpoint.write("hf_quant_config.json", R"({"quantization": {"quant_algo": "W3"}})");
+  EXPECT_THAT(test::error_of([&] { load_model(checkpoint.path()); }),
+              HasSubstr("hf_quant_config.json: quant_algo: expected weights of 4 or 8 bits"));
+}
+
+/// Of a token, in every layer, in 16 bits; and of a sequence, whatever its length.
+struct Cache {
+  double token = 0;
+  double state = 0;
+};
+
+Cache cache_of(const std::string& file) {
+  Model m = load_model(folder + file + ".json");
+  Cache cache;
+  for (const graph::Branch& b : graph::build(m, {}).branches) {
+    for (const graph::Operator& op : b.operators) {
+      const double state = graph::cached_bytes(op, 0, 0, 2, 1);
+      cache.state += b.layers * state;
+      cache.token += b.layers * (graph::cached_bytes(op, 1, 0, 2, 1) - state);
+    }
+  }
+  return cache;
+}
+
+TEST(HuggingFaceConfig, CachesWhatTheArchitectureSays) {
+  struct Row {
+    const char* file;
+    double token;
+    bool state = false;
+  };
+  for (const Row& row :
+       {Row{"starcoder", 40 * 2 * 128 * 2}, Row{"command-r7b", 32 * 2 * 8 * 128 * 2},
+        Row{"glm-4.7-flash", 47 * 576 * 2}, Row{"longcat-flash", 56 * 576 * 2},
+        Row{"minicpm3-4b", 62 * 288 * 2}, Row{"step-3", 61 * 2 * 256 * 2},
+        Row{"mimo-v2-flash", (9 * 4 + 39 * 8) * (192 + 128) * 2},
+        Row{"kimi-linear-48b", 7 * 576 * 2, true}, Row{"minimax-m1", 10 * 2 * 8 * 128 * 2, true},
+        Row{"lfm2-1.2b", 6 * 2 * 8 * 64 * 2, true}, Row{"bamba-9b", 3 * 2 * 8 * 128 * 2, true},
+        Row{"qwen3.5-27b", 16 * 2 * 4 * 256 * 2, true}, Row{"codestral-mamba", 0, true},
+        Row{"granite-4.0-h-small", 4 * 2 * 8 * 128 * 2, true}}) {
+    SCOPED_TRACE(row.file);
+    const Cache cache = cache_of(row.file);
+    EXPECT_DOUBLE_EQ(cache.token, row.token);
+    EXPECT_EQ(cache.state > 0, row.state);
+  }
+  // A key by a value for each of 64 heads in 70 layers, in fp32.
+  EXPECT_DOUBLE_EQ(cache_of("minimax-m1").state, 70.0 * 64 * 128 * 128 * 4);
+  // The last two inputs of 2048 channels in 10 layers.
+  EXPECT_DOUBLE_EQ(cache_of("lfm2-1.2b").state, 10.0 * 2048 * 2 * 2);
+}
+
+TEST(HuggingFaceConfig, SharesKeysAndValuesBetweenLayers) {
+  const Model m = from_text(small("hunyuan_v1_dense", R"("use_cla": true, "cla_share_factor": 2)"));
+  EXPECT_EQ(m.attention.kv_shared_layers, 2);
+}
+
+TEST(HuggingFaceConfig, NamesWhatItWouldPassOver) {
+  const std::pair<std::string, const char*> wrong[] = {
+      {small("llama", R"("num_local_experts": 8)"),
+       "num_local_experts: no Llama with this field is known: it may change the shape; remove it "
+       "where it does not"},
+      {small("llama", R"("sliding_window": 4096)"), "sliding_window: no Llama with this field"},
+      {small("llama", R"("layer_types": ["full_attention", "conv"])"), "layer_types: no Llama"},
+      {small("cohere", R"("kv_lora_rank": 512)"), "kv_lora_rank: no Command R with this field"},
+      {small("llama", R"("block_configs": [{}])"), "block_configs: no Llama with this field"},
+      {small("llama", R"("intermediate_size_mlp": [128, 64])"), "intermediate_size_mlp: no Llama"},
+      {small("mistral", R"("sliding_window": 16, "layer_types": ["sliding_attention"])"),
+       "layer_types: expected one entry for each of 4 layers, not 1"},
+      {small("mistral", R"("sliding_window": 16, "layer_types": ["full_attention", "odd",
+                           "full_attention", "full_attention"])"),
+       "layer_types: no layer of type 'odd' is known in this family"},
+      {small("gpt_oss", R"("num_local_experts": [4, 4, 4, 8], "num_experts_per_tok": 2)"),
+       "num_local_experts: expected a whole number from 1 to 1000000, the same for every layer"},
+      {small("deepseek", R"("n_routed_experts": 8, "num_experts_per_tok": 2,
+                            "moe_intermediate_size": 32, "moe_layer_freq": 2)"),
+       "moe_layer_freq: expected 1"},
+      {small("lfm2", R"("conv_dim": 32)"), "conv_dim: expected 64, the width of the model"},
+      {small("mimo_v2_flash", R"("head_dim": 16, "swa_head_dim": 32, "n_routed_experts": 8,
+                                 "num_experts_per_tok": 2, "moe_intermediate_size": 32)"),
+       "swa_head_dim: expected 16, as layers without a window have"},
+      {small("kimi_linear", R"("kv_lora_rank": 8, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8,
+                               "v_head_dim": 8, "linear_attn_config": {"kda_layers": [1],
+                               "num_heads": 4, "head_dim": 16, "use_full_rank_gate": true})"),
+       "linear_attn_config.use_full_rank_gate: no Kimi whose gates are of full rank"},
+      {small("nemotron-nas", R"("block_configs": [{"attention": {"replace_with_linear": true},
+                                "ffn": {"ffn_mult": -1}}])"),
+       "block_configs[0].ffn.ffn_mult: expected a number above 0"},
+      {small("git", R"("num_local_experts": 8)"), "no model of type 'git' is known but Grok 2"},
+  };
+  for (const auto& [text, words] : wrong) EXPECT_THAT(complaint(text), HasSubstr(words)) << text;
+}
+
+TEST(HuggingFaceConfig, PassesOverWhatSaysNothing) {
+  for (const char* fields :
+       {"", R"("layer_types": ["full_attention", "full_attention"])", R"("num_local_experts": 0)",
+        R"("sliding_window": null)", R"("block_configs": [])", R"("head_dim": null)",
+        R"("num_key_value_heads": null)", R"("intermediate_size_mlp": null)",
+        R"("no_rope_layers": [1, 1, 1, 0], "original_max_position_embeddings": 8192)"}) {
+    EXPECT_EQ(complaint(small("llama", fields)), "") << fields;
+  }
+  // One number for every layer.
+  EXPECT_EQ(complaint(small("llama", R"("head_dim": [16, 16, 16, 16])")), "");
+}
+
+TEST(HuggingFaceConfig, SaysWhyItHasNoReader) {
+  const std::pair<const char*, const char*> types[] = {
+      {"bert", "model_type: 'bert' is an encoder, which makes no token after another"},
+      {"rwkv7", "'rwkv7' has a recurrence that is not modelled"},
+      {"falcon_h1", "'falcon_h1' has attention and Mamba-2 side by side in every layer"},
+      {"zamba2", "'zamba2' has layers that share their weights"},
+      {"openelm", "'openelm' has layers of different widths"},
+      {"superllama",
+       "if its layers are those of a family that is known, give that family's "
+       "model_type; known are"},
+  };
+  for (const auto& [type, words] : types) {
+    EXPECT_THAT(complaint(small(type, "")), HasSubstr(words));
+  }
+  EXPECT_THAT(complaint(small("t5", R"("is_encoder_decoder": true)")),
+              HasSubstr("'t5' has an encoder and a decoder"));
+}
+
+TEST(HuggingFaceConfig, FindsTheLanguageModel) {
+  const std::string text = small("qwen2", "");
+  for (const char* key : {"text_config", "llm_config", "language_config"}) {
+    EXPECT_EQ(
+        from_text(R"({"model_type": "other", ")" + std::string(key) + R"(": )" + text + "}").hidden,
+        64)
+        << key;
+  }
+  const Model spoken = from_text(R"({"model_type": "qwen2_5_omni", "thinker_config":
+    {"audio_config": {}, "text_config": )" +
+                                 text + "}}");
+  EXPECT_EQ(spoken.hidden, 64);
+  EXPECT_THAT(spoken.notes, HasSubstr("its tower for sound is not counted"));
+  EXPECT_THAT(spoken.notes, HasSubstr("what makes speech is not counted"));
+  // Only inside a multimodal model does absence mean the default of the class.
+  EXPECT_EQ(from_text(R"({"text_config": {"model_type": "mistral"}})").attention.kv_heads, 8);
+  EXPECT_THAT(complaint(R"({"model_type": "mistral"})"), HasSubstr("hidden_size: missing"));
+}
+
+/// Layers pruned one by one: some without attention, MLPs of many widths.
+TEST(HuggingFaceConfig, ReadsPrunedLayers) {
+  const Model m = from_text(R"({"model_type": "nemotron-nas", "hidden_size": 8192,
+    "intermediate_size": null, "num_hidden_layers": 3, "num_attention_heads": 64,
+    "num_key_value_heads": null, "vocab_size": 100, "block_configs": [
+      {"attention": {"n_heads_in_group": 8}, "ffn": {"ffn_mult": 5.25}},
+      {"attention": {"no_op": true, "n_heads_in_group": null}, "ffn": {"ffn_mult": 2.625}},
+      {"attention": {"n_heads_in_group": 8}, "ffn": {"no_op": true, "ffn_mult": null}}]})");
+  EXPECT_EQ(m.hybrid.attention_layers, 2);
+  EXPECT_EQ(m.hybrid.mlp_layers, 2);
+  EXPECT_EQ(m.attention.kv_heads, 8);
+  EXPECT_EQ(m.ffn, 21504);  // of 28672 and 14336
 }
 
 /// A small Qwen whose vision_config is given.
@@ -236,6 +489,12 @@ TEST(HuggingFaceConfig, ReadsTowersForImages) {
   // 1024 pixels are 37 merged patches of 28.
   EXPECT_EQ(image_tokens(m.vision), 37 * 37);
   EXPECT_EQ(from_text(seeing("null")).vision.layers, 0);
+  for (const auto& [type, projectors] : {std::pair{"qwen3_vl", 4}, std::pair{"qwen3_5", 1}}) {
+    EXPECT_EQ(from_text(seeing(R"({"model_type": ")" + std::string(type) + R"(", "depth": 8,
+      "hidden_size": 32, "intermediate_size": 96, "num_heads": 2})"))
+                  .vision.projectors,
+              projectors);
+  }
 }
 
 TEST(HuggingFaceConfig, NamesWhatItDoesNotKnowOfATower) {

@@ -13,6 +13,7 @@
 
 #include "sextant/io/catalog.hpp"
 #include "sextant/io/checkpoints.hpp"
+#include "sextant/io/files.hpp"
 #include "sextant/io/huggingface.hpp"
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/read.hpp"
@@ -188,10 +189,23 @@ class Loader {
     return std::move(*source);
   }
 
+  /// A checkpoint's folder may say in a file of its own how its weights are quantised.
+  void quantise_beside(const PresetSource& source) {
+    const bool published = std::filesystem::path(source.file).filename() == "config.json";
+    if (value.stored != Precision::bf16 || source.embedded || !published) return;
+    for (const std::string& name : quantisation_files()) {
+      const std::filesystem::path path = std::filesystem::path(source.folder) / name;
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(path, ignored)) continue;
+      return quantise_as(parse_json(read_file(path.string()), path.string()), value);
+    }
+  }
+
   const Node& overlay_source(const Document& document, const PresetSource& source) {
     if constexpr (std::same_as<T, Model>) {
       if (is_json(source)) {
         value = model_from_hugging_face(document);
+        quantise_beside(source);
         complete_ = true;
         if (value.name.empty()) value.name = source.stem;
         return document.root;

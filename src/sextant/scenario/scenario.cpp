@@ -114,6 +114,10 @@ void Reader::load() {
       q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system, q_.engine)} : q_.runtime;
   named("--runtime", [&] { runtime_ = load_runtime(runtime, q_.settings, q_.lookup); });
   if (q_.runtime.empty()) assume("runtime {}", runtime.name);
+  // What a reader of somebody's file has left out; presets' remarks are for those who look at them.
+  if (!model_.notes.empty() && preset_kinds(q_.model.name).empty()) {
+    assume("{}: {}", model_.name, model_.notes);
+  }
   loaded_ = problems_.empty();
 }
 
