@@ -166,11 +166,6 @@ constexpr std::string_view harmless[] = {"aux_loss_alpha",
                                          "vocab_size_per_layer_input",
                                          "rotary_emb_dim"};
 
-/// Trained in the blocks they are published in; others were made narrow afterwards.
-void mark_training(Model& model) {
-  model.block_training = model.block_scales && model.family == "DeepSeek";
-}
-
 }  // namespace
 
 std::vector<std::string> quantisation_files() {
@@ -180,8 +175,7 @@ std::vector<std::string> quantisation_files() {
 void quantise_as(const Document& document, Model& model) {
   std::vector<Diagnostic> problems;
   Config table(document, document.root, problems);
-  model.stored = read_quantised(table, model.block_scales);
-  mark_training(model);
+  read_quantised(table, model);
   throw_if_any(std::move(problems));
 }
 
@@ -207,8 +201,7 @@ Model model_from_hugging_face(const Document& document) {
   } else if (const Family* family = find_family(config)) {
     model.family = family->name;
     family->read(config, model);
-    model.stored = read_stored(config, model.block_scales);
-    mark_training(model);
+    read_stored(config, model);
     config.report_unread(
         "no " + model.family + " with this field is known: it may change the shape",
         "remove it where it does not", harmless);

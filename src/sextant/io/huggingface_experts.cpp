@@ -265,7 +265,9 @@ void read_bailing(Config& c, Model& m) {
   e.router_bias = c.flag({"moe_router_enable_expert_bias"}, false);
   // Of one shared expert; there may be several.
   const int width = c.count_or({"moe_shared_expert_intermediate_size"}, 0, most);
-  if (width > 0 && e.shared > 0) e.shared_ffn = width * e.shared;
+  if (width > 0 && e.shared > 0) {
+    e.shared_ffn = static_cast<int>(std::min<std::int64_t>(most, std::int64_t{width} * e.shared));
+  }
 }
 
 void read_bailing_v2(Config& c, Model& m) {

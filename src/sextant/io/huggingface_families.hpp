@@ -24,9 +24,9 @@ std::span<const Family> expert_families();
 std::span<const Family> hybrid_families();
 
 /// What the checkpoint's weights are stored in, and whether blocks of them have scales.
-Precision read_stored(Config& config, bool& blocks);
+void read_stored(Config& config, Model& model);
 /// The same of a quantization_config itself.
-Precision read_quantised(Config& table, bool& blocks);
+void read_quantised(Config& table, Model& model);
 
 // ---- what families share
 

@@ -127,46 +127,73 @@ std::string method_of(Config& q) {
   return q.word("quant_method");
 }
 
+/// Whether attention of all layers is among what stays as it was trained.
+bool leaves_attention(Config& q, const Model& m) {
+  Config inner = q.section("quantization");
+  int named = 0;
+  for (Config* table : {&q, &inner}) {
+    for (const char* key :
+         {"ignore", "modules_to_not_convert", "ignored_layers", "exclude_modules"}) {
+      const std::vector<Node>* modules = table->has(key) ? table->list(key) : nullptr;
+      if (modules == nullptr) continue;
+      for (const Node& module : *modules) {
+        const std::string& name = module.string;
+        if (name.find("attn") == std::string::npos) continue;
+        const bool pattern = name.starts_with("re:") || name.find(".*.") != std::string::npos;
+        named += pattern ? m.layers : 1;
+      }
+    }
+  }
+  return named >= m.layers;
+}
+
 }  // namespace
 
-Precision read_quantised(Config& q, bool& blocks) {
+void read_quantised(Config& q, Model& m) {
   const std::string method = method_of(q);
-  if (method.empty()) return Precision::bf16;
+  if (method.empty()) return;
   const auto* const at = std::find_if(std::begin(methods), std::end(methods),
-                                      [&](const Method& m) { return m.name == method; });
+                                      [&](const Method& x) { return x.name == method; });
   if (at == std::end(methods)) {
     std::string known;
-    for (const Method& m : methods) known += (known.empty() ? "" : ", ") + std::string(m.name);
+    for (const Method& x : methods) known += (known.empty() ? "" : ", ") + std::string(x.name);
     q.problem("quant_method", "no quantisation by " + in_quotes(method) + " is known",
               "known are " + known + "; leave the table out for 16-bit weights");
-    return Precision::bf16;
+    return;
   }
   const Stored stored = at->read(q);
   if (!stored.precision) {
     q.problem(stored.field, "expected weights of 4 or 8 bits",
               "leave the table out for 16-bit weights");
   }
-  blocks = stored.blocks;
-  return stored.precision.value_or(Precision::bf16);
+  m.stored = stored.precision.value_or(Precision::bf16);
+  m.block_scales = stored.blocks;
+  // Trained in the blocks they are published in; others were made narrow afterwards.
+  m.block_training = m.block_scales && m.family == "DeepSeek";
+  if (m.stored != Precision::bf16 && leaves_attention(q, m)) {
+    note(m, "its attention has 16 bits in the checkpoint; here all weights of its layers have " +
+                std::string(name_of(m.stored)));
+  }
 }
 
 /// A table that cannot be read is a problem: left out in silence it would make the model four times
 /// as large.
-Precision read_stored(Config& config, bool& blocks) {
+void read_stored(Config& config, Model& m) {
   // MLX has a table of its own, with the bits alone.
   if (config.has("quantization") && !config.has("quantization_config")) {
     Config q = config.section("quantization");
     const std::optional<Precision> p = of_bits(q.count_or({"bits"}, 4, 16), true);
     if (!p) q.problem("bits", "expected weights of 4 or 8 bits");
-    return p.value_or(Precision::bf16);
+    m.stored = p.value_or(Precision::bf16);
+    return;
   }
   for (const std::string_view key : {"quantization_config", "compression_config"}) {
     if (!config.has(key)) continue;
     Config q = config.section(key);
-    return read_quantised(q, blocks);
+    return read_quantised(q, m);
   }
   const std::string type = config.word({"torch_dtype", "dtype"}, "");
-  return type.starts_with("float8") ? Precision::fp8 : Precision::bf16;
+  if (type.starts_with("float8")) m.stored = Precision::fp8;
 }
 
 }  // namespace sextant::hugging_face

@@ -288,6 +288,30 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredInWithoutTheTable) {
   EXPECT_EQ(from_text(small("llama", R"("torch_dtype": "float32")")).stored, Precision::bf16);
 }
 
+TEST(HuggingFaceConfig, SaysWhatStaysWide) {
+  struct Row {
+    const char* how;
+    bool said;
+  };
+  for (const Row& row :
+       {Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn",
+               "lm_head"]})",
+            true},
+        Row{R"({"quant_method": "compressed-tensors", "ignore": ["re:.*self_attn.*"],
+               "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int"}}}})",
+            true},
+        Row{R"({"quant_method": "modelopt", "quantization": {"quant_algo": "NVFP4",
+               "exclude_modules": ["model.layers.0.self_attn*", "model.layers.1.self_attn*"]}})",
+            true},
+        Row{R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]})", false},
+        Row{R"({"quant_method": "fp8", "ignored_layers": ["model.layers.0.self_attn.q_proj"]})",
+            false},
+        Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": null})", false}}) {
+    EXPECT_EQ(from_text(quantised(row.how)).notes.find("its attention has 16 bits") == 0, row.said)
+        << row.how;
+  }
+}
+
 /// Where a checkpoint's folder says it in a file of its own.
 TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredInFromTheFileBeside) {
   struct Row {

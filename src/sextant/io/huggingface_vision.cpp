@@ -11,6 +11,12 @@
 namespace sextant::hugging_face {
 namespace {
 
+/// Patches of a square image.
+int patches_of(const Vision& v) {
+  const std::int64_t edge = v.image / std::max(1, v.patch);
+  return static_cast<int>(std::min<std::int64_t>(100'000'000, edge * edge));
+}
+
 void check_colours(Config& c) {
   for (const char* key : {"num_channels", "in_channels", "in_chans"}) {
     if (c.count_or({key}, 3, most_heads) != 3) c.problem(key, "expected 3: red, green and blue");
@@ -45,7 +51,7 @@ void read_siglip(Config& c, Config& whole, Model& m) {
   v.patch = c.count_or({"patch_size"}, 16, 10'000);
   v.patch_bias = true;
   const int edge = v.image / std::max(1, v.patch);
-  v.positions = edge * edge;
+  v.positions = patches_of(v);
   v.norms = 2;
   v.projector_in = v.hidden;
   const int tokens = whole.count_or({"mm_tokens_per_image"}, 256, most);
@@ -61,8 +67,7 @@ void read_llama4_vision(Config& c, Config&, Model& m) {
   v.patch = c.count_or({"patch_size"}, 14, 10'000);
   v.tiles = 17;
   v.class_tokens = 1;
-  const int edge = v.image / std::max(1, v.patch);
-  v.positions = edge * edge + 1;
+  v.positions = patches_of(v) + 1;
   v.norms = 2;
   v.merge =
       static_cast<int>(std::clamp(std::round(1 / c.share("pixel_shuffle_ratio", 0.5)), 1.0, 16.0));
@@ -125,7 +130,7 @@ void read_qwen2_5_vision(Config& c, Config&, Model& m) {
   v.norm = Norm::rmsnorm;
   const std::vector<Node>* full = c.list("fullatt_block_indexes");
   const int edge = c.count_or({"window_size"}, 112, 100'000) / std::max(1, v.patch);
-  v.window = edge * edge;
+  v.window = static_cast<int>(std::min<std::int64_t>(100'000'000, std::int64_t{edge} * edge));
   v.window_layers = std::max(0, v.layers - (full == nullptr ? 4 : static_cast<int>(full->size())));
   if (v.window_layers == 0) v.window = 0;
 }
@@ -228,8 +233,7 @@ void read_clip(Config& c, Config& whole, Model& m) {
   v.image = c.count_or({"image_size"}, 224, 100'000);
   v.patch = c.count_or({"patch_size"}, 32, 10'000);
   v.class_tokens = 1;
-  const int edge = v.image / std::max(1, v.patch);
-  v.positions = edge * edge + 1;
+  v.positions = patches_of(v) + 1;
   v.norms = 2;
   read_llava_projector(whole, true, m);
 }
