@@ -187,6 +187,7 @@ void read_falcon(Config& c, Model& m) {
     m.norms_per_layer = c.count_or({"num_ln_in_parallel_attn"}, 2, 8);
   } else {
     m.attention.kv_heads = c.flag({"multi_query"}, true) ? 1 : 0;
+    for (const char* key : {"num_kv_heads", "n_head_kv"}) c.pass_over(key);
     m.norms_per_layer = m.parallel_block ? 1 : 2;
   }
 }

@@ -121,15 +121,25 @@ void read_llama4(Config& c, Model& m) {
       m.layers - every(c.count_or({"no_rope_layer_interval"}, 4, most_layers), m.layers);
   if (a.window > 0)
     a.window_layers = layers_unlike(c, m, "full_attention", {"chunked_attention"}, chunked);
+  const int dense = c.count_or({"intermediate_size_mlp"}, m.ffn, most);
+  const int step = c.count_or({"interleave_moe_layer_step"}, 1, most_layers);
+  int sparse = every(step, m.layers);
+  if (const std::vector<Node>* layers = c.list("moe_layers")) {
+    sparse = static_cast<int>(std::min<std::size_t>(layers->size(), std::size_t(m.layers)));
+  }
   Experts& e = m.experts;
-  e.count = c.count({"num_local_experts"}, most_heads);
-  e.topk = c.count_or({"num_experts_per_tok"}, 1, most_heads);
+  const int topk = c.count_or({"num_experts_per_tok"}, 1, most_heads);
+  e.count = c.count_or({"num_local_experts"}, 16, most_heads);
+  if (e.count == 0 || sparse == 0) {  // Llama Guard 4
+    e.count = 0;
+    m.ffn = dense;
+    return;
+  }
+  e.topk = topk;
   e.ffn = m.ffn;
   e.shared = 1;
-  const int step = c.count_or({"interleave_moe_layer_step"}, 1, most_layers);
-  e.dense_layers = m.layers - every(step, m.layers);
-  e.spread = step > 1;
-  const int dense = c.count_or({"intermediate_size_mlp"}, m.ffn, most);
+  e.dense_layers = m.layers - sparse;
+  e.spread = e.dense_layers > 0;
   if (e.dense_layers > 0) m.ffn = dense;
 }
 
@@ -224,12 +234,12 @@ void read_hunyuan_moe(Config& c, Model& m) {
   read_hunyuan_dense(c, m);
   Experts& e = m.experts;
   e.count = c.count({"num_experts"}, most_heads);
+  e.ffn = c.count_or({"moe_intermediate_size"}, m.ffn, most);
+  e.topk = c.count_or({"moe_topk"}, 1, most_heads);
   if (e.count <= 1) {
-    e.count = 0;
+    e = {};
     return;
   }
-  e.topk = c.count_or({"moe_topk"}, 1, most_heads);
-  e.ffn = c.count_or({"moe_intermediate_size"}, m.ffn, most);
   e.shared =
       c.flag({"use_mixed_mlp_moe"}, false) ? c.count_or({"num_shared_expert"}, 1, most_heads) : 0;
   e.dense_layers = c.count_or({"moe_layer_num_skipped"}, 0, most_layers);
@@ -260,6 +270,7 @@ void read_bailing(Config& c, Model& m) {
   m.attention.qkv_bias = c.flag({"use_qkv_bias"}, false);
   m.attention.output_bias = m.mlp_bias = c.flag({"use_bias"}, false);
   m.attention.qk_norm = c.flag({"use_qk_norm"}, false);
+  read_optional_window(c, m);
   read_fine_experts(c, m);
   Experts& e = m.experts;
   e.router_bias = c.flag({"moe_router_enable_expert_bias"}, false);
@@ -294,6 +305,7 @@ void read_step3(Config& c, Model& m) {
   a.kv_heads = c.count_or({"num_attention_groups"}, 1, most_heads);
   a.head_dim = c.count({"head_dim"}, most_heads);
   a.q_rank = c.count({"share_q_dim"}, most_heads);
+  c.pass_over("num_key_value_heads");
   Experts& e = m.experts;
   e.count = c.count({"moe_num_experts"}, most_heads);
   e.topk = c.count({"moe_top_k"}, most_heads);
@@ -323,6 +335,7 @@ void read_longcat(Config& c, Model& m) {
   m.attention.qkv_bias = m.attention.output_bias = c.flag({"attention_bias"}, false);
   m.tied = c.flag({"tie_word_embeddings"}, false);
   read_latent(c, m);
+  for (const char* key : {"head_dim", "num_key_value_heads"}) c.pass_over(key);
   Experts& e = m.experts;
   e.count = c.count({"n_routed_experts"}, most_heads);
   const int idle = c.count_or({"zero_expert_num"}, 0, most_heads);
@@ -441,8 +454,10 @@ constexpr Family all_experts[] = {{"arctic", "Arctic", read_arctic},
                                   {"phimoe", "Phi", read_phimoe},
                                   {"qwen2_moe", "Qwen2", read_qwen2_moe},
                                   {"qwen3_moe", "Qwen3", read_qwen3_moe},
+                                  {"qwen3_omni_moe_text", "Qwen3-Omni", read_qwen3_moe},
                                   {"qwen3_vl_moe", "Qwen3-VL", read_qwen3_moe},
                                   {"qwen3_vl_moe_text", "Qwen3-VL", read_qwen3_moe},
+                                  {"solar_open", "Solar", read_glm4_moe},
                                   {"step3_text", "Step", read_step3}};
 
 }  // namespace

@@ -150,11 +150,12 @@ void read_jamba(Config& c, Model& m) {
   Experts& e = m.experts;
   e.count = c.count_or({"num_experts"}, 16, most_heads);
   const int sparse = layers_at(c, "expert_layer_period", 2, "expert_layer_offset", 1, m.layers);
+  const int topk = c.count_or({"num_experts_per_tok"}, 2, most_heads);
   if (e.count <= 1 || sparse == 0) {
     e.count = 0;
     return;
   }
-  e.topk = c.count_or({"num_experts_per_tok"}, 2, most_heads);
+  e.topk = topk;
   e.ffn = m.ffn;
   e.dense_layers = m.layers - sparse;
   e.spread = e.dense_layers > 0;
@@ -210,6 +211,7 @@ void read_mamba2(Config& c, Model& m) {
   m.mlp = Mlp::none;
   m.tied = c.flag({"tie_word_embeddings"}, false);
   read_mamba2_layers(c, m);
+  c.pass_over("intermediate_size");  // the channels of all heads
   m.hybrid.recurrent_layers = m.layers;
 }
 

@@ -103,6 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"olmoe-1b-7b", 6919161856}, Case{"seed-oss-36b", 36151104512},
         Case{"smollm3-3b", 3075098624}, Case{"stablelm2-1.6b", 1644515328},
         Case{"internlm3-8b", 8804241408}, Case{"glm-4.7-flash", 29.94e9},
+        Case{"glm-4.1v-9b", 10.29e9, false}, Case{"kimi-vl-a3b", 16407657776, false},
         Case{"starcoder", 15517456384, false}, Case{"stablelm-2-12b", 12143185920, false},
         Case{"kimi-linear-48b", 49122681728, false}, Case{"minimax-m1", 456089655296, false},
         Case{"command-r7b", 8027834368, false}, Case{"arctic", 479e9, false},
@@ -440,8 +441,33 @@ TEST(HuggingFaceConfig, PassesOverWhatSaysNothing) {
         R"("no_rope_layers": [1, 1, 1, 0], "original_max_position_embeddings": 8192)"}) {
     EXPECT_EQ(complaint(small("llama", fields)), "") << fields;
   }
+  // What files of a family have beside what is read.
+  const std::pair<const char*, const char*> beside[] = {
+      {"jamba", R"("num_experts": 1, "num_experts_per_tok": 1)"},
+      {"hunyuan", R"("num_experts": 1, "moe_intermediate_size": 128, "moe_topk": 1)"},
+      {"bailing_moe", R"("use_sliding_window": false, "sliding_window": 4096)"},
+      {"llama4_text", R"("num_local_experts": 0, "moe_layers": [], "num_experts_per_tok": 0)"},
+      {"qwen3", R"("use_sliding_window": false, "sliding_window": 16, "max_window_layers": 4)"},
+      {"gemma2", R"("sliding_window_size": 4096)"},
+  };
+  for (const auto& [type, fields] : beside) EXPECT_EQ(complaint(small(type, fields)), "") << type;
+  EXPECT_EQ(complaint(R"({"model_type": "falcon", "hidden_size": 64, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "vocab_size": 100, "num_kv_heads": 4})"),
+            "");
+  EXPECT_EQ(complaint(R"({"model_type": "mamba2", "hidden_size": 64, "num_hidden_layers": 2,
+    "num_heads": 8, "head_dim": 16, "vocab_size": 100, "intermediate_size": 128})"),
+            "");
   // One number for every layer.
   EXPECT_EQ(complaint(small("llama", R"("head_dim": [16, 16, 16, 16])")), "");
+}
+
+TEST(HuggingFaceConfig, TakesLayersWithExpertsFromTheirList) {
+  const Model m = from_text(small("llama4_text", R"("num_local_experts": 8, "moe_layers": [1, 3],
+      "interleave_moe_layer_step": 1, "intermediate_size_mlp": 256)"));
+  EXPECT_EQ(m.experts.dense_layers, 2);
+  EXPECT_TRUE(m.experts.spread);
+  EXPECT_EQ(m.experts.ffn, 128);
+  EXPECT_EQ(m.ffn, 256);
 }
 
 TEST(HuggingFaceConfig, SaysWhyItHasNoReader) {

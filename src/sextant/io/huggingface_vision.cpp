@@ -167,6 +167,34 @@ void read_kimi_vision(Config& c, Config&, Model& m) {
   v.projector_bias = true;
 }
 
+/// GLM-4.1V to 4.6V: its MLPs are as wide as the language model. Behind the tower patches are
+/// merged, projected and go through a gated MLP: the two multiplies here have as many weights.
+void read_glm_vision(Config& c, Config&, Model& m) {
+  Vision& v = m.vision;
+  v.layers = c.count_or({"depth", "num_hidden_layers"}, 24, most_layers);
+  v.hidden = c.count_or({"hidden_size"}, 1536, most_heads);
+  v.heads = c.count_or({"num_heads", "num_attention_heads"}, 12, most_heads);
+  v.ffn = c.count_or({"out_hidden_size"}, 4096, most);
+  check_colours(c);
+  v.mlp = Mlp::swiglu;
+  v.norm = Norm::rmsnorm;
+  v.attention_bias = c.flag({"attention_bias"}, false);
+  v.mlp_bias = false;
+  v.patch = c.count_or({"patch_size"}, 14, 10'000);
+  v.patch_bias = true;
+  v.frames = c.count_or({"temporal_patch_size"}, 2, 64);
+  v.merge = std::max(1, c.count_or({"spatial_merge_size"}, 2, 16));
+  const double table = std::floor(c.count_or({"image_size"}, 336, 100'000) / std::max(1, v.patch));
+  v.positions = static_cast<int>(std::min(1e8, table * table));
+  v.norms = 2;
+  v.projector_layers = 2;
+  const double merged = double(v.hidden) * v.merge * v.merge;
+  const double out = v.ffn;
+  const double between = c.count_or({"intermediate_size"}, 13'696, most);
+  const double weights = merged * out + out * out + 3 * out * between;
+  v.projector = static_cast<int>(std::clamp(std::round(weights / (merged + out)), 1.0, 1e7));
+}
+
 /// Gemma 4: layers as its language model has them; patches are averaged three by three. About 280
 /// tokens an image.
 void read_gemma4_vision(Config& c, Config&, Model& m) {
@@ -247,12 +275,17 @@ constexpr Tower towers[] = {
     {"gemma3", read_siglip},
     {"gemma4", read_gemma4_vision},
     {"gemma4_vision", read_gemma4_vision},
+    {"glm4v", read_glm_vision},
+    {"glm4v_moe", read_glm_vision},
+    {"glm4v_moe_vision", read_glm_vision},
+    {"glm4v_vision", read_glm_vision},
     {"kimi_k25", read_kimi_vision},
     {"kimi_k25_vision", read_kimi_vision},
     {"llama4", read_llama4_vision},
     {"llama4_vision_model", read_llama4_vision},
     {"mllama", read_mllama_vision},
     {"mllama_vision_model", read_mllama_vision},
+    {"moonvit", read_kimi_vision},
     {"pixtral", read_pixtral},
     {"qwen2_5_omni_vision_encoder", read_qwen2_5_vision},
     {"qwen2_5_vl", read_qwen2_5_vision},
@@ -261,6 +294,7 @@ constexpr Tower towers[] = {
     {"qwen2_vl_vision", read_qwen2_vision},
     {"qwen3_5", read_qwen3_5_vision},
     {"qwen3_5_moe", read_qwen3_5_vision},
+    {"qwen3_omni_moe_vision_encoder", read_qwen3_vision},
     {"qwen3_vl", read_qwen3_vision},
     {"qwen3_vl_moe", read_qwen3_vision},
     {"qwen3_vl_moe_vision", read_qwen3_vision},
