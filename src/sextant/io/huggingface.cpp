@@ -149,22 +149,11 @@ Part find_text(const Node& root) {
 }
 
 /// Numbers that say nothing of the shape, whatever their names look like.
-constexpr std::string_view harmless[] = {"aux_loss_alpha",
-                                         "initial_context_length",
-                                         "max_window_layers",
-                                         "mtp_transformer_layers",
-                                         "num_logits_to_keep",
-                                         "num_media_embeds",
-                                         "num_mtp_modules",
-                                         "original_max_position_embeddings",
-                                         "qk_head_dim",
-                                         "rotary_dim",
-                                         "vit_patch",
-                                         "no_rope_layers",
-                                         "sliding_window_size",
-                                         "time_step_rank",
-                                         "vocab_size_per_layer_input",
-                                         "rotary_emb_dim"};
+constexpr std::string_view harmless[] = {"max_window_layers", "mtp_transformer_layers",
+                                         "no_rope_layers",    "original_max_position_embeddings",
+                                         "qk_head_dim",       "rotary_dim",
+                                         "rotary_emb_dim",    "sliding_window_size",
+                                         "time_step_rank"};
 
 }  // namespace
 

@@ -46,7 +46,6 @@ void read_gemma3(Config& c, Model& m) {
 
 void read_hunyuan_dense(Config& c, Model& m) {
   read_llama(c, m);
-  m.tied = c.flag({"tie_word_embeddings"}, true);
   m.attention.qk_norm = c.flag({"use_qk_norm"}, false);
   if (c.flag({"use_cla"}, false)) {
     // Layers share keys and values with the one before, in groups of so many.
