@@ -42,6 +42,11 @@ struct Groups {
 };
 Groups groups_of(const Problem& problem, const Strategy& strategy) noexcept;
 
+/// Whether a layer's weights are gathered where it runs: ZeRO-3, and somebody to gather them from.
+constexpr bool gathers_weights(const Strategy& s) noexcept {
+  return s.zero >= 3 && (s.shard > 0 ? s.shard : s.dp) * s.cp > 1;
+}
+
 /// Microbatches that a replica works through in a step.
 inline double microbatches_of(const Problem& p, const Strategy& s) noexcept {
   return p.work.batch / (static_cast<double>(s.dp) * s.microbatch);

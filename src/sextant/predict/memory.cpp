@@ -299,7 +299,7 @@ void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double 
   const LayerBytes each_layer = layer_bytes(p, s, element);
   const double ends = (h.ends + h.tower + h.adapters) * element;
   to.weights += Bytes((h.layers * each_layer.stored + ends) * shared(3));
-  if (s.zero < 3) to.weights += Bytes(h.layers * each_layer.made);
+  if (!gathers_weights(s)) to.weights += Bytes(h.layers * each_layer.made);
   const double gradient = gradient_bytes(p.runtime, s.precision);
   to.gradients += Bytes(h.trained * gradient * shared(2));
   const bool bucket = f.gradient_bucket && gradient > element && s.zero < 2;
@@ -307,7 +307,7 @@ void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double 
   if (bucket && h.replicas <= 1) to.autograd += Bytes(h.trained * element);
   const double each = optimizer_bytes(p.work.optimizer, element);
   (s.offload ? to.offloaded : to.optimizer) += Bytes(h.trained * each * shared(1));
-  if (s.zero >= 3) {
+  if (gathers_weights(s)) {
     const double two = std::min(h.layers, 2 * h.layer);
     to.buffers += Bytes((h.ends * element + two * each_layer.stored) * rest);
     to.buffers += Bytes(two * each_layer.made);

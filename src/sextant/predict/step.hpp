@@ -26,7 +26,8 @@ struct Stage {
 /// up by kernels of their own; multiplies that add them in passing have none (Part::accumulate).
 inline bool accumulates(const Problem& p, const Strategy& s) {
   const double gradient = gradient_bytes(p.runtime, s.precision);
-  return gradient > activation_bytes(s.precision) || (microbatches_of(p, s) > 1 && s.zero < 3);
+  return gradient > activation_bytes(s.precision) ||
+         (microbatches_of(p, s) > 1 && !gathers_weights(s));
 }
 
 /// Share of a device that the exchange between experts takes from kernels beside it.

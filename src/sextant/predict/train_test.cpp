@@ -240,6 +240,29 @@ TEST(Step, HigherZeroStagesHoldLess) {
   });
 }
 
+TEST(Step, ZeroStagesAreAllAlikeWhereNobodySharesStates) {
+  const std::vector<Scene> alone = {
+      {.system = "jetson-orin-node", .runtime = "pytorch", .model = "llama3.2-1b"},
+      {.system = "h200-single", .runtime = "pytorch", .model = "llama2-7b"},
+      {.system = "dgx-h200", .model = "llama3.1-8b"},
+  };
+  for (const Scene& scene : alone) {
+    const Problem p = problem_of(scene);
+    for (const Precision precision : {Precision::bf16, Precision::fp8}) {
+      const Strategy none{.microbatch = 4, .precision = precision};
+      const Estimate e = evaluate(p, none);
+      for (int zero = 1; zero <= 3; ++zero) {
+        Strategy s = none;
+        s.zero = zero;
+        const Estimate other = evaluate(p, s);
+        EXPECT_EQ(other.step, e.step) << scene.model << " zero " << zero;
+        EXPECT_EQ(stage_memory(p, s, 0).total(), stage_memory(p, none, 0).total())
+            << scene.model << " zero " << zero << " " << name_of(precision);
+      }
+    }
+  }
+}
+
 bool same(const Estimate& a, const Estimate& b) {
   bool equal = a.verdict == b.verdict && a.step == b.step && a.fullest_stage == b.fullest_stage &&
                a.slowest_stage == b.slowest_stage && a.devices == b.devices &&
