@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "sextant/search/parallel.hpp"
 #include "sextant/search/pareto.hpp"
@@ -47,6 +50,37 @@ std::vector<Instance> instances_of(const Problem& p, const ServingSpace& space) 
   return all;
 }
 
+/// The batch of an instance with the most tokens a second, between those looked at beside it.
+struct Peak {
+  Instance instance;
+  int below = 0;
+  int batch = 0;
+  int above = 0;    ///< the batch itself where a larger one misses the limits
+  double rate = 0;  ///< tokens a second
+  double score = 0;
+  std::uint64_t order = 0;
+
+  double rate_a_device() const {
+    return rate / (instance.strategy.tp * instance.strategy.pp * instance.strategy.dp);
+  }
+};
+
+/// Batches of one instance that are tried between two at a time, on each side of the best.
+constexpr int tried_beside = 4;
+/// Instances whose best batch is looked for between those that all have, and how far behind the
+/// first of them they may lie: tiles are worth a few percent.
+constexpr std::size_t most_narrowed = 8;
+constexpr double narrowed_within = 0.1;
+
+/// Evenly between both, of whole shares of the replicas.
+void between(int low, int high, int share, std::vector<int>& to) {
+  const int parts = (high - low) / share / (tried_beside + 1);
+  const int step = share * std::max(1, parts);
+  for (int b = (low / share) * share + step; b < high; b += step) {
+    if (b > low) to.push_back(b);
+  }
+}
+
 class Server {
  public:
   Server(const Problem& p, const ServingSpace& space, const ServingAim& aim)
@@ -62,13 +96,68 @@ class Server {
       ++result.rejected[verdict];
       return 1;
     }
+    Peak peak;
+    int before = 0;
     for (const int batch : batches(s)) {
       p_.serving.batch = batch;
-      add(s, serve(p_, s), order());
+      const ServingEstimate e = serve(p_, s);
+      const std::optional<double> score = add(s, e, order());
+      if (score && peak.batch == before) peak.above = batch;
+      if (score && e.tokens_per_second > peak.rate) {
+        peak = {instance, before, batch, batch, e.tokens_per_second, *score};
+      }
+      before = batch;
     }
+    peak.order = order();
+    if (peak.batch > 0) peaks_.push_back(peak);
     return place;
   }
 
+  /// Tiles make throughput a saw of the batch: climbs the tooth that the best one lies on.
+  void narrow(Peak peak) {
+    const Strategy& s = peak.instance.strategy;
+    p_.serving.cache = peak.instance.cache;
+    const int first = peak.batch;
+    for (;;) {
+      std::vector<int> tried;
+      between(peak.below, peak.batch, s.dp, tried);
+      between(peak.batch, peak.above, s.dp, tried);
+      tried = values_of(space_.batch, std::move(tried));
+      if (tried.empty()) break;
+      tried.insert(tried.end(), {peak.below, peak.batch, peak.above});
+      std::sort(tried.begin(), tried.end());
+      tried.erase(std::unique(tried.begin(), tried.end()), tried.end());
+      for (const int batch : tried) {
+        if (batch <= peak.below || batch == peak.batch || batch >= peak.above) continue;
+        const double rate = rate_within(s, batch);
+        if (rate > peak.rate) std::tie(peak.rate, peak.batch) = std::pair(rate, batch);
+      }
+      const auto at = std::find(tried.begin(), tried.end(), peak.batch);
+      peak.below = at == tried.begin() ? peak.batch : *(at - 1);
+      peak.above = at + 1 == tried.end() ? peak.batch : *(at + 1);
+    }
+    if (peak.batch == first) return;
+    p_.serving.batch = peak.batch;
+    add(s, serve(p_, s), peak.order);
+  }
+
+  /// Of all servers' instances those worth narrow().
+  std::vector<Peak> promising() {
+    if (aim_.objective == ServingObjective::latency || !space_.batch.only.empty()) return {};
+    std::sort(peaks_.begin(), peaks_.end(), [](const Peak& a, const Peak& b) {
+      if (a.score != b.score) return a.score < b.score;
+      if (a.rate_a_device() != b.rate_a_device()) return a.rate_a_device() > b.rate_a_device();
+      return a.order < b.order;
+    });
+    if (peaks_.size() > most_narrowed) peaks_.resize(most_narrowed);
+    std::erase_if(peaks_,
+                  [&, most = peaks_.empty() ? 0 : peaks_.front().rate_a_device()](const Peak& p) {
+                    return p.rate_a_device() < (1 - narrowed_within) * most;
+                  });
+    return std::exchange(peaks_, {});
+  }
+
+  /// Takes what the other has found.
   void add(Server& other) {
     ServingResult& o = other.result;
     result.evaluated += o.evaluated;
@@ -82,6 +171,8 @@ class Server {
     found_.insert(found_.end(), other.found_.begin(), other.found_.end());
     trim();
     front_.add(other.front_);
+    peaks_.insert(peaks_.end(), other.peaks_.begin(), other.peaks_.end());
+    other.forget();
   }
 
   ServingResult take() {
@@ -94,8 +185,15 @@ class Server {
   ServingResult result;
 
  private:
+  void forget() {
+    result = {};
+    found_.clear();
+    front_ = {};
+    peaks_.clear();
+  }
+
   /// Powers of two up to what memory holds, that, and the most that meets the limits: more
-  /// requests take longer and give more tokens, so what lies between is never better than both.
+  /// requests take longer and give more tokens, but for the tiles that narrow() looks at.
   std::vector<int> batches(const Strategy& s) {
     if (!space_.batch.only.empty()) return values_of(space_.batch, {});
     const int least = std::max({1, s.dp, space_.batch.least});
@@ -117,21 +215,30 @@ class Server {
     return values_of(space_.batch, std::move(all));
   }
 
-  bool meets(const Strategy& s, int batch) {
+  bool meets(const Strategy& s, int batch) { return rate_within(s, batch) > 0; }
+
+  /// Tokens a second; nothing where it misses the limits.
+  double rate_within(const Strategy& s, int batch) {
     p_.serving.batch = batch;
     const ServingEstimate e = serve(p_, s);
-    return e.verdict == Verdict::fits && e.ttft <= aim_.ttft &&
-           (p_.serving.output <= 1 || e.tpot <= aim_.tpot);
+    const bool within = e.verdict == Verdict::fits && e.ttft <= aim_.ttft &&
+                        (p_.serving.output <= 1 || e.tpot <= aim_.tpot);
+    return within ? e.tokens_per_second : 0;
   }
 
-  void add(const Strategy& s, const ServingEstimate& e, std::uint64_t order) {
+  /// Its score, where it serves within the limits.
+  std::optional<double> add(const Strategy& s, const ServingEstimate& e, std::uint64_t order) {
     ++result.evaluated;
     if (e.verdict != Verdict::fits) {
       ++result.rejected[e.verdict];
-      return;
+      return std::nullopt;
     }
-    if (e.ttft > aim_.ttft) return void(++result.slow_first_token);
-    if (p_.serving.output > 1 && e.tpot > aim_.tpot) return void(++result.slow_tokens);
+    const auto refuse = [](std::uint64_t& count) {
+      ++count;
+      return std::nullopt;
+    };
+    if (e.ttft > aim_.ttft) return refuse(result.slow_first_token);
+    if (p_.serving.output > 1 && e.tpot > aim_.tpot) return refuse(result.slow_tokens);
     ServingFound f;
     f.strategy = s;
     f.serving = p_.serving;
@@ -144,7 +251,7 @@ class Server {
     const bool fewest = aim_.objective == ServingObjective::devices || space_.at_most;
     f.instances = fewest ? std::max(1.0, needed) : room;
     if (f.instances > room || f.tokens_per_second() < aim_.tokens_per_second) {
-      return void(++result.too_few_tokens);
+      return refuse(result.too_few_tokens);
     }
     ++result.feasible;
     f.score = score_of(f);
@@ -152,6 +259,7 @@ class Server {
     if (found_.size() > 64 + 8 * static_cast<std::size_t>(aim_.top)) trim();
     const double time = p_.serving.output > 1 ? e.tpot.value : e.ttft.value;
     front_.add(time, -f.tokens_per_second() / f.devices(), order, f);
+    return f.score;
   }
 
   double score_of(const ServingFound& f) const {
@@ -183,6 +291,7 @@ class Server {
   const ServingAim& aim_;
   std::vector<ServingFound> found_;
   Front<ServingFound> front_;
+  std::vector<Peak> peaks_;  ///< of each instance that serves
 };
 
 }  // namespace
@@ -201,7 +310,15 @@ ServingResult search_serving(const Problem& problem, const ServingSpace& space,
     servers[static_cast<std::size_t>(thread)].run(instances[i], i);
     ++progress.done;
   });
-  for (std::size_t i = 1; i < servers.size(); ++i) servers[0].add(servers[i]);
+  const auto gather = [&] {
+    for (std::size_t i = 1; i < servers.size(); ++i) servers[0].add(servers[i]);
+  };
+  gather();
+  const std::vector<Peak> peaks = servers[0].promising();
+  for_each_unit(threads, peaks.size(), progress.stop, [&](int thread, std::size_t i) {
+    servers[static_cast<std::size_t>(thread)].narrow(peaks[i]);
+  });
+  gather();
   ServingResult result = servers[0].take();
   result.stopped = progress.stop;
   return result;

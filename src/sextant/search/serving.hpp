@@ -21,7 +21,8 @@ constexpr auto names_of(ServingObjective) {
 }
 
 /// An axis without given values takes: tp, pp, dp: divisors of the devices; ep: divisors of tp x
-/// dp; batch: powers of two up to what memory holds, that, and the most within the limits.
+/// dp; batch: powers of two up to what memory holds, that, the most within the limits, and
+/// of the best instances those between.
 struct ServingSpace {
   int devices = 1;       ///< all of them are used, by as many instances as there is room for
   bool at_most = false;  ///< or fewer

@@ -44,6 +44,33 @@ TEST(ServingSearch, IsWhatServeSaysOfEveryPoint) {
   }
 }
 
+TEST(ServingSearch, LooksAtBatchesThatFillTiles) {
+  struct Known {
+    const char* model;
+    const char* system;
+    int batch;  ///< by hand: gives more than the most that fits
+  };
+  const Known all[] = {{"qwen2.5-vl-7b", "rtx-5090-node", 378},
+                       {"falcon-mamba-7b", "l40s-pcie", 832},
+                       {"qwen3-8b", "l40s-pcie", 310}};
+  for (const Known& k : all) {
+    Problem p = serving_problem(k.model, k.system);
+    const ServingResult r = run(p, {.devices = 1}, {.top = 1});
+    ASSERT_FALSE(r.best.empty()) << k.model;
+    p.serving.batch = k.batch;
+    const ServingEstimate by_hand = serve(p, r.best.front().strategy);
+    ASSERT_EQ(by_hand.verdict, Verdict::fits) << k.model;
+    EXPECT_GE(r.best.front().estimate.tokens_per_second, by_hand.tokens_per_second) << k.model;
+    // One more or one less is no better.
+    for (const int near : {-1, 1}) {
+      p.serving.batch = r.best.front().serving.batch + near;
+      const ServingEstimate e = serve(p, r.best.front().strategy);
+      if (e.verdict != Verdict::fits) continue;
+      EXPECT_LE(e.tokens_per_second, r.best.front().estimate.tokens_per_second) << k.model;
+    }
+  }
+}
+
 TEST(ServingSearch, KeepsToItsLimits) {
   const Problem p = serving_problem("llama3.1-8b", "dgx-h100");
   const ServingAim aim{.ttft = Seconds(0.2), .tpot = Seconds(0.01), .top = 1000};
