@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sextant/predict/rules.hpp"
 #include "sextant/search/parallel.hpp"
@@ -17,6 +18,9 @@ struct Layout {
   int max_requests = 0;
   bool split = false;
 };
+
+/// How sharp the 99th percentile of a sample is: what all requests may be over the limits.
+constexpr double sharpness = 1.02;
 
 std::vector<int> powers(int most) {
   std::vector<int> all;
@@ -74,30 +78,57 @@ class Planner {
   }
 
   CapacityResult take() {
-    std::sort(result.best.begin(), result.best.end(),
-              [](const CapacityFound& a, const CapacityFound& b) {
-                if (a.devices != b.devices) return a.devices < b.devices;
-                if (a.most != b.most) return a.most > b.most;
-                return a.order < b.order;
-              });
-    result.feasible = result.best.size();
-    for (const CapacityFound& f : result.best) {
+    std::vector<CapacityFound> waiting = std::exchange(result.best, {});
+    std::sort(waiting.begin(), waiting.end(), before);
+    result.feasible = waiting.size();
+    for (const CapacityFound& f : waiting) {
       if (result.pareto.empty() || f.most > result.pareto.back().most) result.pareto.push_back(f);
     }
-    if (result.best.size() > static_cast<std::size_t>(aim_.top)) {
-      result.best.resize(static_cast<std::size_t>(aim_.top));
+    while (!waiting.empty() && result.best.size() < static_cast<std::size_t>(aim_.top)) {
+      CapacityFound f = std::move(waiting.front());
+      waiting.erase(waiting.begin());
+      if (holds_all(f)) {
+        result.best.push_back(std::move(f));
+      } else if (grow(f)) {
+        waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), f, before), f);
+      } else {
+        ++result.rejected[Shortfall::load];
+        --result.feasible;
+      }
     }
-    for (CapacityFound& f : result.best) simulate_all(f);
-    for (CapacityFound& f : result.pareto) simulate_all(f);
+    std::erase_if(result.pareto, [&](CapacityFound& f) { return !holds_all(f); });
     return std::move(result);
   }
 
   CapacityResult result;
 
  private:
+  static bool before(const CapacityFound& a, const CapacityFound& b) {
+    if (a.devices != b.devices) return a.devices < b.devices;
+    if (a.most != b.most) return a.most > b.most;
+    return a.order < b.order;
+  }
+
+  /// One more unit of it, where there is room.
+  bool grow(CapacityFound& f) const {
+    const double unit = f.devices / f.units;
+    if (f.devices + unit > space_.devices) return false;
+    f.replicas += f.replicas / f.units;
+    f.decode_replicas += f.decode_replicas / f.units;
+    f.most += f.most / f.units;
+    f.devices += unit;
+    ++f.units;
+    return true;
+  }
+
+  bool within(const TrafficResult& r, double slack = 1) const {
+    return r.ttft.p99 <= slack * aim_.limits.ttft.value &&
+           r.tpot.p99 <= slack * aim_.limits.tpot.value;
+  }
+
   /// All engines with all requests, as `traffic` has them: a unit alone, as it is sized, gets its
-  /// share of them at random, where a router deals them out evenly.
-  void simulate_all(CapacityFound& f) {
+  /// share of them at random, and fewer of them, where a router deals all of them out evenly.
+  bool holds_all(CapacityFound& f) {
     p_.serving.cache = f.cache;
     const EngineChoices choices{.max_requests = f.max_requests};
     const auto pool = [&](const Strategy& s, int replicas) {
@@ -111,6 +142,7 @@ class Planner {
     t.requests = std::min(t.requests, 10000.0);  // of a long trace its beginning
     ++result.simulations;
     f.result = simulate(c, t, aim_.limits);
+    return within(f.result, sharpness);
   }
 
   /// count: it serves, and is among those found.
@@ -169,7 +201,7 @@ class Planner {
     t.requests = std::min(t.requests, 1500.0);  // 15 beyond the 99th percentile
     ++result.simulations;
     r = simulate(c, t, aim_.limits);
-    return r.ttft.p99 <= aim_.limits.ttft.value && r.tpot.p99 <= aim_.limits.tpot.value;
+    return within(r);
   }
 
   /// The most that one unit serves within the limits, and how many units the rate takes.
@@ -181,13 +213,13 @@ class Planner {
     TrafficResult r;
     double low = 0;
     double high = std::min(bound, rate);
-    if (holds(c, high, r)) {
+    if (holds(c, high, r)) {  // what it holds beyond the rate is its headroom
       low = high;
-    } else {
-      for (int i = 0; i < 6 && high / std::max(low, 1e-9) > 1.04; ++i) {
-        const double middle = (low + high) / 2;
-        (holds(c, middle, r) ? low : high) = middle;
-      }
+      high = bound;
+    }
+    for (int i = 0; i < 6 && high / std::max(low, 1e-9) > 1.04; ++i) {
+      const double middle = (low + high) / 2;
+      (holds(c, middle, r) ? low : high) = middle;
     }
     if (low <= 0) return Shortfall::load;
     const double units = std::ceil(rate / low);
@@ -201,6 +233,7 @@ class Planner {
     }
     f.cache = layout.cache;
     f.max_requests = c.cluster.pool.limits.max_requests;
+    f.units = static_cast<int>(units);
     f.devices = units * unit;
     f.most = units * low;
     f.order = order;

@@ -68,6 +68,7 @@ struct CapacityFound {
   int replicas = 1;
   Precision cache = Precision::bf16;
   int max_requests = 0;
+  int units = 1;  ///< of one engine, or so many for prompts and so many for tokens
   double devices = 1;
   double most = 0;       ///< requests a second that it serves within the limits
   TrafficResult result;  ///< of all engines, at the rate asked for
