@@ -277,36 +277,62 @@ TEST(Scenario, EveryWayOfAskingGivesTheSameDigits) {
   EXPECT_GT(searched, 50);
 }
 
-TEST(Scenario, ASweepFindsTheBatchThatASearchFinds) {
-  const std::string plan_text =
-      "kind = \"infer\"\nbest = \"throughput\"\n[base]\nmodel = \"llama3.1-405b\"\n"
-      "system = \"dgx-h100\"\ninput = 1024\noutput = 64\nprecision = \"fp8\"\n"
-      "[[axis]]\nfield = \"gpus\"\nvalues = [8]\n";
-  const sweep::Plan plan = sweep::read_plan(plan_text, "plan", Lookup::presets);
-  sweep::Evaluator evaluator(plan, sweep::inner_search());
-  sweep::Chunk chunk;
-  evaluator.answer(0, chunk);
-  SearchOptions o;
-  o.model.name = "llama3.1-405b";
-  o.system.name = "dgx-h100";
-  o.infer = true;
-  o.gpus = 8;
-  o.threads = 1;
-  o.precision = {"fp8"};
-  o.given.set("input", Node::of(1024));
-  o.given.set("output", Node::of(64));
-  const ServingSearch t = read_serving_search(o, plain());
-  SearchProgress progress;
-  const auto found = search_serving(t.scenario.problem, t.space, t.aim, progress).best;
-  ASSERT_FALSE(found.empty());
-  EXPECT_GT(found[0].serving.batch, 8);
-  for (std::size_t i = 0; i < chunk.values.size(); ++i) {
-    const std::string& name = evaluator.outputs()[i].name;
-    if (name == "best_batch") {
-      EXPECT_EQ(chunk.values[i], found[0].serving.batch);
+// What a plan leaves out is what a search leaves out: the precision of the weights as they are
+// stored, schedules that the runtime has.
+TEST(Scenario, ASweepFindsWhatASearchFinds) {
+  struct Sought {
+    const char* model;
+    const char* system;
+    std::vector<std::pair<const char*, double>> given;
+    std::string precision = {};
+    bool infer = true;
+  };
+  const std::vector<Sought> all = {
+      {"llama3.1-405b", "dgx-h100", {{"input", 1024}, {"output", 64}}, "fp8"},
+      {"gpt-oss-120b", "dgx-b200", {{"input", 1000}, {"output", 100}}},
+      {"kimi-k2-thinking", "dgx-b200", {{"input", 1000}, {"output", 100}}},
+      {"llama3.1-8b", "dgx-h100", {{"batch", 128}, {"seq", 4096}}, "", false},
+  };
+  for (const Sought& x : all) {
+    std::string plan_text = std::string(x.infer ? "kind = \"infer\"\n" : "kind = \"train\"\n") +
+                            "best = true\n[base]\nmodel = \"" + x.model + "\"\nsystem = \"" +
+                            x.system + "\"\n";
+    SearchOptions o;
+    o.model.name = x.model;
+    o.system.name = x.system;
+    o.infer = x.infer;
+    o.gpus = 8;
+    o.threads = 1;
+    for (const auto& [name, value] : x.given) {
+      plan_text += std::string(name) + " = " + std::to_string(static_cast<int>(value)) + "\n";
+      o.given.set(name, Node::of(value));
     }
-    if (name == "output_tokens_per_second") {
-      EXPECT_EQ(chunk.values[i], found[0].estimate.tokens_per_second);
+    if (!x.precision.empty()) {
+      plan_text += "precision = \"" + x.precision + "\"\n";
+      o.precision = {x.precision};
+    }
+    plan_text += "[[axis]]\nfield = \"gpus\"\nvalues = [8]\n";
+    const sweep::Plan plan = sweep::read_plan(plan_text, "plan", Lookup::presets);
+    sweep::Evaluator evaluator(plan, sweep::inner_search());
+    sweep::Chunk chunk;
+    evaluator.answer(0, chunk);
+    std::map<std::string, double> swept;
+    for (std::size_t i = 0; i < chunk.values.size(); ++i) {
+      swept[evaluator.outputs()[i].name] = chunk.values[i];
+    }
+    SearchProgress progress;
+    if (x.infer) {
+      const ServingSearch t = read_serving_search(o, plain());
+      const auto found = search_serving(t.scenario.problem, t.space, t.aim, progress).best;
+      ASSERT_FALSE(found.empty()) << x.model;
+      EXPECT_EQ(swept["best_batch"], found[0].serving.batch) << x.model;
+      EXPECT_EQ(swept["output_tokens_per_second"], found[0].estimate.tokens_per_second) << x.model;
+    } else {
+      const TrainingSearch t = read_training_search(o, plain());
+      const SearchPlan space = lay_out(t.scenario.problem, t.space);
+      const auto found = search(t.scenario.problem, t.space, space, t.aim, progress).best;
+      ASSERT_FALSE(found.empty()) << x.model;
+      EXPECT_EQ(swept["step_seconds"], found[0].estimate.step.value) << x.model;
     }
   }
 }

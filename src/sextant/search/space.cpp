@@ -29,6 +29,17 @@ std::vector<int> values_of(const Choices& c, std::vector<int> usual) {
   return usual;
 }
 
+void keep_schedules(SearchSpace& space, const Runtime& runtime) {
+  const Schedules& has = runtime.schedules;
+  std::erase_if(space.schedule, [&](Schedule x) {
+    return (x == Schedule::gpipe && !has.gpipe) ||
+           (x == Schedule::zero_bubble && !has.zero_bubble) ||
+           (x == Schedule::zero_bubble_v && !has.zero_bubble_v) ||
+           (x == Schedule::dual_pipe && !has.dual_pipe);
+  });
+  if (!has.interleaved) space.interleave.only = {1};
+}
+
 namespace {
 
 void require(bool ok, std::string_view axis, std::string_view why) {

@@ -74,6 +74,9 @@ void describe(V& v, SearchSpace& s) {
   v("precision", s.precision);
 }
 
+/// Leaves what the runtime has: schedules, and chunks a stage. Who wants others says so after this.
+void keep_schedules(SearchSpace& space, const Runtime& runtime);
+
 /// Strategies that cut a layer alike, whatever their microbatch and recomputation.
 struct Cut {
   int tp = 1;

@@ -129,21 +129,9 @@ class Reader {
         std::clamp(o_.max_gpus.value_or(1), devices(), std::max(devices(), most_searched));
     for (std::int64_t n = devices(); n <= most; n *= 2) s.devices.push_back(static_cast<int>(n));
     read_list("--precision", o_.precision, s.precision);
-    if (!explores("schedule")) keep_schedules(s);
+    if (!explores("schedule")) keep_schedules(s, scenario_.problem.runtime);
     explore(s);
     constrain(s, {o_.fix, o_.limit}, flags_);
-  }
-
-  /// What the runtime has; --fix says what it wants after this, whoever has it.
-  void keep_schedules(SearchSpace& s) const {
-    const Schedules& has = scenario_.problem.runtime.schedules;
-    std::erase_if(s.schedule, [&](Schedule x) {
-      return (x == Schedule::gpipe && !has.gpipe) ||
-             (x == Schedule::zero_bubble && !has.zero_bubble) ||
-             (x == Schedule::zero_bubble_v && !has.zero_bubble_v) ||
-             (x == Schedule::dual_pipe && !has.dual_pipe);
-    });
-    if (!has.interleaved) s.interleave.only = {1};
   }
 
   void read_space(ServingSearch& t) {

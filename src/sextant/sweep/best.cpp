@@ -52,6 +52,7 @@ std::optional<InnerAnswer> best_training(const InnerQuestion& q) {
   SearchSpace space;
   space.devices = {q.inputs.gpus};
   space.modules = {q.inputs.strategy.modules};
+  keep_schedules(space, q.problem.runtime);
   Fixer fix(q);
   describe(fix, space);
   SearchAim aim;
@@ -68,6 +69,7 @@ std::optional<InnerAnswer> best_training(const InnerQuestion& q) {
 std::optional<InnerAnswer> best_serving(const InnerQuestion& q) {
   ServingSpace space;
   space.devices = q.inputs.gpus;
+  space.precision = {q.problem.model.stored};
   Fixer fix(q);
   describe(fix, space);
   ServingAim aim;
