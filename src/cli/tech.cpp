@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include "cli/commands.hpp"
@@ -196,6 +197,22 @@ std::vector<LinkPart> read_networks(const TechOptions& o, Lookup lookup) {
   return all;
 }
 
+/// To train four ways each, as far as the devices can be dealt out so.
+void read_degrees(Flags& flags, const TechOptions& o, int gpus, Workload& w) {
+  Strategy& s = w.strategy;
+  const int usual = w.trains ? 4 : 1;
+  const auto left_by = [&](int taken) { return taken > 0 && gpus % taken == 0 ? gpus / taken : 1; };
+  s.tp = whole(flags, "--tp", o.tp, std::gcd(usual, left_by(o.pp.value_or(1))), 1, 100000);
+  s.pp = whole(flags, "--pp", o.pp, std::gcd(usual, left_by(s.tp)), 1, 100000);
+  const std::int64_t each = std::int64_t{s.tp} * s.pp;
+  s.dp = static_cast<int>(std::max<std::int64_t>(1, gpus / each));
+  if (o.gpus && flags.problems.empty() && gpus % each != 0) {
+    flags.add("--gpus",
+              fmt::format("{} devices are not dealt out by tp {} and pp {}", gpus, s.tp, s.pp),
+              fmt::format("a multiple of {}, or other degrees", each));
+  }
+}
+
 Workload workload_of(const TechOptions& o, const LinkPart& network, Lookup lookup) {
   Flags flags;
   Workload w;
@@ -204,12 +221,12 @@ Workload workload_of(const TechOptions& o, const LinkPart& network, Lookup looku
   const PresetRef usual = {w.trains ? "gpt3-6.7b" : "llama2-13b"};
   w.model = load_model(o.model.empty() ? usual : o.model, {}, lookup);
   Strategy& s = w.strategy;
-  s.tp = whole(flags, "--tp", o.tp, w.trains ? 4 : 1, 1, 100000);
-  s.pp = whole(flags, "--pp", o.pp, w.trains ? 4 : 1, 1, 100000);
   const bool served_by_node = !o.strategy.empty() && !o.tp && !o.pp;
-  const int served = served_by_node ? w.around.devices_per_node : s.tp * s.pp;
+  const double asked = 1.0 * o.tp.value_or(1) * o.pp.value_or(1);
+  const int served =
+      served_by_node ? w.around.devices_per_node : static_cast<int>(std::clamp(asked, 1.0, 1e7));
   const int gpus = whole(flags, "--gpus", o.gpus, w.trains ? 1024 : served, 1, 10000000);
-  s.dp = std::max(1, gpus / (s.tp * s.pp));
+  read_degrees(flags, o, gpus, w);
   s.sp = w.trains && s.tp > 1;
   s.zero = w.trains ? 1 : 0;
   s.precision =
@@ -218,7 +235,7 @@ Workload workload_of(const TechOptions& o, const LinkPart& network, Lookup looku
   w.training.seq = whole(flags, "--seq", o.seq, 2048, 1, 100000000);
   w.serving = {.batch = w.training.batch,
                .input = whole(flags, "--input", o.input, 200, 1, 100000000),
-               .output = whole(flags, "--output", o.output_tokens, 200, 1, 100000000)};
+               .output = whole(flags, "--output-tokens", o.output_tokens, 200, 1, 100000000)};
   w.price = flags.quantity<Dollars>("--price", o.price, {.most = 1e9});
   w.around.network = network;
   w.around.max_devices = std::max(32768, gpus);
@@ -236,7 +253,8 @@ void choose_together(const TechOptions& o, Workload& w, const std::vector<LinkPa
         "list fewer of node, dram and network");
   }
   const Strategy& s = w.strategy;
-  const design::StrategyFreedom free{.devices = s.tp * s.pp * s.dp, .tp = o.tp, .pp = o.pp};
+  const design::StrategyFreedom free{
+      .devices = s.tp * s.pp * s.dp, .tp = o.tp, .pp = o.pp, .precision = s.precision};
   a.together = design::best_together(w, a.technologies, networks, a.budget, space, free);
   a.split = a.together->split;
   a.technology = a.technologies[a.together->technology];
@@ -309,14 +327,14 @@ void solve(const TechOptions& o, const Workload& w, DeviceResult& a) {
 }
 
 void assume_workload(const TechOptions& o, const Workload& w, DeviceResult& a) {
-  if (!o.optimise.empty()) return;
   const Strategy& s = w.strategy;
-  if (o.workload.empty()) a.assumptions.push_back("workload train");
+  if (o.workload.empty() && o.optimise.empty()) a.assumptions.push_back("workload train");
   a.assumptions.push_back(
-      w.trains ? fmt::format("{} trains on {} devices: tp {}, pp {}, batch {}", w.model.name,
-                             s.tp * s.pp * s.dp, s.tp, s.pp, w.training.batch)
-               : fmt::format("{} served: tp {}, pp {}, batch {}, {} in, {} out", w.model.name, s.tp,
-                             s.pp, w.serving.batch, w.serving.input, w.serving.output));
+      w.trains ? fmt::format("{} trains on {} devices: tp {}, pp {}, batch {}, {}", w.model.name,
+                             s.tp * s.pp * s.dp, s.tp, s.pp, w.training.batch, name_of(s.precision))
+               : fmt::format("{} served on {} devices: tp {}, pp {}, batch {}, {} in, {} out, {}",
+                             w.model.name, s.tp * s.pp * s.dp, s.tp, s.pp, w.serving.batch,
+                             w.serving.input, w.serving.output, name_of(s.precision)));
 }
 
 /// The workload's time on the device that was chosen, and how sure it is.
@@ -384,8 +402,8 @@ Answer run_tech(const TechOptions& options, const Common& common) {
   if (has_workload(options)) {
     Workload w = workload_of(options, networks.front(), common.lookup);
     a.trains = w.trains;
-    assume_workload(options, w, a);
     if (!options.optimise.empty()) optimise(options, w, networks, a);
+    assume_workload(options, w, a);
     network = w.around.network;
     if (!options.pareto.empty()) trade(options, w, a);
     if (!options.solve.empty()) solve(options, w, a);

@@ -31,6 +31,8 @@ Strategies training_strategies(const Problem& p, const StrategyFreedom& free, Go
                                int threads) {
   SearchSpace space;
   space.devices = {free.devices};
+  space.precision = {free.precision};
+  keep_schedules(space, p.runtime);
   fix(space.tp, free.tp);
   fix(space.pp, free.pp);
   SearchAim aim;
@@ -56,6 +58,8 @@ Strategies serving_strategies(const Problem& p, const StrategyFreedom& free, int
   ServingSpace space;
   space.devices = free.devices;
   space.batch.only = {p.serving.batch};
+  space.precision = {free.precision};
+  space.cache = {p.serving.cache};
   fix(space.tp, free.tp);
   fix(space.pp, free.pp);
   ServingAim aim;

@@ -13,6 +13,7 @@ namespace sextant::design {
 struct StrategyFreedom {
   int devices = 1;
   std::optional<int> tp, pp;
+  Precision precision = Precision::bf16;
 };
 
 struct Together {
