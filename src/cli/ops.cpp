@@ -10,7 +10,7 @@
 #include "sextant/io/presets.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/units/format.hpp"
-#include "sextant/units/parse.hpp"
+#include "sextant/validate/known_experts.hpp"
 #include "sextant/validate/validate.hpp"
 
 namespace sextant::cli {
@@ -89,15 +89,14 @@ ExpertsCase experts_of(const OpsOptions& o, Flags& f) {
   e.layer.gated = gated(f.choice<Mlp>("--mlp", o.mlp));
   if (o.topk > o.experts) f.add("--topk", "more experts a token than there are", "");
   if (o.ep > o.experts) f.add("--ep", "more ranks than experts", "");
-  if (o.routing.starts_with("power_law_")) {
-    const std::optional<double> exponent = parse_number(o.routing.substr(10));
-    if (!exponent || *exponent <= 0 || *exponent > 10) {
-      f.add("--routing", "bad exponent in '" + o.routing + "'", "for example power_law_1.2");
-    }
-    e.layer.routing.exponent = exponent.value_or(1);
-  } else if (o.routing != "balanced") {
+  const NamedRouting routing = routing_named(o.routing);
+  if (!routing.known) {
     f.add("--routing", "unknown value '" + o.routing + "'", "balanced, or power_law_1.2");
+  } else if (!routing.exponent) {
+    f.add("--routing", "the exponent in '" + o.routing + "' is not above 0 and at most 10",
+          "for example power_law_1.2");
   }
+  e.layer.routing.exponent = routing.exponent.value_or(0);
   return e;
 }
 

@@ -127,14 +127,13 @@ void read_experts(RowReader& row, Case& c) {
   const Mlp usual = known_mlp({l.hidden, l.ffn, 1.0 * l.experts, l.topk}).value_or(Mlp::swiglu);
   l.gated = gated(row.choice("mlp", usual));
   const std::string routing = row.text("routing");
-  const std::string law = "power_law_";
-  if (routing.starts_with(law)) {
-    const std::optional<double> exponent = parse_number(routing.substr(law.size()));
-    if (!exponent || *exponent <= 0 || *exponent > 10) row.problem("routing", "bad exponent");
-    l.routing.exponent = exponent.value_or(1);
-  } else if (!routing.empty() && routing != "balanced") {
+  const NamedRouting named = routing_named(routing.empty() ? "balanced" : routing);
+  if (!named.known) {
     c.unsupported = "routing '" + routing + "' is not modelled";
+  } else if (!named.exponent) {
+    row.problem("routing", "bad exponent");
   }
+  l.routing.exponent = named.exponent.value_or(0);
   const std::string backend = row.text("backend");
   c.provider =
       backend.empty() ? measurement_of(c.kind, row.text("source")).library : library_of(backend);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "sextant/io/presets.hpp"
+#include "sextant/units/parse.hpp"
 
 namespace sextant {
 namespace {
@@ -39,6 +40,15 @@ std::optional<Mlp> known_mlp(const ExpertShape& shape) {
   const auto found = known.find(shape);
   if (found == known.end()) return std::nullopt;
   return found->second;
+}
+
+NamedRouting routing_named(std::string_view name) {
+  constexpr std::string_view law = "power_law_";
+  if (name == "balanced") return {.known = true, .exponent = 0};
+  if (!name.starts_with(law)) return {};
+  const std::optional<double> exponent = parse_number(name.substr(law.size()));
+  if (!exponent || *exponent <= 0 || *exponent > 10) return {.known = true};
+  return {.known = true, .exponent = exponent};
 }
 
 }  // namespace sextant

@@ -7,6 +7,7 @@
 #include "sextant/io/csv.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/validate/calibrate.hpp"
+#include "sextant/validate/known_experts.hpp"
 
 namespace sextant {
 namespace {
@@ -45,6 +46,37 @@ TEST(Cases, EveryProblemIsReportedWithItsPlace) {
   EXPECT_THAT(error, HasSubstr("folder/mine.csv:2:"));
   EXPECT_THAT(error, HasSubstr("expected a number, got 'x'"));
   EXPECT_THAT(error, HasSubstr("folder/mine.csv:3:"));
+}
+
+TEST(Cases, RoutingHasAName) {
+  struct Named {
+    const char* name;
+    bool known;
+    std::optional<double> exponent;
+  };
+  const Named all[] = {
+      {"balanced", true, 0},     {"power_law_1.2", true, 1.2}, {"power_law_10", true, 10},
+      {"power_law_", true, {}},  {"power_law_0", true, {}},    {"power_law_10.5", true, {}},
+      {"power_law_x", true, {}}, {"powerlaw_1.2", false, {}},  {"", false, {}}};
+  for (const Named& n : all) {
+    const NamedRouting r = routing_named(n.name);
+    EXPECT_EQ(r.known, n.known) << n.name;
+    EXPECT_EQ(r.exponent, n.exponent) << n.name;
+  }
+  const std::string columns =
+      "id,kind,device,tokens,hidden,ffn,topk,experts,routing,metric,measured,source\n"
+      "a,experts,h100-sxm,64,4096,1024,2,8,";
+  const std::string rest = ",seconds,1e-4,me\n";
+  const auto exponent = [&](const std::string& name) {
+    const Case c = cases_of(columns + name + rest).at(0);
+    EXPECT_TRUE(c.unsupported.empty()) << c.unsupported;
+    return std::get<ExpertsCase>(c.kernel).layer.routing.exponent;
+  };
+  EXPECT_EQ(exponent(""), 0);
+  EXPECT_EQ(exponent("balanced"), 0);
+  EXPECT_EQ(exponent("power_law_1.2"), 1.2);
+  EXPECT_THAT(cases_of(columns + "zipf" + rest).at(0).unsupported, HasSubstr("zipf"));
+  EXPECT_THAT(error_of(columns + "power_law_11" + rest), HasSubstr("bad exponent"));
 }
 
 TEST(Cases, AMissingColumnIsNamed) {
