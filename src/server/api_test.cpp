@@ -219,7 +219,7 @@ TEST(Api, ProblemsAreSaidAllAtOnce) {
        "output, tp, tp"},
       {"traffic", R"({"model": "nothing", "system": "dgx-h100", "tp": "x", "rate": -1})",
        "tp, rate, model"},
-      {"best", R"({"model": "nothing", "system": "dgx-h100", "gpus": "x"})", "gpus, model"},
+      {"best", R"({"model": "nothing", "system": "dgx-h100", "gpus": "x"})", "gpus, model, batch"},
       {"compare", R"({"kind": "infer", "scenarios": [{"model": "nothing", "system": "dgx-h100",
                       "tp": "x"}, {"model": "llama3.1-8b", "system": "nowhere"}]})",
        "scenarios[0].tp, scenarios[0].model, scenarios[1].system"},

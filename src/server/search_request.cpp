@@ -39,7 +39,7 @@ void check_search(const Document& document) {
     read_jobs(asked.options, asked.common);
     return;
   }
-  check_asked(asked.options);
+  check_asked(asked.options, asked.common);
   if (asks_systems(asked.options)) {
     check_systems(asked.options, asked.common);
     return;

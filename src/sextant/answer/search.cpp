@@ -275,6 +275,16 @@ std::string how_good(const SearchResult& r) {
   return fmt::format("the best so far, within {:.2g} % of the best there is", 100 * r.gap());
 }
 
+/// Where nothing fits: what the smallest lacks.
+std::string how_far(const TrainingSearch& asked, const Found& leanest) {
+  const Bytes limit = asked.aim.max_memory.value > 0
+                          ? min(asked.aim.max_memory, asked.scenario.problem.capacity)
+                          : asked.scenario.problem.capacity;
+  return fmt::format("the least that any takes is {} a device, and there are {} ({})",
+                     format_binary_bytes(leanest.estimate.memory.total().value),
+                     format_binary_bytes(limit.value), name_of_found(asked, leanest));
+}
+
 void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::string>& why,
                const std::vector<Alike>& groups, const std::optional<Found>& instead) {
   const SearchResult& r = x.result;
@@ -291,7 +301,9 @@ void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::
   } else if (r.skipped > 0 && !r.best.empty()) {
     a.say("proven: none of the others can be among the best, or on the front");
   }
-  if (r.best.empty()) return a.say("\nnothing fits");
+  if (r.best.empty()) {
+    return a.say("\nnothing fits" + (x.leanest ? ": " + how_far(x.asked, *x.leanest) : ""));
+  }
   a.gap();
   a.show(table_of(x.asked, r.best));
   const Interval first = interval_of(measured_errors(), likeness_of(x.asked, r.best.front()));
@@ -344,6 +356,7 @@ Answer answer_of(const TrainingSearchResult& x) {
   }
   a.list("pareto", "Found", records_of_found(x.asked, r.pareto));
   if (x.usual) a.object("usual", "Found", record_of(x.asked, *x.usual));
+  if (x.leanest) a.object("leanest", "Found", record_of(x.asked, *x.leanest));
   // A point of the scatter: enough to draw it and to open it.
   a.some("sample", "Sample", records_of(r.sample, [](Record& p, const Found& f) {
            p("step_seconds", f.estimate.step);

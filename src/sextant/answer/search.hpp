@@ -26,6 +26,7 @@ struct TrainingSearchResult {
   double points = 0;
   double seconds = 0;
   std::vector<Loosened> loosened = {};
+  std::optional<Found> leanest = {};  ///< where nothing fits: of all strategies the least memory
 };
 /// "tp 8, pp 8, overlap tensor".
 std::string name_of_found(const TrainingSearch& asked, const Found& found);

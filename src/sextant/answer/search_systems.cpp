@@ -39,7 +39,7 @@ const char* counted(BudgetKind kind) {
     case BudgetKind::power:
       return "the power limit of devices and the nodes around them; the building (PUE) does not";
     case BudgetKind::dollars_per_hour:
-      return "the price of a device and hour, in whole nodes";
+      return "the price of a device and hour, in whole nodes where there is more than one";
     case BudgetKind::dollars:
       break;
   }

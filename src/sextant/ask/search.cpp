@@ -2,6 +2,7 @@
 #include "sextant/ask/search.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,23 @@ std::vector<Loosened> loosen(const SearchOptions& options, const Common& common,
   return all;
 }
 
+/// Of strategies that do not fit, the one that takes the least memory.
+std::optional<Found> leanest_of(const TrainingSearch& asked, const SearchPlan& plan,
+                                SearchProgress& progress) {
+  TrainingSearch roomy = asked;
+  roomy.aim = {.objective = TrainingObjective::memory,
+               .top = 1,
+               .threads = asked.aim.threads,
+               .sample = 0,
+               .front = false};
+  for (Variant& v : roomy.variants) v.problem.capacity = Bytes(std::numeric_limits<double>::max());
+  SearchResult r = search_all(roomy, plan, progress);
+  if (r.best.empty() || r.stopped) return std::nullopt;
+  Found& f = r.best.front();
+  f.estimate = evaluate(asked.variants[static_cast<std::size_t>(f.variant)].problem, f.strategy);
+  return f;
+}
+
 Answer train_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                     const Announce& announce) {
   const TrainingSearch asked = read_training_search(options, common);
@@ -53,6 +71,7 @@ Answer train_answer(const SearchOptions& options, const Common& common, SearchPr
   if (options.loosen && !a.result.best.empty()) {
     a.loosened = loosen(options, common, a.result.best.front(), progress);
   }
+  if (a.result.best.empty() && !a.result.stopped) a.leanest = leanest_of(asked, plan, progress);
   const Problem& p = asked.scenario.problem;
   const Precision precision = asked.space.precision.front();
   if (const auto s = usual_recipe(p, asked.space.devices.back(), precision)) {
@@ -80,7 +99,7 @@ Answer serve_answer(const SearchOptions& options, const Common& common, SearchPr
 Answer search_answer(const SearchOptions& options, const Common& common, SearchProgress& progress,
                      const Announce& announce) {
   if (!options.plan.empty()) return plan_answer(options, common, progress, announce);
-  check_asked(options);
+  check_asked(options, common);
   if (asks_systems(options)) return systems_found(options, common, progress, announce).answer;
   if (!options.traffic.empty()) return capacity_answer(options, common, progress, announce);
   return options.infer ? serve_answer(options, common, progress, announce)

@@ -91,21 +91,21 @@ CapacitySearch read_capacity_search(const SearchOptions& o, const Common& common
     }
     search.aim.limits = x.limits;
     search.scenario = std::move(x.scenario);
-    // How an engine is laid out, and so its cache, is what is sought.
-    std::erase_if(search.scenario.assumptions, [](const std::string& said) {
-      return said == "tp 1" || said.starts_with("cache of ");
+    // How an engine is laid out, and so its cache, is what is sought; a price is asked for here.
+    std::vector<std::string>& assumed = search.scenario.assumptions;
+    std::erase_if(assumed, [](const std::string& said) {
+      return said == "tp 1" || said.starts_with("cache of ") || said.starts_with("price ");
     });
     if (!o.price.empty()) {
-      search.aim.price = read_device_price(o.price, search.scenario.system, flags.problems)
-                             .dollars_per_hour.value_or(0);
+      DevicePrice price = read_device_price(o.price, search.scenario.system, flags.problems);
+      search.aim.price = price.dollars_per_hour.value_or(0);
+      if (!price.assumption.empty()) assumed.push_back(std::move(price.assumption));
     }
   } catch (const InputError& e) {
     flags.add(e);
   }
   for (Diagnostic& d : flags.problems) {
-    // Flags of `traffic` that a search says in its own words, or lacks.
-    if (d.file == "--arrivals") d.file = "--traffic";
-    if (d.hint.starts_with("--allow-long")) d.hint = "smaller --input and --output";
+    if (d.file == "--arrivals") d.file = "--traffic";  // which a search says in its own words
   }
   throw_if_any(std::move(flags.problems));
   search.aim.top = o.top;

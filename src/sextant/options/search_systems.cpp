@@ -197,9 +197,28 @@ void check_traffic(const SearchOptions& o, Flags& flags) {
 }  // namespace
 
 void check_scenario(const SearchOptions& o, const Common& common) {
-  // Plans and several systems have scenarios of their own; what is missing has been said.
-  if (!o.plan.empty() || !o.systems.empty() || o.model.empty() || o.system.empty()) return;
-  read_workload(question_of(o, common, o.infer ? Task::infer : Task::train));
+  // A plan has scenarios of its own; what is missing has been said.
+  const bool systems = asks_systems(o);
+  const bool counted = !o.budget.empty() || o.gpus.has_value();
+  if (!o.plan.empty() || o.model.empty() || (o.system.empty() && o.systems.empty())) return;
+  if (systems && !counted) return;
+  if (systems) {
+    check_systems(o, common);
+  } else if (!o.traffic.empty()) {
+    read_capacity_search(o, common);
+  } else if (o.infer) {
+    read_serving_search(o, common);
+  } else {
+    read_training_search(o, common);
+  }
+}
+
+void check_asked(const SearchOptions& o, const Common& common) {
+  try {
+    check_asked(o, asks_systems(o));
+  } catch (const InputError& e) {
+    refuse(e.diagnostics(), common, [&](const Common& c) { check_scenario(o, c); });
+  }
 }
 
 void check_asked(const SearchOptions& o, bool systems) {

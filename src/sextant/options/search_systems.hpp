@@ -15,7 +15,8 @@ inline bool asks_systems(const SearchOptions& o) { return !o.budget.empty() || !
 /// Throws InputError where options are missing or of another kind of search; `systems`: it is one
 /// over systems, whatever was given.
 void check_asked(const SearchOptions& o, bool systems);
-inline void check_asked(const SearchOptions& o) { check_asked(o, asks_systems(o)); }
+/// The same with all that is wrong with what was asked beside.
+void check_asked(const SearchOptions& o, const Common& common);
 
 /// Reads what a search over systems is asked and leaves it: throws as the functions below do.
 void check_systems(const SearchOptions& o, const Common& common);
@@ -26,7 +27,7 @@ SystemsAsked<TrainingSearch> read_training_systems(const SearchOptions& o, const
 SystemsAsked<ServingSearch> read_serving_systems(const SearchOptions& o, const Common& common);
 SystemsAsked<CapacitySearch> read_capacity_systems(const SearchOptions& o, const Common& common);
 
-/// Throws what is wrong with the scenario that strategies are sought for, as far as it can be read.
+/// Throws what is wrong with what is sought, and for what, as far as it can be read.
 void check_scenario(const SearchOptions& options, const Common& common);
 
 }  // namespace sextant
