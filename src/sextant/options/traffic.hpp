@@ -65,13 +65,13 @@ void describe_traffic_engine(V& v, TrafficOptions& o) {
      .choices = choices_of<Router>()});
   v("prefill_workers", o.prefill_workers,
     {.help = "disaggregated: engines that read prompts", .min = 1, .max = 1e6, .max_remote = 256});
-  v("prefill_tp", o.prefill_tp, {.help = "their tensor-parallel degree"});
+  v("prefill_tp", o.prefill_tp, {.help = "their tensor-parallel degree; without, --tp"});
   v("prefill_pp", o.prefill_pp, {.help = "their pipeline stages"});
   v("prefill_dp", o.prefill_dp, {.help = "their replicas of attention"});
   v("prefill_ep", o.prefill_ep, {.help = "their expert-parallel degree"});
   v("decode_workers", o.decode_workers,
     {.help = "disaggregated: engines that generate", .min = 1, .max = 1e6, .max_remote = 256});
-  v("decode_tp", o.decode_tp, {.help = "their tensor-parallel degree"});
+  v("decode_tp", o.decode_tp, {.help = "their tensor-parallel degree; without, --tp"});
   v("decode_pp", o.decode_pp, {.help = "their pipeline stages"});
   v("decode_dp", o.decode_dp, {.help = "their replicas of attention"});
   v("decode_ep", o.decode_ep, {.help = "their expert-parallel degree"});

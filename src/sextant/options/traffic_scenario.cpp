@@ -36,12 +36,11 @@ class TrafficReader {
 
   TrafficScenario run() {
     split_ = o_.prefill_workers || o_.decode_workers;
+    check_pools();
     read_requests();
     read_limits();
     try {
-      x_.scenario =
-          engine(split_ ? Degrees{o_.prefill_tp, o_.prefill_pp, o_.prefill_dp, o_.prefill_ep}
-                        : Degrees{o_.tp, o_.pp, o_.dp, o_.ep});
+      x_.scenario = engine({o_.prefill_tp, o_.prefill_pp, o_.prefill_dp, o_.prefill_ep});
     } catch (const InputError& e) {
       flags_.problems.insert(flags_.problems.end(), e.diagnostics().begin(), e.diagnostics().end());
     }
@@ -54,7 +53,15 @@ class TrafficReader {
   }
 
  private:
-  Scenario engine(const Degrees& d) const {
+  /// One pool's degrees; where they are not given those of any engine.
+  Scenario engine(Degrees d) const {
+    const auto otherwise = [](std::optional<int>& own, const std::optional<int>& any) {
+      if (!own) own = any;
+    };
+    otherwise(d.tp, o_.tp);
+    otherwise(d.pp, o_.pp);
+    otherwise(d.dp, o_.dp);
+    otherwise(d.ep, o_.ep);
     Question q{.task = Task::infer,
                .model = o_.model,
                .system = o_.system,
@@ -106,6 +113,7 @@ class TrafficReader {
   void read_limits();
   void read_cluster();
   Pool pool_of(const Scenario& s, int replicas);
+  void check_pools();
   void say_requests();
   void check_longest();
   void assume(std::string text) { x_.scenario.assumptions.push_back(std::move(text)); }
@@ -205,6 +213,25 @@ Pool TrafficReader::pool_of(const Scenario& s, int replicas) {
   }
   x_.fits = x_.fits && fit.fits;
   return pool_with(s.problem, s.strategy, fit, replicas);
+}
+
+void TrafficReader::check_pools() {
+  if (split_ && o_.replicas) {
+    flags_.add("--replicas", "there are engines for prompts and engines for tokens",
+               "say how many of each: --prefill-workers, --decode-workers");
+  }
+  if (split_) return;
+  const auto is_of_two = [&](const char* flag, const std::optional<int>& given) {
+    if (given) flags_.add(flag, "is of one of two pools", "give --prefill-workers as well");
+  };
+  is_of_two("--prefill-tp", o_.prefill_tp);
+  is_of_two("--prefill-pp", o_.prefill_pp);
+  is_of_two("--prefill-dp", o_.prefill_dp);
+  is_of_two("--prefill-ep", o_.prefill_ep);
+  is_of_two("--decode-tp", o_.decode_tp);
+  is_of_two("--decode-pp", o_.decode_pp);
+  is_of_two("--decode-dp", o_.decode_dp);
+  is_of_two("--decode-ep", o_.decode_ep);
 }
 
 void TrafficReader::read_cluster() {
