@@ -9,6 +9,7 @@
 #include "c/sextant.h"
 #include "sextant/io/errors.hpp"
 #include "sextant/options/request.hpp"
+#include "sextant/options/scenario.hpp"
 #include "sextant/options/traffic_scenario.hpp"
 #include "sextant/predict/energy.hpp"
 #include "sextant/predict/uncertainty.hpp"
@@ -40,7 +41,9 @@ std::unique_ptr<sextant_engine> engine_of(std::string request) {
   TrafficOptions options;
   std::vector<Diagnostic> problems;
   read_request(document, document.root, options_of(options), problems);
-  throw_if_any(std::move(problems));
+  if (!problems.empty()) {
+    refuse(std::move(problems), {}, [&](const Common& c) { check_scenario(options, c); });
+  }
   const TrafficScenario x = read_traffic(options, {});
   check_cache(x);
   if (x.cluster.decode) throw InputError("two pools are two engines", "prepare each of them");

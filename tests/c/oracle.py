@@ -116,6 +116,8 @@ def main():
     assert library.sextant_abi() == 1
     engine, error = prepare(**SCENARIO, **LENGTHS)
     assert engine, error
+    nothing, error = prepare(model="nope", system="dgx-h1000", tp=4, foo=1)
+    assert not nothing and all(x in error for x in ("foo", "nope", "dgx-h1000")), error
     against_traffic(engine)
     hostile(engine)
     many_threads(engine)
