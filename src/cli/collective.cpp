@@ -14,6 +14,17 @@
 namespace sextant::cli {
 namespace {
 
+void check_ranks(const CollectiveOptions& o, const System& system, Flags& flags) {
+  if (o.gpus < 1 || o.gpus > system.max_devices) {
+    flags.add("--gpus", fmt::format("expected 1 to {}, which {} is meant for", system.max_devices,
+                                    system.name));
+  }
+  if (o.gpus_per_node < 0 || o.gpus_per_node > system.devices_per_node) {
+    flags.add("--gpus-per-node",
+              fmt::format("a node of {} has {}", system.name, system.devices_per_node));
+  }
+}
+
 CollectiveResult read(const CollectiveOptions& o, const Common& common,
                       const std::vector<Setting>& settings) {
   CollectiveResult q;
@@ -30,20 +41,13 @@ CollectiveResult read(const CollectiveOptions& o, const Common& common,
       }
     }
   };
+  const std::size_t before = flags.problems.size();
   attempt("--system", [&] { q.system = load_system(o.system, settings, common.lookup); });
+  if (flags.problems.size() == before) check_ranks(o, q.system, flags);
   attempt("--library", [&] {
     q.library = load_collectives(o.library.empty() ? q.system.collectives : o.library, settings,
                                  common.lookup);
   });
-  throw_if_any(std::vector(flags.problems));
-  if (o.gpus < 1 || o.gpus > q.system.max_devices) {
-    flags.add("--gpus", fmt::format("expected 1 to {}, which {} is meant for", q.system.max_devices,
-                                    q.system.name));
-  }
-  if (o.gpus_per_node < 0 || o.gpus_per_node > q.system.devices_per_node) {
-    flags.add("--gpus-per-node",
-              fmt::format("a node of {} has {}", q.system.name, q.system.devices_per_node));
-  }
   throw_if_any(std::move(flags.problems));
   const int node = o.gpus_per_node > 0 ? o.gpus_per_node : q.system.devices_per_node;
   q.what.group = {o.gpus, std::min(o.gpus, node)};

@@ -121,7 +121,8 @@ Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
                      (options.kernels.empty() ? 0 : 1) + (options.collectives.empty() ? 0 : 1) +
                      (options.defaults ? 1 : 0);
   if (chosen != 1) {
-    throw InputError("calibrate: say what to fit",
+    throw InputError(chosen == 0 ? "calibrate: say what to fit"
+                                 : fmt::format("calibrate: {} things to fit at once", chosen),
                      "one of --device NAME, --kernels NAME, --collectives NAME, --runtime NAME or "
                      "--defaults");
   }

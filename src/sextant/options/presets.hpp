@@ -8,8 +8,9 @@
 
 namespace sextant {
 
-inline constexpr std::array<std::string_view, 9> kinds_of_presets = {
-    "devices", "systems", "models", "runtimes", "kernels", "nodes", "drams", "links", "cores"};
+inline constexpr std::array<std::string_view, 11> kinds_of_presets = {
+    "devices",      "systems", "models", "runtimes", "kernels", "collectives",
+    "measurements", "nodes",   "drams",  "links",    "cores"};
 
 struct ListOptions {
   std::string kind;  ///< "devices", …; empty: all
@@ -18,7 +19,9 @@ struct ListOptions {
 template <class V>
 void describe(V& v, ListOptions& o) {
   v("kind", o.kind,
-    {.help = "devices, systems, models, runtimes, kernels, nodes, drams, links or cores",
+    {.help =
+         "devices, systems, models, runtimes, kernels, collectives, measurements, nodes, drams, "
+         "links or cores",
      .positional = true,
      .choices = kinds_of_presets});
 }
