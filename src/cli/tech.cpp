@@ -11,6 +11,7 @@
 #include "cli/figure.hpp"
 #include "sextant/answer/device.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/options/scenario.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/study/problems.hpp"
 #include "sextant/tech/parts.hpp"
@@ -78,6 +79,20 @@ std::vector<std::string> names_in(const std::string& text) {
   return names;
 }
 
+/// Problems of parts that were named, beside the flags that name them.
+void add_named(Flags& flags, const InputError& e,
+               std::initializer_list<std::pair<const char*, const char*>> flag_of_kind) {
+  for (Diagnostic d : e.diagnostics()) {
+    for (const auto& [kind, flag] : flag_of_kind) {
+      const bool named = d.message.starts_with(fmt::format("no {} is called", kind));
+      if (named && d.file.empty() && d.field.empty()) d.file = flag;
+    }
+    const bool again = std::any_of(flags.problems.begin(), flags.problems.end(),
+                                   [&](const Diagnostic& x) { return x.message == d.message; });
+    if (!again) flags.problems.push_back(std::move(d));
+  }
+}
+
 /// "hbf x2": parts of a second memory, by the name of one; fields of it as `tier.bandwidth`.
 struct TierParts {
   MemoryPart part;
@@ -99,8 +114,12 @@ TierParts read_tier(Flags& flags, const TechOptions& o, const Common& common) {
     return t;
   }
   t.count = parts->count;
-  t.part = load_dram(parts->name, {}, common.lookup);
-  apply(settings, t.part, "tier");
+  try {
+    t.part = load_dram(parts->name, {}, common.lookup);
+    apply(settings, t.part, "tier");
+  } catch (const InputError& e) {
+    add_named(flags, e, {{"dram", "--tier"}});
+  }
   return t;
 }
 
@@ -113,8 +132,14 @@ std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
   std::vector<Technology> all;
   for (const std::string& node : free ? names_in(o.node) : std::vector{o.node}) {
     for (const std::string& dram : free ? names_in(o.dram) : std::vector{o.dram}) {
-      Technology& t = all.emplace_back(
-          load_technology({node, dram, o.link_gen, o.core}, settings, common.lookup));
+      Technology& t = all.emplace_back();
+      try {
+        t = load_technology({node, dram, o.link_gen, o.core}, settings, common.lookup);
+      } catch (const InputError& e) {
+        add_named(
+            flags, e,
+            {{"node", "--node"}, {"dram", "--dram"}, {"link", "--link-gen"}, {"core", "--core"}});
+      }
       MemoryPart& memory = t.memory;
       if (rate == MemoryRate::standard && memory.standard.value > 0) {
         memory.bandwidth = memory.standard;
@@ -189,11 +214,17 @@ bool trains(Flags& flags, const TechOptions& o) {
 
 /// The networks that were named; several only where they are a choice.
 std::vector<LinkPart> read_networks(const TechOptions& o, Lookup lookup) {
+  Flags flags;
   std::vector<LinkPart> all;
   for (const std::string& name :
        o.strategy.empty() ? std::vector{o.network} : names_in(o.network)) {
-    all.push_back(load_link(name, {}, lookup));
+    try {
+      all.push_back(load_link(name, {}, lookup));
+    } catch (const InputError& e) {
+      add_named(flags, e, {{"link", "--network"}});
+    }
   }
+  throw_if_any(std::move(flags.problems));
   return all;
 }
 
@@ -219,7 +250,11 @@ Workload workload_of(const TechOptions& o, const LinkPart& network, Lookup looku
   w.goal = flags.choice<design::Goal>("--objective", o.objective);
   w.trains = trains(flags, o);
   const PresetRef usual = {w.trains ? "gpt3-6.7b" : "llama2-13b"};
-  w.model = load_model(o.model.empty() ? usual : o.model, {}, lookup);
+  try {
+    w.model = load_model(o.model.empty() ? usual : o.model, {}, lookup);
+  } catch (const InputError& e) {
+    add_named(flags, e, {{"model", "--model"}});
+  }
   Strategy& s = w.strategy;
   const bool served_by_node = !o.strategy.empty() && !o.tp && !o.pp;
   const double asked = 1.0 * o.tp.value_or(1) * o.pp.value_or(1);
@@ -395,7 +430,15 @@ void check_needs(const TechOptions& o) {
 Answer run_tech(const TechOptions& options, const Common& common) {
   check_figure_path(options.plot);
   check_needs(options);
-  DeviceResult a = read(options, common);
+  DeviceResult a;
+  try {
+    a = read(options, common);
+  } catch (const InputError& e) {
+    refuse(e.diagnostics(), common, [&](const Common& c) {
+      const std::vector<LinkPart> networks = read_networks(options, c.lookup);
+      if (has_workload(options)) workload_of(options, networks.front(), c.lookup);
+    });
+  }
   const std::vector<LinkPart> networks = read_networks(options, common.lookup);
   LinkPart network = networks.front();
   if (options.pareto.empty()) a.blueprint = generate(a.technology, a.budget);
