@@ -363,13 +363,14 @@ void solve(const TechOptions& o, const Workload& w, DeviceResult& a) {
 
 void assume_workload(const TechOptions& o, const Workload& w, DeviceResult& a) {
   const Strategy& s = w.strategy;
+  const int devices = s.tp * s.pp * s.dp * s.cp;
   if (o.workload.empty() && o.optimise.empty()) a.assumptions.push_back("workload train");
   a.assumptions.push_back(
       w.trains ? fmt::format("{} trains on {} devices: tp {}, pp {}, batch {}, {}", w.model.name,
-                             s.tp * s.pp * s.dp, s.tp, s.pp, w.training.batch, name_of(s.precision))
+                             devices, s.tp, s.pp, w.training.batch, name_of(s.precision))
                : fmt::format("{} served on {} devices: tp {}, pp {}, batch {}, {} in, {} out, {}",
-                             w.model.name, s.tp * s.pp * s.dp, s.tp, s.pp, w.serving.batch,
-                             w.serving.input, w.serving.output, name_of(s.precision)));
+                             w.model.name, devices, s.tp, s.pp, w.serving.batch, w.serving.input,
+                             w.serving.output, name_of(s.precision)));
 }
 
 /// The workload's time on the device that was chosen, and how sure it is.
