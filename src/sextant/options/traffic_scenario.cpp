@@ -244,6 +244,12 @@ void TrafficReader::read_cluster() {
   }
   c.pool = pool_of(s, count(split_ ? "--prefill-workers" : "--replicas",
                             split_ ? o_.prefill_workers : o_.replicas, 1));
+  if (c.decode && c.devices() > s.problem.max_devices) {
+    flags_.add("--decode-workers",
+               fmt::format("nothing joins {:.0f} devices of {}: caches cannot move between engines",
+                           c.devices(), s.system.name),
+               "one pool (--replicas), or a system with a network");
+  }
   connect(c);
   if (!o_.price.empty()) {
     x_.price = read_price(o_.price, s.system.device.name, flags_.problems);

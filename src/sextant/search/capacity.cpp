@@ -113,6 +113,7 @@ class Planner {
   bool grow(CapacityFound& f) const {
     const double unit = f.devices / f.units;
     if (f.devices + unit > space_.devices) return false;
+    if (f.decode_replicas > 0 && f.devices + unit > p_.max_devices) return false;
     f.replicas += f.replicas / f.units;
     f.decode_replicas += f.decode_replicas / f.units;
     f.most += f.most / f.units;
@@ -224,6 +225,7 @@ class Planner {
     if (low <= 0) return Shortfall::load;
     const double units = std::ceil(rate / low);
     if (units * unit > space_.devices) return Shortfall::devices;
+    if (c.cluster.decode && units * unit > p_.max_devices) return Shortfall::illegal;
     CapacityFound f;
     f.strategy = layout.strategy;
     f.replicas = static_cast<int>(units) * c.cluster.pool.replicas;
