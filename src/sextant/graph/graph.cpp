@@ -697,17 +697,27 @@ std::vector<Branch> tower(const Model& m) {
   return all;
 }
 
+void add_to(Width& sum, const Width& w) {
+  sum.cut += w.cut;
+  sum.kv += w.kv;
+  sum.whole += w.whole;
+  if (w.kv > 0) sum.kv_heads = w.kv_heads;
+}
+
 void sum_weights(Branch& b) {
   for (const Operator& op : b.operators) {
     if (op.kind == Kind::experts) {
       b.routed += op.weights.all();
       continue;
     }
-    b.weights.cut += op.weights.cut;
-    b.weights.kv += op.weights.kv;
-    b.weights.whole += op.weights.whole;
-    if (op.weights.kv > 0) b.weights.kv_heads = op.weights.kv_heads;
+    add_to(b.weights, op.weights);
+    if (op.published) add_to(b.published, op.weights);
   }
+}
+
+/// Marks what a checkpoint of narrow weights leaves as it was trained.
+void leave_wide(Branch& b) {
+  for (Operator& op : b.operators) op.published = op.kind == Kind::linear;
 }
 
 /// Deals branches to layers in the model's order: leading dense layers, or experts spread between
@@ -730,6 +740,12 @@ class Dealer {
       const bool mixes = dealt(i, mixers_, m_.layers);
       const bool mlp = exclusive_ ? !mixes : dealt(i, mlps_, m_.layers);
       types.push_back(type_of({mixes ? next_mixer() : -1, mlp ? next_mlp() : -1}));
+    }
+    for (int i = 0; i < static_cast<int>(g_.branches.size()); ++i) {
+      const auto mixes = [&](const LayerType& t) { return t.mixer == i; };
+      const bool mixer = std::any_of(g_.types.begin(), g_.types.begin() + g_.type_count, mixes);
+      const bool left = m_.narrow == Narrow::experts || (m_.narrow == Narrow::mlps && mixer);
+      if (left) leave_wide(g_.branches[static_cast<std::size_t>(i)]);
     }
     g_.branches.push_back(embedding(m_));
     g_.branches.push_back(head(m_, ahead_));

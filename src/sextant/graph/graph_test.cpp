@@ -94,6 +94,31 @@ TEST(Graph, RecurrencesHoldWhatTheirKindSays) {
   EXPECT_EQ(check(wrong)[0].field, "hybrid.gate_rank");
 }
 
+// Of one layer with attention, a shared expert and routed ones.
+TEST(Graph, ACheckpointOfNarrowWeightsMayLeaveSomeAsTheyWere) {
+  Model m;
+  m.hidden = 32;
+  m.attention = {.heads = 4, .kv_heads = 2, .head_dim = 8};
+  m.experts = {.count = 4, .topk = 2, .shared = 1, .ffn = 16};
+  m.mlp = Mlp::swiglu;
+  const double attention = 32 * (32 + 16 + 16) + 32 * 32;
+  const double shared = 3 * 32 * 16;
+  const double router = 32 * 4;
+  struct Row {
+    Narrow narrow;
+    double left;
+  };
+  for (const Row& row : {Row{Narrow::layers, 0}, Row{Narrow::mlps, attention},
+                         Row{Narrow::experts, attention + shared + router}}) {
+    m.narrow = row.narrow;
+    complete(m);
+    const Graph g = build(m);
+    double left = 0;
+    for (const Branch& b : g.branches) left += b.published.all();
+    EXPECT_DOUBLE_EQ(left, row.left) << name_of(row.narrow);
+  }
+}
+
 TEST(Graph, ValuesMayBeNarrowerThanKeys) {
   Model m;
   m.hidden = 32;

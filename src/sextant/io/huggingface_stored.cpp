@@ -127,10 +127,11 @@ std::string method_of(Config& q) {
   return q.word("quant_method");
 }
 
-/// Whether attention of all layers is among what stays as it was trained.
-bool leaves_attention(Config& q, const Model& m) {
+/// What is left when attention of all layers, and shared experts or dense MLPs with it, stay as
+/// they were trained. Only layers of experts have other MLPs.
+Narrow narrow_of(Config& q, const Model& m) {
   Config inner = q.section("quantization");
-  int named = 0;
+  int attention = 0, shared = 0;
   for (Config* table : {&q, &inner}) {
     for (const char* key :
          {"ignore", "modules_to_not_convert", "ignored_layers", "exclude_modules"}) {
@@ -138,13 +139,16 @@ bool leaves_attention(Config& q, const Model& m) {
       if (modules == nullptr) continue;
       for (const Node& module : *modules) {
         const std::string& name = module.string;
-        if (name.find("attn") == std::string::npos) continue;
         const bool pattern = name.starts_with("re:") || name.find(".*.") != std::string::npos;
-        named += pattern ? m.layers : 1;
+        const int layers = pattern ? m.layers : 1;
+        if (name.find("attn") != std::string::npos) attention += layers;
+        if (name.find("shared_expert") != std::string::npos) shared += layers;
       }
     }
   }
-  return named >= m.layers;
+  if (attention < m.layers) return Narrow::layers;
+  const bool alone = m.experts.shared == 0 || shared >= m.layers;
+  return m.experts.count > 0 && alone ? Narrow::experts : Narrow::mlps;
 }
 
 }  // namespace
@@ -170,10 +174,7 @@ void read_quantised(Config& q, Model& m) {
   m.block_scales = stored.blocks;
   // Trained in the blocks they are published in; others were made narrow afterwards.
   m.block_training = m.block_scales && m.family == "DeepSeek";
-  if (m.stored != Precision::bf16 && leaves_attention(q, m)) {
-    note(m, "its attention has 16 bits in the checkpoint; here all weights of its layers have " +
-                std::string(name_of(m.stored)));
-  }
+  if (m.stored != Precision::bf16) m.narrow = narrow_of(q, m);
 }
 
 /// A table that cannot be read is a problem: left out in silence it would make the model four times

@@ -289,27 +289,42 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredInWithoutTheTable) {
   EXPECT_EQ(from_text(small("llama", R"("torch_dtype": "float32")")).stored, Precision::bf16);
 }
 
-TEST(HuggingFaceConfig, SaysWhatStaysWide) {
+TEST(HuggingFaceConfig, ReadsWhatStaysWide) {
   struct Row {
     const char* how;
-    bool said;
+    Narrow dense, experts, shared;  ///< of a dense model, of experts, of experts with a shared one
   };
+  const std::string dense = small("llama", "");
+  const std::string experts = small("qwen3_moe", R"("num_experts": 8, "num_experts_per_tok": 2,
+      "moe_intermediate_size": 32)");
+  const std::string shared = small("qwen2_moe", R"("num_experts": 8, "num_experts_per_tok": 2,
+      "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64)");
+  constexpr Narrow mlps = Narrow::mlps, layers = Narrow::layers, routed = Narrow::experts;
   for (const Row& row :
        {Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn",
                "lm_head"]})",
-            true},
-        Row{R"({"quant_method": "compressed-tensors", "ignore": ["re:.*self_attn.*"],
+            mlps, routed, mlps},
+        Row{R"({"quant_method": "compressed-tensors", "ignore": ["re:.*self_attn.*",
+               "re:.*shared_experts.*"],
                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int"}}}})",
-            true},
+            mlps, routed, routed},
         Row{R"({"quant_method": "modelopt", "quantization": {"quant_algo": "NVFP4",
-               "exclude_modules": ["model.layers.0.self_attn*", "model.layers.1.self_attn*"]}})",
-            true},
-        Row{R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]})", false},
+               "exclude_modules": ["model.layers.0.self_attn*", "model.layers.1.self_attn*",
+                                   "model.layers.2.self_attn*", "model.layers.3.self_attn*"]}})",
+            mlps, routed, mlps},
+        Row{R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]})", layers,
+            layers, layers},
         Row{R"({"quant_method": "fp8", "ignored_layers": ["model.layers.0.self_attn.q_proj"]})",
-            false},
-        Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": null})", false}}) {
-    EXPECT_EQ(from_text(quantised(row.how)).notes.find("its attention has 16 bits") == 0, row.said)
-        << row.how;
+            layers, layers, layers},
+        Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": null})", layers, layers,
+            layers}}) {
+    const auto read = [&](std::string text) {
+      text.insert(text.size() - 1, std::string(R"(, "quantization_config": )") + row.how);
+      return from_text(text).narrow;
+    };
+    EXPECT_EQ(read(dense), row.dense) << row.how;
+    EXPECT_EQ(read(experts), row.experts) << row.how;
+    EXPECT_EQ(read(shared), row.shared) << row.how;
   }
 }
 

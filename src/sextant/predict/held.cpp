@@ -50,8 +50,9 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
     const RankParameters n = rank_parameters(p, cut, stage);
     const double narrow_bytes = stored_bits(p.runtime, s.precision) / 8;
     const double copies = m.experts.count > 0 ? double(served(m.experts)) / m.experts.count : 1;
-    const double bytes =
-        (n.dense + copies * n.experts) * narrow_bytes + (n.embedding + n.head + n.vision) * 2;
+    const double wide_bytes = std::max(narrow_bytes, 2.0);
+    const double bytes = (n.dense - n.published + copies * n.experts) * narrow_bytes +
+                         n.published * wide_bytes + (n.embedding + n.head + n.vision) * 2;
     largest = std::max(largest, bytes);
     const Bytes held(cached(p, s, stage, longest, w.images));
     if (held < sequence) continue;

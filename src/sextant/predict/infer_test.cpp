@@ -9,6 +9,7 @@
 
 #include "sextant/io/presets.hpp"
 #include "sextant/predict/energy.hpp"
+#include "sextant/predict/held.hpp"
 #include "sextant/predict/sensitivity.hpp"
 
 namespace sextant {
@@ -194,6 +195,33 @@ TEST(Serving, ATokenTakesNoLessThanReadingTheWeights) {
     const PassCost pass = serving_pass(p, s.strategy, {1, 1, 1});
     EXPECT_GE(pass.time, weights / p.chip.bandwidth) << name_of_scene(s);
     EXPECT_GE(pass.dram.value, 0.999 * weights.value) << name_of_scene(s);
+  }
+}
+
+// gpt-oss has its routed experts in 4 bits alone: 13.76 GB of weights are published for 20B, with
+// scales of blocks of 32, where NVFP4's are of 16.
+TEST(Serving, WhatACheckpointLeavesInSixteenBitsIsHeldAndReadSo) {
+  for (const Precision type : {Precision::fp4, Precision::int4}) {
+    const Scene scene{
+        .system = "dgx-h100", .model = "gpt-oss-20b", .strategy = {.precision = type}};
+    const Problem p = problem_of(scene);
+    Problem all = p;
+    all.model.narrow = Narrow::layers;
+    all.graph = graph::build(all.model);
+    const RankParameters n = rank_parameters(p, scene.strategy, 0);
+    EXPECT_GT(n.published, 0.5e9);
+    const double more = n.published * (2 - stored_bits(p.runtime, type) / 8);
+    const auto weights = [&](const Problem& x) {
+      return serving_memory(x, scene.strategy, false).weights.value;
+    };
+    EXPECT_NEAR(weights(p) - weights(all), more, 1) << name_of(type);
+    const auto read = [&](const Problem& x) {
+      return serving_pass(x, scene.strategy, {1, 1, 100}).dram.value;
+    };
+    EXPECT_NEAR(read(p) - read(all), more, 0.05 * more) << name_of(type);
+    if (type == Precision::fp4) {
+      EXPECT_NEAR(weights(p), 13.76e9, 0.05 * 13.76e9);
+    }
   }
 }
 

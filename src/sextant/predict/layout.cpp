@@ -156,6 +156,7 @@ RankParameters rank_parameters(const Problem& p, const Strategy& s,
       if (branch < 0 || count == 0) continue;
       const graph::Branch& b = g.branches[static_cast<std::size_t>(branch)];
       r.dense += count * b.weights.on(tp);
+      r.published += count * b.published.on(tp);
       r.experts += count * b.routed / (static_cast<double>(s.ep) * s.etp);
     }
   }

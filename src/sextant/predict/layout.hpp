@@ -90,6 +90,7 @@ struct RankParameters {
   double embedding = 0;  ///< input embedding, first stage (and last when tied)
   double head = 0;       ///< output head, last stage, when not tied
   double vision = 0;     ///< tower for images, first stage
+  double published = 0;  ///< of `dense`, what a checkpoint of narrow weights has in 16 bits
   double total() const { return dense + experts + embedding + head + vision; }
 };
 RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,

@@ -391,7 +391,8 @@ class ServingPass {
   void linear(const graph::Operator& op, double tokens, bool head) {
     if (op.absorbed && t_.queries <= 1) return absorb(op.mixer, tokens);
     const bool logits = op.bucket == graph::Bucket::head;
-    const bool wide = op.wide && narrow(matrix_type());
+    const bool as_trained = op.wide || op.published;
+    const bool wide = as_trained && narrow(matrix_type());
     Gemm g{.m = tokens,
            .n = logits ? vocab() : op.out.on(s_.tp),
            .k = op.in.on(s_.tp),
@@ -414,7 +415,7 @@ class ServingPass {
       type_ = Kind::linear;
       g.provider = GemmLibrary::scaled;
     }
-    if (!tower_ && !op.wide) g.weight_bits = stored_bits(p_.runtime, s_.precision);
+    if (!tower_ && !as_trained) g.weight_bits = stored_bits(p_.runtime, s_.precision);
     kernel(Work::multiply, op.name, multiply(g), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
       all_reduce(tokens, op.out.all());

@@ -302,6 +302,16 @@ ImageShape image_shape(const Vision& vision);
 /// Tokens that an image adds to a prompt; none where cross-attention looks at it.
 double image_tokens(const Vision& vision);
 
+/// What of a checkpoint of narrow weights is narrow; the rest has 16 bits.
+enum class Narrow : std::uint8_t {
+  layers,   ///< all of them but routers and norms
+  mlps,     ///< attention stays as it was trained (NVIDIA's NVFP4 of DeepSeek-R1)
+  experts,  ///< all stays but the routed experts (gpt-oss, Kimi K2 Thinking)
+};
+constexpr auto names_of(Narrow) {
+  return std::array<std::string_view, 3>{"layers", "mlps", "experts"};
+}
+
 struct Model {
   std::string name;
   std::string family;
@@ -330,7 +340,8 @@ struct Model {
   Hybrid hybrid;
   Vision vision;
   Precision stored =
-      Precision::bf16;  ///< of the published weights; served so unless told otherwise
+      Precision::bf16;             ///< of the published weights; served so unless told otherwise
+  Narrow narrow = Narrow::layers;  ///< of the published weights, and of narrower ones when served
   /// 8-bit checkpoints scale blocks of 128 values, of activations too: a kernel of its own makes
   /// those, where one scale a tensor can be known before and folded into the kernel before.
   bool block_scales = false;
@@ -378,6 +389,10 @@ void describe(V& v, Model& m) {
   v("vision", m.vision, {.help = "tower that makes tokens of images"});
   v("stored", m.stored,
     {.help = "type of the published weights", .inert = "what a strategy leaves out"});
+  v("narrow", m.narrow,
+    {.help =
+         "what is narrow where weights are served in 8 bits or fewer: layers, all of them; mlps, "
+         "attention stays in 16 bits; experts, all but the routed ones stays"});
   v("block_scales", m.block_scales,
     {.help = "its 8-bit weights, and activations with them, are scaled in blocks of 128"});
   v("block_training", m.block_training,
