@@ -344,6 +344,27 @@ TEST(Step, EmbeddingAndLossMayBeChunks) {
   EXPECT_GT(shared.time[Time::gradients].busy, whole.time[Time::gradients].busy);
 }
 
+// Table 4 of arXiv 2407.21783, without recomputation but of SwiGLU's product (study/long_runs.cpp).
+TEST(Step, Llama3FitsAsItWasTrained) {
+  Problem p = problem_of({.system = "dgx-h100",
+                          .runtime = "pytorch-compile",
+                          .model = "llama3.1-405b",
+                          .work = {.batch = 2048, .seq = 8192}});
+  p.runtime.gradients = p.runtime.reduction = Precision::fp32;
+  struct Row {
+    int replicas;
+    double tflops;
+  };
+  for (const Row& row : {Row{64, 430}, Row{128, 400}}) {
+    Strategy s{.tp = 8, .pp = 16, .dp = row.replicas, .interleave = 8, .zero = 2, .sp = true};
+    s.modules.activation = true;
+    const Estimate e = evaluate(p, s);
+    EXPECT_EQ(e.verdict, Verdict::fits) << row.replicas;
+    const double tflops = e.model_flops.value / e.step.value / devices_of(s) / 1e12;
+    EXPECT_NEAR(tflops / row.tflops, 1, 0.06) << row.replicas;
+  }
+}
+
 TEST(Step, AnIllegalStrategyHasAVerdictAndNoNumbers) {
   const Problem p = problem_of({});
   const Estimate e = evaluate(p, {.tp = 7});

@@ -35,8 +35,9 @@ const std::vector<Published>& runs() {
        // PyTorch with its own sharding, of which torchtitan is the public part: no Megatron.
        R"({"model": "llama3.1-405b", "system": "dgx-h100", "runtime": "pytorch-compile",
            "gpus": 16384, "tp": 8, "pp": 16, "interleave": 8, "zero": 2, "sp": true,
-           "batch": 2048, "seq": 8192})",
-       // Gradients are kept and summed in 32 bits (3.3.2).
+           "recompute_modules": ["activation"], "batch": 2048, "seq": 8192})",
+       // Gradients are kept and summed in 32 bits (3.3.2). No layer is recomputed; but that group's
+       // own SwiGLU (xFormers, ops/swiglu_op.py) keeps gate and up, and makes their product again.
        {{"runtime.gradients", "fp32"}, {"runtime.reduction", "fp32"}},
        "{}",
        15.6e12,
