@@ -131,7 +131,8 @@ std::string method_of(Config& q) {
 /// they were trained. Only layers of experts have other MLPs.
 Narrow narrow_of(Config& q, const Model& m) {
   Config inner = q.section("quantization");
-  int attention = 0, shared = 0;
+  int attention = 0;
+  int shared = 0;
   for (Config* table : {&q, &inner}) {
     for (const char* key :
          {"ignore", "modules_to_not_convert", "ignored_layers", "exclude_modules"}) {

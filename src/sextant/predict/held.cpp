@@ -35,6 +35,18 @@ double cached(const Problem& p, const Strategy& s, const StageKind& stage, doubl
   return bytes;
 }
 
+namespace {
+
+double weight_bytes(const Problem& p, const Strategy& s, const RankParameters& n) {
+  const Experts& e = p.model.experts;
+  const double narrow = stored_bits(p.runtime, s.precision) / 8;
+  const double copies = e.count > 0 ? double(served(e)) / e.count : 1;
+  return (n.dense - n.published + copies * n.experts) * narrow +
+         n.published * std::max(narrow, 2.0) + (n.embedding + n.head + n.vision) * 2;
+}
+
+}  // namespace
+
 ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
   const Serving& w = p.serving;
   const Model& m = p.model;
@@ -48,12 +60,7 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
   for (int i = 0; i < s.pp; ++i) {
     const StageKind stage = stage_of(p, cut, i);
     const RankParameters n = rank_parameters(p, cut, stage);
-    const double narrow_bytes = stored_bits(p.runtime, s.precision) / 8;
-    const double copies = m.experts.count > 0 ? double(served(m.experts)) / m.experts.count : 1;
-    const double wide_bytes = std::max(narrow_bytes, 2.0);
-    const double bytes = (n.dense - n.published + copies * n.experts) * narrow_bytes +
-                         n.published * wide_bytes + (n.embedding + n.head + n.vision) * 2;
-    largest = std::max(largest, bytes);
+    largest = std::max(largest, weight_bytes(p, s, n));
     const Bytes held(cached(p, s, stage, longest, w.images));
     if (held < sequence) continue;
     sequence = held;
