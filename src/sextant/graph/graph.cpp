@@ -716,8 +716,11 @@ void sum_weights(Branch& b) {
 }
 
 /// Marks what a checkpoint of narrow weights leaves as it was trained.
-void leave_wide(Branch& b) {
-  for (Operator& op : b.operators) op.published = op.kind == Kind::linear;
+void leave_wide(Branch& b, Narrow narrow) {
+  for (Operator& op : b.operators) {
+    const bool way_out = op.cut == Cut::rows;
+    op.published = op.kind == Kind::linear && !(narrow == Narrow::outputs && way_out);
+  }
 }
 
 /// Deals branches to layers in the model's order: leading dense layers, or experts spread between
@@ -744,8 +747,8 @@ class Dealer {
     for (int i = 0; i < static_cast<int>(g_.branches.size()); ++i) {
       const auto mixes = [&](const LayerType& t) { return t.mixer == i; };
       const bool mixer = std::any_of(g_.types.begin(), g_.types.begin() + g_.type_count, mixes);
-      const bool left = m_.narrow == Narrow::experts || (m_.narrow == Narrow::mlps && mixer);
-      if (left) leave_wide(g_.branches[static_cast<std::size_t>(i)]);
+      const bool left = m_.narrow == Narrow::experts || (m_.narrow != Narrow::layers && mixer);
+      if (left) leave_wide(g_.branches[static_cast<std::size_t>(i)], m_.narrow);
     }
     g_.branches.push_back(embedding(m_));
     g_.branches.push_back(head(m_, ahead_));

@@ -108,8 +108,9 @@ TEST(Graph, ACheckpointOfNarrowWeightsMayLeaveSomeAsTheyWere) {
     Narrow narrow;
     double left;
   };
-  for (const Row& row : {Row{Narrow::layers, 0}, Row{Narrow::mlps, attention},
-                         Row{Narrow::experts, attention + shared + router}}) {
+  for (const Row& row :
+       {Row{Narrow::layers, 0}, Row{Narrow::outputs, attention - 32 * 32},
+        Row{Narrow::mlps, attention}, Row{Narrow::experts, attention + shared + router}}) {
     m.narrow = row.narrow;
     complete(m);
     const Graph g = build(m);

@@ -175,7 +175,12 @@ void read_quantised(Config& q, Model& m) {
   m.block_scales = stored.blocks;
   // Trained in the blocks they are published in; others were made narrow afterwards.
   m.block_training = m.block_scales && m.family == "DeepSeek";
-  if (m.stored != Precision::bf16) m.narrow = narrow_of(q, m);
+  // What is made narrower than its blocks leaves attention's ways in (DeepSeek-R1-0528-FP4-v2).
+  if (m.block_training) {
+    m.narrow = Narrow::outputs;
+  } else if (m.stored != Precision::bf16) {
+    m.narrow = narrow_of(q, m);
+  }
 }
 
 /// A table that cannot be read is a problem: left out in silence it would make the model four times

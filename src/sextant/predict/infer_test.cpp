@@ -225,6 +225,19 @@ TEST(Serving, WhatACheckpointLeavesInSixteenBitsIsHeldAndReadSo) {
   }
 }
 
+// DeepSeek's blocks of 8 bits are of all layers; those of 4 bits leave attention's ways in.
+TEST(Serving, BlocksOfEightBitsAreOfAllLayers) {
+  Model m;
+  m.narrow = Narrow::outputs;
+  m.block_scales = true;
+  for (const Precision type : {Precision::bf16, Precision::fp8, Precision::fp4, Precision::int4}) {
+    EXPECT_EQ(leaves_some_wide(m, type), element_bytes(type) < 1) << name_of(type);
+  }
+  m.block_scales = false;
+  EXPECT_TRUE(leaves_some_wide(m, Precision::fp8));
+  EXPECT_FALSE(leaves_some_wide(m, Precision::bf16));
+}
+
 // Weights, head, cache and all that streams are as wide as the multiplies.
 TEST(Serving, EverythingIsAsWideAsTheStep) {
   Problem p = problem_of({.system = "h200-single", .runtime = "pytorch", .model = "opt-1.3b"});

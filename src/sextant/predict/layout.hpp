@@ -95,6 +95,10 @@ struct RankParameters {
 };
 RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
                                const StageKind& stage) noexcept;
+/// Whether a multiply of a model that is served with narrow weights takes none.
+inline bool stays_wide(const Problem& p, const Strategy& s, const graph::Operator& op) {
+  return op.wide || (op.published && leaves_some_wide(p.model, s.precision));
+}
 /// Of these, or of adapters beside them, those that are trained.
 RankParameters trained_parameters(const Problem& problem, const Strategy& strategy,
                                   const StageKind& stage) noexcept;

@@ -391,7 +391,7 @@ class ServingPass {
   void linear(const graph::Operator& op, double tokens, bool head) {
     if (op.absorbed && t_.queries <= 1) return absorb(op.mixer, tokens);
     const bool logits = op.bucket == graph::Bucket::head;
-    const bool as_trained = op.wide || op.published;
+    const bool as_trained = stays_wide(p_, s_, op);
     const bool wide = as_trained && narrow(matrix_type());
     Gemm g{.m = tokens,
            .n = logits ? vocab() : op.out.on(s_.tp),

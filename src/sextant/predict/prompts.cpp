@@ -37,7 +37,7 @@ Seconds prompt_launch(const Problem& p, const Strategy& s) noexcept {
   double operators = 0;
   const auto launches = [&](const graph::Operator& op) {
     if (op.kind == graph::Kind::experts) return expert_launches;
-    return op.kind == graph::Kind::linear && apart && !op.wide && !op.published ? 2.0 : 1.0;
+    return op.kind == graph::Kind::linear && apart && !stays_wide(p, s, op) ? 2.0 : 1.0;
   };
   const auto count = [&](const graph::Branch& branch) {
     for (const graph::Operator& op : branch.operators) operators += branch.layers * launches(op);

@@ -305,11 +305,12 @@ double image_tokens(const Vision& vision);
 /// What of a checkpoint of narrow weights is narrow; the rest has 16 bits.
 enum class Narrow : std::uint8_t {
   layers,   ///< all of them but routers and norms
-  mlps,     ///< attention stays as it was trained (NVIDIA's NVFP4 of DeepSeek-R1)
+  outputs,  ///< MLPs and attention's way out, whose other projections stay (DeepSeek-R1-FP4-v2)
+  mlps,     ///< attention stays as it was trained (NVIDIA's first NVFP4 of DeepSeek-R1)
   experts,  ///< all stays but the routed experts (gpt-oss, Kimi K2 Thinking)
 };
 constexpr auto names_of(Narrow) {
-  return std::array<std::string_view, 3>{"layers", "mlps", "experts"};
+  return std::array<std::string_view, 4>{"layers", "outputs", "mlps", "experts"};
 }
 
 struct Model {
@@ -341,7 +342,7 @@ struct Model {
   Vision vision;
   Precision stored =
       Precision::bf16;             ///< of the published weights; served so unless told otherwise
-  Narrow narrow = Narrow::layers;  ///< of the published weights, and of narrower ones when served
+  Narrow narrow = Narrow::layers;  ///< of the published weights, or of those made narrower
   /// 8-bit checkpoints scale blocks of 128 values, of activations too: a kernel of its own makes
   /// those, where one scale a tensor can be known before and folded into the kernel before.
   bool block_scales = false;
@@ -349,6 +350,11 @@ struct Model {
   double published_parameters = 0;  ///< what the authors state; 0: unknown
   double published_active = 0;
 };
+/// Whether `narrow` holds for weights of a type. Blocks of 128 are of all layers; what was made
+/// narrower than that afterwards leaves more.
+inline bool leaves_some_wide(const Model& m, Precision type) {
+  return narrow(type) && !(m.block_scales && element_bytes(type) == 1);
+}
 template <class V>
 void describe(V& v, Model& m) {
   v("name", m.name, {.help = "preset name", .inert = "a name"});
@@ -390,9 +396,8 @@ void describe(V& v, Model& m) {
   v("stored", m.stored,
     {.help = "type of the published weights", .inert = "what a strategy leaves out"});
   v("narrow", m.narrow,
-    {.help =
-         "what is narrow where weights are served in 8 bits or fewer: layers, all of them; mlps, "
-         "attention stays in 16 bits; experts, all but the routed ones stays"});
+    {.help = "what is narrow where weights are served in 8 bits or fewer: layers, all of them; "
+             "outputs, MLPs and attention's way out; mlps; or routed experts alone"});
   v("block_scales", m.block_scales,
     {.help = "its 8-bit weights, and activations with them, are scaled in blocks of 128"});
   v("block_training", m.block_training,
