@@ -161,9 +161,8 @@ void read_jamba(Config& c, Model& m) {
   e.spread = e.dense_layers > 0;
 }
 
-/// Nothing but Mamba layers. Files give the channels beside a factor that does not always lead to
-/// them (Falcon Mamba: 16 times 4096, and 8192).
-void read_mamba(Config& c, Model& m) {
+/// Around layers that are nothing but recurrences.
+void read_recurrent(Config& c, Model& m, bool tied) {
   m.layers = c.count({"num_hidden_layers", "n_layer"}, most_layers);
   m.hidden = c.count({"hidden_size", "d_model"}, most_width);
   m.vocab = c.count({"vocab_size"}, most);
@@ -171,9 +170,15 @@ void read_mamba(Config& c, Model& m) {
   m.norms_per_layer = 1;
   m.position = Position::none;
   m.mlp = Mlp::none;
-  m.tied = c.flag({"tie_word_embeddings"}, true);
-  read_selective(c, m, c.count_or({"intermediate_size"}, channels_of(c, m), most_heads));
+  m.tied = c.flag({"tie_word_embeddings"}, tied);
   m.hybrid.recurrent_layers = m.layers;
+}
+
+/// Nothing but Mamba layers. Files give the channels beside a factor that does not always lead to
+/// them (Falcon Mamba: 16 times 4096, and 8192).
+void read_mamba(Config& c, Model& m) {
+  read_recurrent(c, m, true);
+  read_selective(c, m, c.count_or({"intermediate_size"}, channels_of(c, m), most_heads));
 }
 
 void read_falcon_mamba(Config& c, Model& m) {
@@ -202,17 +207,9 @@ void read_mamba2_layers(Config& c, Model& m) {
 
 /// Nothing but Mamba-2 layers.
 void read_mamba2(Config& c, Model& m) {
-  m.layers = c.count({"num_hidden_layers", "n_layer"}, most_layers);
-  m.hidden = c.count({"hidden_size", "d_model"}, most_width);
-  m.vocab = c.count({"vocab_size"}, most);
-  m.norm = Norm::rmsnorm;
-  m.norms_per_layer = 1;
-  m.position = Position::none;
-  m.mlp = Mlp::none;
-  m.tied = c.flag({"tie_word_embeddings"}, false);
+  read_recurrent(c, m, false);
   read_mamba2_layers(c, m);
   c.pass_over("intermediate_size");  // the channels of all heads
-  m.hybrid.recurrent_layers = m.layers;
 }
 
 void read_bamba(Config& c, Model& m) {

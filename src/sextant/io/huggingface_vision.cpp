@@ -34,6 +34,21 @@ void read_tower(Config& c, Vision& v) {
   check_colours(c);
 }
 
+/// What a family's towers have where a file does not say.
+struct UsualWidths {
+  int layers;
+  int hidden;
+  int ffn;
+  int heads;
+};
+
+void read_widths(Config& c, Vision& v, const UsualWidths& usual) {
+  v.layers = c.count_or({"num_hidden_layers"}, usual.layers, most_layers);
+  v.hidden = c.count_or({"hidden_size"}, usual.hidden, most_heads);
+  v.ffn = c.count_or({"intermediate_size"}, usual.ffn, most);
+  v.heads = c.count_or({"num_attention_heads"}, usual.heads, most_heads);
+}
+
 /// Two multiplies to the width of the language model.
 void read_llava_projector(Config& whole, bool biased, Model& m) {
   Vision& v = m.vision;
@@ -199,10 +214,7 @@ void read_glm_vision(Config& c, Config&, Model& m) {
 /// tokens an image.
 void read_gemma4_vision(Config& c, Config&, Model& m) {
   Vision& v = m.vision;
-  v.layers = c.count_or({"num_hidden_layers"}, 16, most_layers);
-  v.hidden = c.count_or({"hidden_size"}, 768, most_heads);
-  v.ffn = c.count_or({"intermediate_size"}, 3072, most);
-  v.heads = c.count_or({"num_attention_heads"}, 12, most_heads);
+  read_widths(c, v, {.layers = 16, .hidden = 768, .ffn = 3072, .heads = 12});
   v.head_dim = c.count_or({"head_dim"}, 64, most_heads);
   if (c.count_or({"num_key_value_heads"}, v.heads, most_heads) != v.heads) {
     c.problem("num_key_value_heads", "expected as many as heads, " + std::to_string(v.heads));
@@ -234,10 +246,7 @@ void read_qwen2_vision(Config& c, Config&, Model& m) {
 /// multiply is not counted: 0.02 % of a model of 24 billion.
 void read_pixtral(Config& c, Config& whole, Model& m) {
   Vision& v = m.vision;
-  v.layers = c.count_or({"num_hidden_layers"}, 24, most_layers);
-  v.hidden = c.count_or({"hidden_size"}, 1024, most_heads);
-  v.ffn = c.count_or({"intermediate_size"}, 4096, most);
-  v.heads = c.count_or({"num_attention_heads"}, 16, most_heads);
+  read_widths(c, v, {.layers = 24, .hidden = 1024, .ffn = 4096, .heads = 16});
   v.head_dim = c.count_or({"head_dim"}, 0, most_heads);
   check_colours(c);
   v.patch = c.count_or({"patch_size"}, 16, 10'000);
@@ -253,10 +262,7 @@ void read_pixtral(Config& c, Config& whole, Model& m) {
 /// CLIP as LLaVA 1.5 has it: the picture is scaled to one square.
 void read_clip(Config& c, Config& whole, Model& m) {
   Vision& v = m.vision;
-  v.layers = c.count_or({"num_hidden_layers"}, 12, most_layers);
-  v.hidden = c.count_or({"hidden_size"}, 768, most_heads);
-  v.ffn = c.count_or({"intermediate_size"}, 3072, most);
-  v.heads = c.count_or({"num_attention_heads"}, 12, most_heads);
+  read_widths(c, v, {.layers = 12, .hidden = 768, .ffn = 3072, .heads = 12});
   check_colours(c);
   v.image = c.count_or({"image_size"}, 224, 100'000);
   v.patch = c.count_or({"patch_size"}, 32, 10'000);
