@@ -782,18 +782,6 @@ TEST(Serving, ScalesOfBlocksSlowPromptsDown) {
   }
 }
 
-// Hosts of attention's ranks launch at their own pace and meet to exchange tokens.
-TEST(Serving, RanksOfAttentionMeetInEveryLayer) {
-  const Problem experts =
-      problem_of({.system = "dgx-h100", .runtime = "sglang", .model = "qwen3-30b-a3b"});
-  const Seconds alone = prompt_launch(experts, {});
-  const Seconds four = prompt_launch(experts, {.dp = 4, .ep = 4});
-  EXPECT_NEAR((four - alone).value, 48 * 3 * experts.runtime.engine.meeting.value, 1e-9);
-  const Problem dense =
-      problem_of({.system = "dgx-h100", .runtime = "sglang", .model = "llama3.1-8b"});
-  EXPECT_EQ(prompt_launch(dense, {.dp = 4}), prompt_launch(dense, {}));
-}
-
 TEST(Serving, RoutersStayWide) {
   for (const Precision precision : {Precision::bf16, Precision::fp8}) {
     Problem p = problem_of({.system = "dgx-h100", .model = "qwen3-30b-a3b"});

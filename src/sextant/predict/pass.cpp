@@ -359,8 +359,10 @@ class ServingPass {
     const Fusion& f = p_.runtime.fusion;
     const bool first = op.module == graph::Module::norms;  // of its branch, after a sum
     if (head || !first) return stream(op.name, plain, tokens, h, 4);
-    // The sum before it is the all-reduce's, and so is the norm.
-    if (s_.tp > 1 && p_.communicates && f.allreduce_norm && !layer) return;
+    // The sum before it is the all-reduce's, and so is the norm, where the stack's own kernels do
+    // it.
+    const bool fused = s_.tp > 1 && p_.communicates && f.allreduce_norm && !layer;
+    if (fused && own_sum(Bytes(tokens * h * element_))) return;
     if (f.residual_norm)
       return stream(op.name, layer ? plain : StreamOp::add_rmsnorm, tokens, h, 8);
     stream("residual sum", StreamOp::add, tokens, h, 6);
@@ -499,12 +501,15 @@ class ServingPass {
   void exchange(Work work, const char* name, Collective op, Group group, Bytes bytes,
                 double times) {
     if (group.ranks <= 1 || !p_.communicates) return;
-    const Communication& c = p_.runtime.communication;
-    const Bytes limit = max(c.small_limit, p_.collectives.small_limit);
-    const bool small = op == Collective::all_reduce && bytes <= limit;
+    const bool small = op == Collective::all_reduce && own_sum(bytes);
     const CollectiveCost cost =
         collective(p_.network, small ? p_.small_collectives : p_.collectives, op, group, bytes);
     place(work, name, bytes, times, cost.time);
+  }
+
+  /// Whether the serving stack's own kernels do an all-reduce of this size.
+  bool own_sum(Bytes bytes) const {
+    return bytes <= max(p_.runtime.communication.small_limit, p_.collectives.small_limit);
   }
 
   void place(Work work, const char* name, Bytes bytes, double times, Seconds alone) {

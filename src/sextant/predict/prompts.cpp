@@ -28,19 +28,41 @@ Bytes cache_bytes_per_token(const Problem& p) noexcept {
   return Bytes(bytes);
 }
 
-Seconds prompt_launch(const Problem& p, const Strategy& s) noexcept {
+namespace {
+
+/// How many launches from the host an operator takes where no graph holds it.
+double launches(const Problem& p, const Strategy& s, const graph::Operator& op) noexcept {
   /// Routed experts are a handful of kernels: choose, sort, multiply, activate, multiply, combine.
   constexpr double expert_launches = 6;
+  if (op.kind == graph::Kind::experts) return expert_launches;
+  const bool quantised = op.kind == graph::Kind::linear && !stays_wide(p, s, op);
+  return quantised && quantised_apart(p, s.precision) ? 2 : 1;
+}
+
+/// And a branch of a layer. Piece by piece, graphs hold all but what mixes tokens, which is counted
+/// with the layer; but latent attention is one operator there with what stands before it, kernel by
+/// kernel (TensorRT-LLM's mla_custom_op_inplace, read November 2026).
+double launches(const Problem& p, const Strategy& s, const graph::Branch& branch) noexcept {
+  double all = 0;
+  double since_linear = 0;
+  double latent = 0;
+  for (const graph::Operator& op : branch.operators) {
+    const double one = launches(p, s, op);
+    all += one;
+    if (since_linear > 0 || op.kind == graph::Kind::linear) since_linear += one;
+    if (op.kind == graph::Kind::attention && op.mixer.latent) latent = since_linear;
+  }
+  return p.runtime.engine.mixed_launch == MixedLaunch::piecewise ? latent : all;
+}
+
+}  // namespace
+
+Seconds prompt_launch(const Problem& p, const Strategy& s) noexcept {
   const Engine& e = p.runtime.engine;
   if (e.mixed_launch == MixedLaunch::graph) return Seconds(0);
-  const bool apart = quantised_apart(p, s.precision);
   double operators = 0;
-  const auto launches = [&](const graph::Operator& op) {
-    if (op.kind == graph::Kind::experts) return expert_launches;
-    return op.kind == graph::Kind::linear && apart && !stays_wide(p, s, op) ? 2.0 : 1.0;
-  };
   const auto count = [&](const graph::Branch& branch) {
-    for (const graph::Operator& op : branch.operators) operators += branch.layers * launches(op);
+    operators += branch.layers * launches(p, s, branch);
   };
   const bool images = p.serving.images > 0;
   for (int b = 0; e.operation.value > 0 && b < p.graph.branch_count(); ++b) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace sextant {
 
@@ -16,6 +17,7 @@ Replica::Replica(int number, StepPrice& price, const EngineLimits& limits, Role 
       role_(role),
       listener_(listener) {
   const Engine& engine = price.problem().runtime.engine;
+  first_use_ = engine.first_use.value;
   ranks_.reserve(static_cast<std::size_t>(std::max(1, price.strategy().dp)));
   for (int i = 0; i < std::max(1, price.strategy().dp); ++i) {
     ranks_.emplace_back(engine, limits_, role, trace, live_, counts_);
@@ -171,7 +173,7 @@ bool Replica::run(double limit) {
   std::int64_t steps = 1;
   if (shape.prompt_tokens > 0) {
     const StepCost cost = price_.step(shape);
-    seconds = cost.seconds;
+    seconds = cost.seconds + std::exchange(first_use_, 0);
     work = cost.work;
     previous_ = start;
   } else {

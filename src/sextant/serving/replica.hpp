@@ -93,6 +93,7 @@ class Replica {
   std::int64_t since_look_ = 0;  // steps of decoding
   std::int64_t held_ = 0;        // and since prompts are held back
   bool holding_ = false;         // in the planned step
+  double first_use_ = 0;         // that its first step will take longer
   bool prompted_ = false;        // the last step had prompts
   double front_end_ = 0;         // when it has dealt with the requests so far, one after the other
   double requests_ = 0;

@@ -111,6 +111,8 @@ struct Engine {
   /// meet to send tokens to their experts and back.
   Seconds meeting{0};
   Seconds request{0};  ///< at the front end, one after the other, beside the steps
+  /// What the first step of a fresh server takes longer: kernels that are compiled when first met.
+  Seconds first_use{0};
   /// From the end of a prompt to the engine that goes on with it, beside moving the cache: routers,
   /// handshakes, registering blocks.
   Seconds hand_over{0};
@@ -148,6 +150,8 @@ void describe(V& v, Engine& e) {
     {.help = "host time such a layer for each further rank of attention, which it waits for",
      .max = 10});
   v("request", e.request, {.help = "host time of the front end a request", .max = 10});
+  v("first_use", e.first_use,
+    {.help = "by which the first step is longer: kernels compiled when first met", .max = 3600});
   v("hand_over", e.hand_over,
     {.help = "from a prompt's end to the engine that goes on with it, beside moving the cache",
      .max = 10});

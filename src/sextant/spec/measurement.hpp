@@ -115,22 +115,50 @@ void describe(V& v, Adapters& a) {
 struct MeasuredEngine {
   std::string runtime;    ///< as rows say; empty: any
   std::string system;     ///< names that start so
-  std::string version;    ///< of the runtime, as rows say; empty: any
+  std::string version;    ///< of the runtime, as rows say; empty: any; "none": where they say none
+  std::string model;      ///< as rows say; empty: any
   std::string precision;  ///< as rows say; empty: any
-  int users = 0;          ///< of a closed loop, at least
+  int input = 0;          ///< tokens of a prompt, nominal; 0: any
+  int output = 0;
+  int users = 0;  ///< of a closed loop, at least
   int most_users = 1'000'000'000;
-  int ranks = 0;                 ///< of attention, at least
+  int tensor = 0;  ///< ranks of tensor parallelism, at least
+  int most_tensor = 1'000'000;
+  int ranks = 0;  ///< of attention, at least
+  int most_ranks = 1'000'000;
+  int pools = 0;  ///< 1: engines that do all; 2: some for prompts, some for tokens; 0: any
+  /// What recipes chose by the load and rows do not say: experts, and attention too, over all the
+  /// devices of an engine.
+  bool spread_experts = false;
+  bool spread_attention = false;
+  /// Tokens of a request beside one prompt, which the budget of a step was told to hold: with so
+  /// many for every user no step has two prompts. 0: the engine's own budget.
+  int beside_prompt = 0;
   std::vector<std::string> set;  ///< fields of `runtime` and `serving`: "runtime.engine.block=64"
 };
 template <class V>
 void describe(V& v, MeasuredEngine& e) {
   v("runtime", e.runtime, {.help = "of the rows meant; empty: any"});
   v("system", e.system, {.help = "systems whose names start so"});
-  v("version", e.version, {.help = "of the runtime, as rows say; empty: any"});
+  v("version", e.version, {.help = "of the runtime, as rows say; empty: any; none: unsaid"});
+  v("model", e.model, {.help = "as rows say; empty: any"});
   v("precision", e.precision, {.help = "as rows say; empty: any"});
+  v("input", e.input, {.help = "tokens of a prompt; 0: any", .max = 1e9});
+  v("output", e.output, {.help = "tokens generated; 0: any", .max = 1e9});
   v("users", e.users, {.help = "of a closed loop, at least", .max = 1e9});
   v("most_users", e.most_users, {.help = "of a closed loop, at most", .max = 1e9});
+  v("tensor", e.tensor, {.help = "ranks of tensor parallelism, at least", .max = 1e6});
+  v("most_tensor", e.most_tensor, {.help = "ranks of tensor parallelism, at most", .max = 1e6});
   v("ranks", e.ranks, {.help = "of attention, at least", .max = 1e6});
+  v("most_ranks", e.most_ranks, {.help = "of attention, at most", .max = 1e6});
+  v("pools", e.pools,
+    {.help = "1: engines that do all; 2: prompts and tokens apart; 0: any", .max = 2});
+  v("spread_experts", e.spread_experts, {.help = "experts over all devices, which rows leave out"});
+  v("spread_attention", e.spread_attention,
+    {.help = "a rank of attention on every device, which rows leave out"});
+  v("beside_prompt", e.beside_prompt,
+    {.help = "tokens of every user that a step's budget holds beside one prompt; 0: its own",
+     .max = 1e6});
   v("set", e.set, {.help = "fields of runtime and serving, as --set writes them"});
 }
 

@@ -79,7 +79,8 @@ void describe(V& v, Fusion& f) {
 struct Communication {
   std::string library;  ///< empty: the system's own
   std::string small;    ///< for all-reduces up to `small_limit`; empty: the same
-  Bytes small_limit{512 * 1024.0};
+  /// What TensorRT-LLM's workspace and vLLM's and SGLang's buffers hold (November 2026).
+  Bytes small_limit{8e6};
   Seconds extra_latency{0};  ///< a collective, beyond the library's own
   double skew = 0;           ///< share a collective waits for the slowest rank
   double cores = 0.12;       ///< share of a device that a collective takes from kernels beside it

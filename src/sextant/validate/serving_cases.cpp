@@ -2,6 +2,7 @@
 #include "sextant/validate/serving_cases.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include "sextant/validate/protocol.hpp"
 
@@ -72,24 +73,41 @@ void read_lengths(RowReader& row, const Protocol& protocol, ServingCase& c) {
 /// Whether `rows` of a source's habits are about one like this, as far as all of them say it.
 template <class Rows>
 bool about(const Rows& rows, const RowReader& row, const ServingCase& c) {
+  const Traffic& t = c.traffic;
   return (rows.runtime.empty() || rows.runtime == c.runtime) &&
          (rows.precision.empty() || rows.precision == row.text("precision")) &&
-         row.text("system").starts_with(rows.system);
+         row.text("system").starts_with(rows.system) &&
+         (rows.input == 0 || rows.input == t.input) &&
+         (rows.output == 0 || rows.output == t.output);
 }
 
-/// What the source set for a row like this.
-std::vector<Setting> settings_of(const Measurement& habits, const RowReader& row,
-                                 const ServingCase& c) {
-  std::vector<Setting> all;
+bool about(const MeasuredEngine& e, const RowReader& row, const ServingCase& c) {
+  const std::string version = row.text("version");
+  const Strategy& s = c.strategy;
+  return about<MeasuredEngine>(e, row, c) &&
+         (e.version.empty() || e.version == (version.empty() ? "none" : version)) &&
+         (e.model.empty() || e.model == c.model) && c.traffic.concurrency >= e.users &&
+         c.traffic.concurrency <= e.most_users && s.tp >= e.tensor && s.tp <= e.most_tensor &&
+         s.dp >= e.ranks && s.dp <= e.most_ranks &&
+         (e.pools == 0 || e.pools == (c.decode_workers > 0 ? 2 : 1));
+}
+
+/// What the source did to engines of a row like this, one habit after the other.
+void settle(const Measurement& habits, const RowReader& row, ServingCase& c) {
+  Strategy& s = c.strategy;
   for (const MeasuredEngine& e : habits.engines) {
-    if (!about(e, row, c) || (!e.version.empty() && e.version != row.text("version")) ||
-        c.traffic.concurrency < e.users || c.traffic.concurrency > e.most_users ||
-        c.strategy.dp < e.ranks) {
-      continue;
+    if (!about(e, row, c)) continue;
+    if (e.spread_experts) s.ep = s.tp * s.dp;
+    if (e.spread_attention) s.dp *= std::exchange(s.tp, 1);
+    if (e.beside_prompt > 0 && row.text("token_budget").empty()) {
+      // Recipes give it 64 tokens more, and round up to as many.
+      constexpr int spare = 64;
+      const int others = e.beside_prompt * ((c.traffic.concurrency + s.dp - 1) / s.dp);
+      c.choices.token_budget =
+          (static_cast<int>(c.traffic.input) + others + 2 * spare - 1) / spare * spare;
     }
-    for (const std::string& text : e.set) all.push_back(parse_setting(text));
+    for (const std::string& text : e.set) c.settings.push_back(parse_setting(text));
   }
-  return all;
 }
 
 /// What the source told engines that generate to hold, in a row like this: of the limits for so
@@ -97,10 +115,8 @@ std::vector<Setting> settings_of(const Measurement& habits, const RowReader& row
 std::optional<int> held_in(const Measurement& habits, const RowReader& row, const ServingCase& c) {
   const HeldRequests* best = nullptr;
   for (const HeldRequests& h : habits.held) {
-    const Traffic& t = c.traffic;
-    if (!about(h, row, c) || (h.input > 0 && h.input != t.input) ||
-        (h.output > 0 && h.output != t.output) || h.workers != c.decode_workers ||
-        h.ranks != c.decode.dp || h.users < t.concurrency) {
+    if (!about(h, row, c) || h.workers != c.decode_workers || h.ranks != c.decode.dp ||
+        h.users < c.traffic.concurrency) {
       continue;
     }
     if (best == nullptr || h.users < best->users) best = &h;
@@ -136,7 +152,7 @@ ServingCase read_serving_case(RowReader& row, const std::string& file, const Pro
   read_lengths(row, protocol, c);
   c.mean = protocol.mean_latency;
   const Measurement& habits = measurement_of("serving", row.text("source"));
-  c.settings = settings_of(habits, row, c);
+  settle(habits, row, c);
   c.held = held_in(habits, row, c);
   // Rows of one run differ in what was measured alone.
   c.run = row.without({"id", "metric", "measured"});

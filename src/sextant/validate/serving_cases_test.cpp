@@ -100,8 +100,53 @@ TEST(ServingCases, EnginesAreStartedAsTheSourceDid) {
     const auto cases = read_cases(parse_csv(header + row("8", source), "mine.csv"));
     return std::get<ServingCase>(cases.front().kernel).traffic.length_ratio;
   };
-  EXPECT_EQ(ratio("silicon anchors: 2026_03"), 0.8);
+  EXPECT_EQ(ratio("InferenceMAX silicon anchors: 2026_03"), 0.8);
+  EXPECT_EQ(ratio("InferenceMAX silicon anchors: 2026_03_x_vllm_"), 0.8);
   EXPECT_EQ(ratio("silicon anchors: qwen_sglang"), 1);
+}
+
+// Scripts that chose by the load how experts and attention are spread, and what a step may hold:
+// the rows say neither.
+TEST(ServingCases, EnginesAreSpreadAsTheSourceDid) {
+  struct Row {
+    const char* version;
+    const char* precision;
+    const char* users;
+    const char* source;
+    const char* spread;  ///< tp, dp, ep
+    std::optional<int> budget;
+    const char* set;
+  };
+  const char* mirror = "InferenceMAX silicon anchors: 2026_04";
+  const std::vector<Row> rows = {
+      {"", "fp4", "8", mirror, "8 1 1", 1152, ""},
+      {"", "fp4", "16", mirror, "8 1 8", 1152, ""},
+      {"", "fp4", "256", mirror, "1 8 8", 1152, "hold_steps=60"},
+      {"", "fp8", "64", mirror, "8 1 1", 1152, ""},
+      {"1.2.0rc6.post3", "fp8", "64", mirror, "8 1 1", 1344, "mixed_launch=piecewise"},
+      {"1.2.0rc6.post3", "fp8", "4", mirror, "8 1 1", 1152, "speculate=3"},
+      {"1.2.0rc6.post2", "fp8", "64", mirror, "8 1 1", std::nullopt, "hold_fill=0.8"},
+      {"", "fp8", "64", "\"InferenceX, 2026-01-29\"", "8 1 1", std::nullopt, "hold_fill=0.8"},
+      {"", "fp8", "64", "\"InferenceX, 2025-12-15\"", "8 1 1", 1152, ""},
+      {"", "fp4", "256", "mine", "8 1 1", std::nullopt, ""},
+  };
+  for (const Row& row : rows) {
+    const auto cases = read_cases(
+        parse_csv("id,kind,system,runtime,version,model,precision,tp,arrivals,concurrency,input,"
+                  "output,metric,measured,source\na,serving,dgx-b200,trtllm," +
+                      std::string(row.version) + ",deepseek-r1," + row.precision + ",8,closed," +
+                      row.users + ",1024,1024,ttft_p50_seconds,0.3," + row.source + "\n",
+                  "mine.csv"));
+    const auto& c = std::get<ServingCase>(cases.front().kernel);
+    const Strategy& s = c.strategy;
+    const std::string spread =
+        std::to_string(s.tp) + " " + std::to_string(s.dp) + " " + std::to_string(s.ep);
+    EXPECT_EQ(spread, row.spread) << row.version << " " << row.users << " " << row.source;
+    EXPECT_EQ(c.choices.token_budget, row.budget) << row.version << " " << row.users;
+    std::string all;
+    for (const Setting& setting : c.settings) all += setting.path + "=" + setting.value + " ";
+    EXPECT_NE(all.find(row.set), std::string::npos) << all;
+  }
 }
 
 // One recipe for several numbers of users, another for more of them; others' rows and engines are
