@@ -245,6 +245,7 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-a100", "llama.cpp", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int4});
   all.back().roots.push_back("kernel");
+  serve(world_of("dgx-b200", "vllm", "gpt-oss-20b"), {.batch = 4}, {.precision = Precision::fp4});
   // Sums of 11 MB, which engines take into their own hands.
   serve(world_of("mi300x-node", "vllm-rocm", "llama3.1-70b"), {.batch = 1, .input = 700},
         {.tp = 8});

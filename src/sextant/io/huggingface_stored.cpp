@@ -16,7 +16,10 @@ struct Stored {
   std::optional<Precision> precision = {};
   bool blocks = false;
   std::string_view field = "bits";  ///< what told, or should have
+  int fp4_block = 16;               ///< 4-bit floats that share a scale
 };
+
+constexpr int mxfp4_block = 32;  // of the Open Compute Project's format
 
 std::optional<Precision> of_bits(int bits, bool whole) {
   if (bits == 4) return whole ? Precision::int4 : Precision::fp4;
@@ -39,7 +42,7 @@ std::optional<Precision> named(std::string text) {
 }
 
 Stored of_fp8(Config& q) { return {Precision::fp8, q.has("weight_block_size")}; }
-Stored of_mxfp4(Config&) { return {Precision::fp4}; }
+Stored of_mxfp4(Config&) { return {.precision = Precision::fp4, .fp4_block = mxfp4_block}; }
 Stored of_eetq(Config&) { return {Precision::int8}; }
 Stored of_whole_numbers(Config& q) { return {of_bits(q.count_or({"bits", "w_bit"}, 4, 16), true)}; }
 
@@ -64,6 +67,7 @@ Stored of_groups(Config& q) {
     const std::optional<Precision> p = of_bits(weights.count_or({"num_bits"}, 16, 16), whole);
     if (p && (!stored.precision || element_bytes(*p) < element_bytes(*stored.precision))) {
       stored.precision = p;
+      if (*p == Precision::fp4) stored.fp4_block = weights.count_or({"group_size"}, 16, 65536);
     }
     stored.blocks = stored.blocks || weights.word({"strategy"}, "") == "block";
   }
@@ -76,12 +80,15 @@ Stored of_modelopt(Config& q) {
   const std::string kind = q.word({"quant_algo"}, inner.word({"quant_algo"}, ""));
   if (kind.empty() && q.has("config_groups")) return of_groups(q);
   if (kind == "MIXED_PRECISION") return {Precision::fp8, false, "quant_algo"};
-  return {named(kind), kind.find("FP8_PB") != std::string::npos, "quant_algo"};
+  const auto says = [&](const char* part) { return kind.find(part) != std::string::npos; };
+  return {named(kind), says("FP8_PB"), "quant_algo", says("MXFP4") ? mxfp4_block : 16};
 }
 
 Stored of_quark(Config& q) {
   constexpr std::string_view key = "global_quant_config";
-  return {named(q.section(key).section("weight").word({"dtype"}, "")), false, key};
+  Config weights = q.section(key).section("weight");
+  const int block = weights.count_or({"group_size"}, mxfp4_block, 65536);
+  return {named(weights.word({"dtype"}, "")), false, key, block};
 }
 
 Stored of_torchao(Config& q) { return {named(q.word("quant_type")), false, "quant_type"}; }
@@ -173,6 +180,7 @@ void read_quantised(Config& q, Model& m) {
   }
   m.stored = stored.precision.value_or(Precision::bf16);
   m.block_scales = stored.blocks;
+  m.fp4_block = stored.fp4_block;
   // Trained in the blocks they are published in; others were made narrow afterwards.
   m.block_training = m.block_scales && m.family == "DeepSeek";
   // What is made narrower than its blocks leaves attention's ways in (DeepSeek-R1-0528-FP4-v2).

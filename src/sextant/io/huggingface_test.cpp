@@ -211,11 +211,12 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
   struct Known {
     const char* how;
     Precision stored;
+    int fp4_block = 16;
   };
   for (const Known& k :
        {Known{"null", Precision::bf16},
         Known{R"({"quant_method": "fp8", "weight_block_size": [128, 128]})", Precision::fp8},
-        Known{R"({"quant_method": "mxfp4"})", Precision::fp4},
+        Known{R"({"quant_method": "mxfp4"})", Precision::fp4, 32},
         Known{R"({"quant_method": "awq", "bits": 4, "group_size": 128})", Precision::int4},
         Known{R"({"quant_method": "gptq", "bits": 8})", Precision::int8},
         Known{R"({"quant_method": "bitsandbytes", "load_in_8bit": true})", Precision::int8},
@@ -230,10 +231,13 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
         Known{R"({"quant_method": "torchao", "quant_type": "float8_dynamic_activation"})",
               Precision::fp8},
         Known{R"({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp4"}}})",
-              Precision::fp4},
+              Precision::fp4, 32},
         Known{R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})", Precision::fp4},
-        Known{R"({"quant_method": "modelopt_fp4", "quant_algo": "W4A8_MXFP4_FP8"})",
-              Precision::fp4},
+        Known{R"({"quant_method": "modelopt_fp4", "quant_algo": "W4A8_MXFP4_FP8"})", Precision::fp4,
+              32},
+        Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0":
+               {"weights": {"num_bits": 4, "type": "float", "group_size": 32}}}})",
+              Precision::fp4, 32},
         Known{R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})", Precision::int4},
         Known{R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})", Precision::fp8},
         Known{R"({"quant_method": "modelopt", "config_groups": {"group_0":
@@ -250,7 +254,9 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
         Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0":
                {"weights": {"num_bits": 4, "type": "int"}, "input_activations": null}}})",
               Precision::int4}}) {
-    EXPECT_EQ(from_text(quantised(k.how)).stored, k.stored) << k.how;
+    const Model m = from_text(quantised(k.how));
+    EXPECT_EQ(m.stored, k.stored) << k.how;
+    EXPECT_EQ(m.fp4_block, k.fp4_block) << k.how;
   }
   const char* rows = R"({"quant_method": "fp8", "activation_scheme": "static"})";
   EXPECT_FALSE(from_text(quantised(rows)).block_scales);

@@ -115,6 +115,9 @@ ExplainedPass explain_pass(const Problem& problem, const Strategy& strategy, Pas
 /// Values that share a scale in what goes into multiplies of this type, 0 without blocks, and
 /// whether a kernel of its own makes it narrow.
 double scale_block(const Problem& problem, Precision type) noexcept;
+/// Bits a weight takes where it is stored, its scales included: 4-bit integers as the stack keeps
+/// them, 4-bit floats as the model is published.
+double stored_bits(const Problem& problem, Precision type) noexcept;
 bool quantised_apart(const Problem& problem, Precision type) noexcept;
 
 /// What the host needs to launch a step with prompts, where no graph holds all of it; hidden where

@@ -286,7 +286,7 @@ class ServingPass {
     layer.routing.independent = true;
     layer.routing.skew = r.skew;
     layer.type = matrix_type();
-    layer.weight_bits = stored_bits(p_.runtime, s_.precision);
+    layer.weight_bits = stored_bits(p_, s_.precision);
     layer.scale_block = scale_block(p_, layer.type);
     const ExpertKernel& k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
                             : narrow(layer.type)       ? p_.kernels.experts_8bit
@@ -406,7 +406,7 @@ class ServingPass {
       const bool bf16 = p_.chip.per_clock[Precision::bf16].value > 0;
       if (element_ <= 2) g.type = bf16 ? Precision::bf16 : Precision::fp16;
       if (p_.runtime.weights.narrow_head && s_.precision == Precision::int4) {
-        g.weight_bits = stored_bits(p_.runtime, s_.precision);
+        g.weight_bits = stored_bits(p_, s_.precision);
       }
       return kernel(Work::head, logits ? "output head" : op.name, multiply(g), 1, &g);
     }
@@ -417,7 +417,7 @@ class ServingPass {
       type_ = Kind::linear;
       g.provider = GemmLibrary::scaled;
     }
-    if (!tower_ && !as_trained) g.weight_bits = stored_bits(p_.runtime, s_.precision);
+    if (!tower_ && !as_trained) g.weight_bits = stored_bits(p_, s_.precision);
     kernel(Work::multiply, op.name, multiply(g), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
       all_reduce(tokens, op.out.all());

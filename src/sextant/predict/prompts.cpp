@@ -13,6 +13,12 @@ double scale_block(const Problem& p, Precision type) noexcept {
   return block_of_scales(p.chip, type, p.model.block_scales);
 }
 
+double stored_bits(const Problem& p, Precision type) noexcept {
+  constexpr double scale = 8;
+  if (type == Precision::fp4) return 8 * element_bytes(type) + scale / p.model.fp4_block;
+  return type == Precision::int4 ? p.runtime.weights.int4_bits : stored_bits(type);
+}
+
 bool quantised_apart(const Problem& p, Precision type) noexcept {
   return narrow(type) && (scale_block(p, type) > 0 || !p.runtime.fusion.quantize);
 }

@@ -28,7 +28,8 @@ constexpr double element_bytes(Precision p) {
 /// least, 32 where everything is that wide.
 constexpr double activation_bytes(Precision p) { return std::max(2.0, element_bytes(p)); }
 /// Bits a weight takes where it is stored, its scales included: NVFP4 has an 8-bit scale for 16
-/// values, AWQ, GPTQ and MXFP4 one of 8 to 16 bits (and a zero point) for 32 to 128.
+/// values (of models that say so, MXFP4's for 32), AWQ and GPTQ one of 16 bits and a zero point for
+/// 128.
 constexpr double stored_bits(Precision p) {
   return p == Precision::fp4 ? 4.5 : p == Precision::int4 ? 4.25 : 8 * element_bytes(p);
 }

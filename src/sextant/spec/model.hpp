@@ -346,7 +346,9 @@ struct Model {
   /// 8-bit checkpoints scale blocks of 128 values, of activations too: a kernel of its own makes
   /// those, where one scale a tensor can be known before and folded into the kernel before.
   bool block_scales = false;
-  bool block_training = false;      ///< and in 8 bits it is trained so
+  bool block_training = false;  ///< and in 8 bits it is trained so
+  /// 4-bit floats that share a scale of 8 bits: 16 of NVFP4, 32 of MXFP4.
+  int fp4_block = 16;
   double published_parameters = 0;  ///< what the authors state; 0: unknown
   double published_active = 0;
 };
@@ -404,6 +406,10 @@ void describe(V& v, Model& m) {
     {.help =
          "training in 8 bits scales blocks of 128 too, where the chip has no block scales of its "
          "own"});
+  v("fp4_block", m.fp4_block,
+    {.help = "4-bit floats that share an 8-bit scale: 16 of NVFP4, 32 of MXFP4",
+     .min = 1,
+     .max = 65536});
   v("published_parameters", m.published_parameters,
     {.help = "parameters as published; 0: unknown",
      .max = 1e18,

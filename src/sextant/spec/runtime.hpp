@@ -306,9 +306,4 @@ void describe(V& v, Runtime& r) {
     {.help = "where the constants come from", .inert = "says where constants come from"});
 }
 
-/// Bits a weight takes where the stack stores it.
-inline double stored_bits(const Runtime& r, Precision p) {
-  return p == Precision::int4 ? r.weights.int4_bits : stored_bits(p);
-}
-
 }  // namespace sextant
