@@ -29,7 +29,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ("experts", "narrow", "many_nodes", "device_measured", "runtime_measured")
-KERNELS = ("gemm", "gemm-fp32", "attention", "experts", "stream")
+KERNELS = ("gemm", "gemm-fp32", "attention", "attention-decode", "latent-decode-on-chip", "attention-mixed", "experts",
+           "stream")
 LEVEL = 0.9
 FEWEST = 5
 MANY = 50  # of fewer, the shortest interval is one that happens to be short

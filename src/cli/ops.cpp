@@ -189,6 +189,7 @@ Answer run_ops(const OpsOptions& o, const Common& common) {
   apply(settings, kernels, "kernel");
   a.cost =
       std::visit([&](const auto& k) { return evaluate_kernel(k, a.chip, kernels, load); }, kernel);
+  a.asked = std::visit([&](const auto& k) { return asked_by(k, a.cost); }, kernel);
   a.power = power_demand(a.chip, a.cost, a.type);
   list_assumptions(o, a);
   return answer_of(a);

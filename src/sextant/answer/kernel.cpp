@@ -157,10 +157,7 @@ Answer answer_of(const KernelResult& x) {
     a.object("tile", "Tile", std::move(tile));
   }
   a.say(fmt::format("{} on {}: {}", x.kernel, x.device.name, format(c.time, 4)));
-  Asked asked = Asked::gemm;
-  parse_enum(x.kernel, asked);  // kernels are called as questions about them are
-  if (asked == Asked::gemm) asked = product_in(x.type);
-  add(a, {.question = asked, .device = known_as(x.device)}, {c.time.value});
+  add(a, {.question = x.asked, .device = known_as(x.device)}, {c.time.value});
   a.gap();
   a.facts(facts_of(x), 2);
   a.say("\nhow long each resource alone would need:");

@@ -19,7 +19,8 @@ struct KernelResult {
   Chip chip;
   KernelCost cost;
   Precision type{};
-  Watts power;  ///< asked, were it run back to back
+  Asked asked{};  ///< what its error is like
+  Watts power;    ///< asked, were it run back to back
   std::vector<std::string> assumptions;
 };
 Answer answer_of(const KernelResult& result);

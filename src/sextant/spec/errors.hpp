@@ -16,9 +16,12 @@ namespace sextant {
 
 /// `traffic`: tokens under load, and their rate; `first_token`: the wait for the first of them.
 enum class Asked : std::uint8_t {
-  gemm,       ///< kernels, each by its kind
-  gemm_fp32,  ///< on vector lanes
-  attention,
+  gemm,              ///< kernels, each by its kind
+  gemm_fp32,         ///< on vector lanes
+  attention,         ///< of prompts, and its gradients
+  attention_decode,  ///< of tokens
+  latent_on_chip,  ///< of tokens and latent caches, which share so much that DRAM does not bound it
+  attention_mixed,  ///< of prompts and tokens together
   experts,
   stream,
   collective,
@@ -28,9 +31,19 @@ enum class Asked : std::uint8_t {
   first_token,
 };
 constexpr auto names_of(Asked) {
-  return std::array<std::string_view, 10>{"gemm",    "gemm-fp32",  "attention", "experts",
-                                          "stream",  "collective", "train",     "infer",
-                                          "traffic", "first-token"};
+  return std::array<std::string_view, 13>{"gemm",
+                                          "gemm-fp32",
+                                          "attention",
+                                          "attention-decode",
+                                          "latent-decode-on-chip",
+                                          "attention-mixed",
+                                          "experts",
+                                          "stream",
+                                          "collective",
+                                          "train",
+                                          "infer",
+                                          "traffic",
+                                          "first-token"};
 }
 /// Of a product. What runs on vector lanes is less well known than what matrix units do.
 constexpr Asked product_in(Precision type) {

@@ -154,4 +154,22 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
       c.kernel);
 }
 
+namespace {
+
+Asked attention_in(Phase phase) {
+  if (phase == Phase::mixed) return Asked::attention_mixed;
+  return phase == Phase::decode ? Asked::attention_decode : Asked::attention;
+}
+
+}  // namespace
+
+Asked asked_by(const GemmCase& c, const KernelCost&) { return product_in(c.shape.type); }
+Asked asked_by(const AttentionCase& c, const KernelCost&) { return attention_in(c.phase); }
+Asked asked_by(const LatentCase& c, const KernelCost& k) {
+  const bool on_chip = k.bound == Bound::l2 || k.bound == Bound::compute;
+  return c.phase == Phase::decode && on_chip ? Asked::latent_on_chip : attention_in(c.phase);
+}
+Asked asked_by(const ExpertsCase&, const KernelCost&) { return Asked::experts; }
+Asked asked_by(const StreamCase&, const KernelCost&) { return Asked::stream; }
+
 }  // namespace sextant

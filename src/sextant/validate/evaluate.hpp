@@ -5,6 +5,7 @@
 
 #include "sextant/cost/power.hpp"
 #include "sextant/spec/collectives.hpp"
+#include "sextant/spec/errors.hpp"
 #include "sextant/spec/kernels.hpp"
 #include "sextant/validate/cases.hpp"
 
@@ -20,6 +21,13 @@ KernelCost evaluate_kernel(const ExpertsCase& c, const Chip& chip, const Kernels
                            Load load);
 KernelCost evaluate_kernel(const StreamCase& c, const Chip& chip, const Kernels& kernels,
                            Load load);
+
+/// What makes the error of a kernel like those of others.
+Asked asked_by(const GemmCase& c, const KernelCost& cost);
+Asked asked_by(const AttentionCase& c, const KernelCost& cost);
+Asked asked_by(const LatentCase& c, const KernelCost& cost);
+Asked asked_by(const ExpertsCase& c, const KernelCost& cost);
+Asked asked_by(const StreamCase& c, const KernelCost& cost);
 
 /// A collective, through these adapters where they are not the preset's.
 CollectiveCost evaluate_collective(const CollectiveCase& c, const Network& network,

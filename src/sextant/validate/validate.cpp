@@ -19,24 +19,19 @@ CaseResult unpredicted(const Case& c, std::string reason) {
           .unsupported = std::move(reason)};
 }
 
-namespace {
-
-Asked asked_by(const Case& c) {
-  if (std::holds_alternative<CollectiveCase>(c.kernel)) return Asked::collective;
-  if (std::holds_alternative<ExpertsCase>(c.kernel)) return Asked::experts;
-  if (std::holds_alternative<StreamCase>(c.kernel)) return Asked::stream;
-  const auto* product = std::get_if<GemmCase>(&c.kernel);
-  return product != nullptr ? product_in(product->shape.type) : Asked::attention;
-}
-
-}  // namespace
-
 CaseResult result_of(const Case& c, const KernelCost& cost) {
   CaseResult r = unpredicted(c, "");
   r.predicted = cost.time.value;
   r.error = r.predicted / r.measured - 1;
   r.bound = name_of(cost.bound);
-  const Asked asked = asked_by(c);
+  const Asked asked = std::visit(
+      [&](const auto& kernel) {
+        if constexpr (requires { asked_by(kernel, cost); })
+          return asked_by(kernel, cost);
+        else
+          return Asked::collective;
+      },
+      c.kernel);
   r.likeness = {.question = asked, .device = asked == Asked::collective ? c.system : c.device};
   return r;
 }

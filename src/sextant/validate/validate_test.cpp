@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sextant/io/csv.hpp"
+#include "sextant/io/errors.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/validate/calibrate.hpp"
 #include "sextant/validate/known_experts.hpp"
@@ -142,6 +143,31 @@ TEST(Cases, TheScopeOfAttentionCounts) {
         .predicted;
   };
   EXPECT_GT(latent("module"), latent("kernel"));
+}
+
+// Attention of prompts is known twice as well as that of tokens, and each says its own: by what
+// bounds a latent cache, too.
+TEST(Cases, ErrorsOfAttentionAreThoseOfItsPhase) {
+  const std::string start = "a,attention,seconds,1,me,h200-sxm,";
+  struct Row {
+    const char* text;
+    Asked asked;
+  };
+  for (const Row& row : {Row{",prefill,trtllm,,1,4,32,8,128,512,512,", Asked::attention},
+                         Row{",decode,trtllm,,1,4,32,8,128,1,512,", Asked::attention_decode},
+                         Row{"mla,prefill,trtllm,,1,8,16,,,1024,1024,", Asked::attention},
+                         Row{"mla,decode,trtllm,,1,1,16,,,1,64,", Asked::attention_decode},
+                         Row{"mla,decode,trtllm,,1,64,128,,,1,8192,", Asked::latent_on_chip}}) {
+    const auto r = attention_results(start + row.text + "\n");
+    ASSERT_EQ(r.size(), 1U);
+    EXPECT_EQ(r[0].unsupported, "") << row.text;
+    EXPECT_EQ(name_of(r[0].likeness.question), name_of(row.asked)) << row.text << r[0].bound;
+  }
+  const auto wide = [](Asked asked) {
+    const Interval i = interval_of(measured_errors(), {.question = asked, .device = "h200-sxm"});
+    return i.high / i.low;
+  };
+  EXPECT_LT(wide(Asked::attention), wide(Asked::attention_decode));
 }
 
 TEST(Cases, AttentionThatCannotBeIsSaidSo) {
