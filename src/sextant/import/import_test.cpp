@@ -231,6 +231,10 @@ constexpr const char* titan_every =
     "[model]\nname = \"llama3\"\nflavor = \"70B\"\n[training]\nseq_len = 8192\n"
     "dtype = \"bfloat16\"\n[parallelism]\npipeline_parallel_degree = 2\n"
     "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"2\"\n";
+constexpr const char* trtllm_waits =
+    "model: meta-llama/Llama-3.1-8B\nkv_cache_config: {dtype: fp8}\nbatch_wait_timeout_iters: 40\n"
+    "batch_wait_max_tokens_ratio: 0.8\n"
+    "torch_compile_config: {enable_piecewise_cuda_graph: true}\n";
 constexpr const char* axolotl_fsdp =
     "base_model: meta-llama/Llama-3.1-8B\nmicro_batch_size: 1\nsequence_len: 4096\n"
     "gradient_checkpointing: false\noptimizer: adamw_torch_8bit\nfsdp_config:\n"
@@ -256,6 +260,9 @@ INSTANTIATE_TEST_SUITE_P(
         Meant{"TorchtitanInFull", "a.toml", titan_every, "recompute", R"("full")"},
         Meant{"TorchtitanWithoutMasterWeights", "a.toml", titan_every, "optimizer",
               R"("adamw-bf16-states")"},
+        Meant{"TrtllmsPromptsWaitForOthers", "a.yaml", trtllm_waits, "set",
+              R"(["runtime.engine.hold_fill=0.8","runtime.engine.hold_steps=40",)"
+              R"("runtime.engine.mixed_launch=piecewise"])"},
         Meant{"AxolotlShards", "a.yaml", axolotl_fsdp, "zero", "2"},
         Meant{"AxolotlOffloads", "a.yaml", axolotl_fsdp, "offload", "true"},
         Meant{"AxolotlRecomputesByFsdp", "a.yaml", axolotl_fsdp, "recompute", R"("full")"},
