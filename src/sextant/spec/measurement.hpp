@@ -158,7 +158,7 @@ void describe(V& v, MeasuredEngine& e) {
     {.help = "a rank of attention on every device, which rows leave out"});
   v("beside_prompt", e.beside_prompt,
     {.help = "tokens of every user that a step's budget holds beside one prompt; 0: its own",
-     .max = 1e6});
+     .max = 64});
   v("set", e.set, {.help = "fields of runtime and serving, as --set writes them"});
 }
 
