@@ -29,8 +29,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIELDS = ("experts", "narrow", "many_nodes", "device_measured", "runtime_measured")
-KERNELS = ("gemm", "gemm-fp32", "attention", "attention-decode", "latent-decode-on-chip", "attention-mixed", "experts",
-           "stream")
 LEVEL = 0.9
 FEWEST = 5
 MANY = 50  # of fewer, the shortest interval is one that happens to be short
@@ -182,7 +180,8 @@ def wider_outside(rows, reach, group_of):
 def main():
     program, *files = sys.argv[1:]
     rows = [(Path(path).stem, row) for path in files for row in rows_of(program, path)]
-    devices = {r["device"] for _, r in rows if r["question"] in KERNELS}
+    # Kernels are what is asked of a device alone, without a runtime.
+    devices = {r["device"] for _, r in rows if r["runtime"] == "-" and r["question"] != "collective"}
     runtimes = {r["runtime"] for _, r in rows} - {"-"}
     groups = defaultdict(lambda: defaultdict(list))
 

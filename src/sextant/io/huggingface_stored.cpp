@@ -11,15 +11,16 @@
 namespace sextant::hugging_face {
 namespace {
 
+constexpr int nvfp4_block = 16;
+constexpr int mxfp4_block = 32;  // of the Open Compute Project's format
+
 /// What a quantization_config says; nothing where it cannot be told.
 struct Stored {
   std::optional<Precision> precision = {};
   bool blocks = false;
   std::string_view field = "bits";  ///< what told, or should have
-  int fp4_block = 16;               ///< 4-bit floats that share a scale
+  int fp4_block = nvfp4_block;      ///< 4-bit floats that share a scale
 };
-
-constexpr int mxfp4_block = 32;  // of the Open Compute Project's format
 
 std::optional<Precision> of_bits(int bits, bool whole) {
   if (bits == 4) return whole ? Precision::int4 : Precision::fp4;
@@ -67,7 +68,9 @@ Stored of_groups(Config& q) {
     const std::optional<Precision> p = of_bits(weights.count_or({"num_bits"}, 16, 16), whole);
     if (p && (!stored.precision || element_bytes(*p) < element_bytes(*stored.precision))) {
       stored.precision = p;
-      if (*p == Precision::fp4) stored.fp4_block = weights.count_or({"group_size"}, 16, 65536);
+      if (*p == Precision::fp4) {
+        stored.fp4_block = weights.count_or({"group_size"}, nvfp4_block, 65536);
+      }
     }
     stored.blocks = stored.blocks || weights.word({"strategy"}, "") == "block";
   }
@@ -81,7 +84,7 @@ Stored of_modelopt(Config& q) {
   if (kind.empty() && q.has("config_groups")) return of_groups(q);
   if (kind == "MIXED_PRECISION") return {Precision::fp8, false, "quant_algo"};
   const auto says = [&](const char* part) { return kind.find(part) != std::string::npos; };
-  return {named(kind), says("FP8_PB"), "quant_algo", says("MXFP4") ? mxfp4_block : 16};
+  return {named(kind), says("FP8_PB"), "quant_algo", says("MXFP4") ? mxfp4_block : nvfp4_block};
 }
 
 Stored of_quark(Config& q) {
