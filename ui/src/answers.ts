@@ -213,6 +213,8 @@ export type DeviceFactsMechanism = {
   split_cycles: number;
   tail: number;
   epilogue: number;
+  page_reach: number;
+  walk_cycles: number;
 };
 
 export type DeviceFactsMemory = {

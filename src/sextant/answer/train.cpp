@@ -240,8 +240,8 @@ Breakdown time_breakdown(const Estimate& e) {
   for (const TimeGroup& g : time_groups()) {
     Breakdown group{.label = g.label, .value = 0, .unit = Seconds::dimension};
     for (const Time t : g.times) {
-      // Less than this of a step is what rounding left.
-      constexpr double nothing = 1e-9;
+      // Less than this of a step is what rounding and smooth corners left.
+      constexpr double nothing = 1e-8;
       if (std::max(e.time[t].busy, e.time[t].exposed) <= nothing * e.step) continue;
       group.parts.push_back(leaf(e, t));
       group.value += e.time[t].exposed.value;

@@ -79,6 +79,29 @@ TEST(DeviceLaws, LanesAreSlowerAtSmallResults) {
   }
 }
 
+// Rows that lie far apart wait for their pages (cuBLAS in fp32, gemm-neusight-fp32): as much work
+// in rows four times as long takes two to three times as long on P100, a little longer on V100.
+TEST(DeviceLaws, LongRowsWaitForTheirPages) {
+  struct Row {
+    const char* device;
+    double m, n, k, seconds;
+  };
+  for (const Row& row :
+       {Row{"p100", 2048, 8192, 8192, 0.03814}, Row{"p100", 4096, 4096, 30522, 0.40097},
+        Row{"p100", 16384, 4096, 65536, 3.85264}, Row{"p4", 1536, 4608, 16384, 0.05946},
+        Row{"p4", 8192, 4096, 30522, 0.98927}, Row{"v100", 65536, 4096, 50272, 2.70167},
+        Row{"a100-pcie-40gb", 2560, 50272, 65536, 1.35376}}) {
+    SCOPED_TRACE(testing::Message()
+                 << row.device << " " << row.m << " x " << row.n << " x " << row.k);
+    Device d = load_device(row.device);
+    const Gemm g{.m = row.m, .n = row.n, .k = row.k, .type = Precision::fp32};
+    EXPECT_NEAR(multiply_seconds(d, g) / row.seconds, 1, 0.25);
+    const double with = multiply_seconds(d, g);
+    d.mechanism.page_reach = Bytes(0);
+    EXPECT_LE(multiply_seconds(d, g), with);
+  }
+}
+
 // TensorRT-LLM 1.0 on A100, microseconds, of any number of heads up to 64: whole tiles of 64
 // tokens, whole cores, two blocks at a time on each.
 TEST(DeviceLaws, LatentCachesAreWalkedInPairsOnAmpere) {

@@ -160,6 +160,8 @@ struct Problem {
   // and are slower.
   double toll;
   double x_missed, w_missed;  // bytes that each reading again takes from memory
+  double page_reach;          // bytes that the cores of a wave reach without translating anew
+  double walk;                // cycles a core for a byte of k of each row beyond
 };
 
 // Rows of both operands that the matrix units read from shared memory for each step: the longer
@@ -171,6 +173,20 @@ double operand_bytes(const Problem& p, TileShape t) {
   return rows_read(t) * p.x_element + columns_read(t) * p.w_element;
 }
 double tile_bytes(const Problem& p, TileShape t) { return t.m * p.x_element + t.n * p.w_element; }
+
+// Cycles that a step of the inner dimension waits for pages. All rows of a wave's tiles are read
+// side by side, 32 bytes of each at a time, and lie as far apart as k is long: fp32 on P100 runs at
+// its usual 7 TFLOP/s while rows of a wave span 130 MB, at 4 from 0.3 GB and 2.1 from 1.5 GB,
+// whatever m, n and k make them up; P4, V100 and A100 alike, later and less.
+double page_walks(const Problem& p, TileShape t) {
+  const auto rows = [&](double along, double across, double side, double other) {
+    const double tiles = std::min(std::ceil(along / side), p.cores);
+    return std::min(along, tiles * side) + std::min(across, p.cores / tiles * other);
+  };
+  const double fewest = std::min(rows(p.m, p.n, t.m, t.n), rows(p.n, p.m, t.n, t.m));
+  const double span = fewest * p.k * p.x_element;
+  return span > p.page_reach ? (t.m + t.n) * p.walk * (1 - p.page_reach / span) : 0;
+}
 
 struct Candidate {
   double score = 1e300;  // the time, and a toll on every byte from memory
@@ -233,7 +249,8 @@ void try_tile(const Problem& p, TileShape t, bool tuned, const Traffic& x, Candi
   // Cycles a step of the inner dimension: issue, operand reads from shared memory, feed from L2.
   const double issue = 2 * area / p.per_clock;
   const double shared = operand_bytes(p, t) / p.shared;
-  const double feed = tile_bytes(p, t) / p.feed;
+  const double walks = p.walk > 0 ? page_walks(p, t) : 0;
+  const double feed = std::max(tile_bytes(p, t) / p.feed, walks);
   const double inside = std::max({issue, shared, t.n / p.widen});
   const double overhead = p.drain_cycles * area / 32768 + p.tile_cycles;
   const double step = smooth_max(inside, feed);
@@ -322,6 +339,11 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   const auto missed = [&](double bytes) {
     return bytes * (1 - std::min(1.0, l2_share * chip.l2_shared.value / std::max(bytes, 1.0)));
   };
+  // Kernels on lanes take short pieces of many rows; matrix units take long ones, ahead of time,
+  // and products of few rows each row in one go.
+  p.page_reach = mech.page_reach.value * chip.cores;
+  const bool pieces = vector && g.m > least_rows;
+  p.walk = pieces && p.page_reach > 0 ? mech.walk_cycles * p.x_element / 32 : 0;
   p.x_missed = missed(p.x_bytes);
   p.w_missed = missed(p.w_bytes);
   return p;
@@ -529,8 +551,9 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   c.shared = Bytes(best.tiles * ((edge + reads) * best.inner + area * g.result_bytes));
   c.busy[Bound::compute] = Seconds(passes * 2 * area / p.per_clock);
   c.busy[Bound::shared] = Seconds(passes * reads / p.shared);
-  c.busy[Bound::l2] =
-      Seconds(std::max(passes * edge / p.feed, best.tiles * best.inner * edge / p.l2_rate));
+  const double walks = p.walk > 0 ? page_walks(p, best.tile) : 0;
+  c.busy[Bound::l2] = Seconds(std::max(passes * std::max(edge / p.feed, walks),
+                                       best.tiles * best.inner * edge / p.l2_rate));
   cross(c, best.dram, p.crossing);
   c.busy[Bound::latency] =
       Seconds(p.latency + (best.split > 1 ? p.split : 0) +

@@ -51,6 +51,7 @@ Device random_device(Random& r) {
   d.memory.bandwidth = BytesPerSecond(r.log_between(1e11, 1e14));
   d.power.limit = Watts(r.log_between(50, 3000));
   d.mechanism.asynchronous = r.coin();
+  if (r.coin()) d.mechanism.page_reach = Bytes(r.log_between(1e4, 1e8));
   return d;
 }
 

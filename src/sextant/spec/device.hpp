@@ -164,6 +164,11 @@ struct Mechanism {
   double split_cycles = 4070;       ///< second pass of a split-K multiply
   double tail = 0.91;               ///< share of a last, partly filled wave that shows
   double epilogue = 1;  ///< share of writing results that shows where copies are synchronous
+  /// Operands of long rows lie on many pages, and the cores of a wave walk all of them side by
+  /// side: what is beyond this for each core is translated anew for every piece of a row. 0:
+  /// nothing is.
+  Bytes page_reach{0};
+  double walk_cycles = 10;  ///< of a core for each such piece
 };
 template <class V>
 void describe(V& v, Mechanism& m) {
@@ -192,6 +197,11 @@ void describe(V& v, Mechanism& m) {
   v("tail", m.tail, {.help = "share of a last, partly filled wave that shows", .max = 1});
   v("epilogue", m.epilogue,
     {.help = "share of writing results that shows where copies are synchronous", .max = 1});
+  v("page_reach", m.page_reach,
+    {.help = "operands whose pages stay translated for each core, in multiplies on lanes; 0: all",
+     .max = 1e15});
+  v("walk_cycles", m.walk_cycles,
+    {.help = "of a core for 32 bytes of a row on a page beyond that", .max = 1e6});
 }
 
 /// Where fitted constants come from; written by `sextant calibrate`.

@@ -16,23 +16,32 @@ struct Widths {
   bool eight = false;
   bool four = false;
   bool vector = false;
+  bool matrix = false;
 };
 
 std::vector<Parameter> parameters_of(Mechanism& m, const Widths& widths) {
-  std::vector<Parameter> p = {
-      {"start_cycles", &m.start_cycles, 1000, 12000},
-      {"memory_latency", &m.memory_latency.value, 2e-7, 1.5e-6},
-      {"memory_efficiency", &m.memory_efficiency, 0.5, 0.97},
-      {"matrix_efficiency", &m.matrix_efficiency, 0.5, 1},
-      {"tile_cycles", &m.tile_cycles, 20, 4000},
-      {"drain_cycles", &m.drain_cycles, 100, 12000},
-      {"feed", &m.feed, 0.004, 0.06},
-      {"split_cycles", &m.split_cycles, 200, 12000},
-      {"tail", &m.tail, 0.1, 1},
-  };
+  std::vector<Parameter> p;
+  // What was measured on lanes alone tells nothing of matrix units, nor of memory.
+  if (widths.matrix) {
+    p = {{"start_cycles", &m.start_cycles, 1000, 12000},
+         {"memory_latency", &m.memory_latency.value, 2e-7, 1.5e-6},
+         {"memory_efficiency", &m.memory_efficiency, 0.5, 0.97},
+         {"matrix_efficiency", &m.matrix_efficiency, 0.5, 1},
+         {"tile_cycles", &m.tile_cycles, 20, 4000},
+         {"drain_cycles", &m.drain_cycles, 100, 12000},
+         {"feed", &m.feed, 0.004, 0.06},
+         {"split_cycles", &m.split_cycles, 200, 12000},
+         {"tail", &m.tail, 0.1, 1}};
+  }
   if (widths.eight) p.push_back({"matrix_efficiency_8bit", &m.matrix_efficiency_8bit, 0.4, 1});
   if (widths.four) p.push_back({"matrix_efficiency_4bit", &m.matrix_efficiency_4bit, 0.3, 1});
-  if (widths.vector) p.push_back({"vector_efficiency", &m.vector_efficiency, 0.4, 1});
+  if (!widths.vector) return p;
+  p.push_back({"vector_efficiency", &m.vector_efficiency, 0.4, 1});
+  // How long rows are read shows where a device is said to have a reach.
+  if (m.page_reach.value > 0) {
+    p.push_back({"page_reach", &m.page_reach.value, 1e5, 2e7});
+    p.push_back({"walk_cycles", &m.walk_cycles, 1, 100});
+  }
   return p;
 }
 
@@ -198,19 +207,6 @@ CaseList gemm_cases(const std::vector<Case>& cases, Catalogue& catalogue,
   return list;
 }
 
-Widths widths_of(const CaseList& cases) {
-  Widths w;
-  for (const Case* c : cases) {
-    const auto* g = std::get_if<GemmCase>(&c->kernel);
-    if (g == nullptr) continue;
-    const double bytes = element_bytes(g->shape.type);
-    w.eight |= bytes == 1;
-    w.four |= bytes < 1;
-    w.vector |= g->shape.type == Precision::fp32;
-  }
-  return w;
-}
-
 // Where the quantising kernels of 8-bit multiplies come from.
 Kernels gemm_library(const std::vector<Device>& devices, Catalogue& catalogue) {
   std::string reason;
@@ -243,13 +239,29 @@ std::function<bool(const Case&)> moves_its_bytes(CostOf cost,
   };
 }
 
+Widths widths_of(const CaseList& cases, const SharedMechanism& shared) {
+  Widths w;
+  for (const Case* c : cases) {
+    const auto* g = std::get_if<GemmCase>(&c->kernel);
+    if (g == nullptr) continue;
+    const double bytes = element_bytes(g->shape.type);
+    w.eight |= bytes == 1;
+    w.four |= bytes < 1;
+    const Chip& chip = shared.chip(c->device);
+    const bool lanes = chip.on_vector(chip.runs[g->shape.type]);
+    w.vector |= lanes;
+    w.matrix |= !lanes;
+  }
+  return w;
+}
+
 // One mechanism for all devices; everything given must outlive the problem.
 FitProblem gemm_problem(SharedMechanism& shared, const Kernels& kernels, Mechanism& mechanism,
                         const CaseList& cases) {
   const CostOf cost = [&](const Case& c) {
     return evaluate_case(c, shared.chip(c.device), kernels);
   };
-  FitProblem p = kernel_problem(parameters_of(mechanism, widths_of(cases)), cost);
+  FitProblem p = kernel_problem(parameters_of(mechanism, widths_of(cases, shared)), cost);
   p.apply = [&] { shared.apply(); };
   p.possible =
       moves_its_bytes(cost, [&](const Case& c) { return shared.chip(c.device).bandwidth; });
