@@ -224,7 +224,9 @@ StepCost StepPrice::step(const StepShape& s) {
                          : decode(std::max(1.0, s.mean_decoding), s.contexts);
     sum.seconds += std::min(0.0, mean.shared - sum.shared);
   }
-  return {with_host(sum.seconds, s), sum.watts * sum.seconds};
+  // The host prepares a whole step, whatever tokens it gives.
+  const double tokens = mixed ? 1 : gained_;
+  return {with_host(tokens * sum.seconds, s) / tokens, sum.watts * sum.seconds};
 }
 
 void StepPrice::fill(double most_requests, double most_context, double most_prompt_tokens) {

@@ -397,6 +397,24 @@ TEST(Traffic, DraftsAreThoseOfInfer) {
   EXPECT_NEAR(with.ttft.p50 / serve(p, {}).ttft.value, 1, 0.05);
 }
 
+// What the host takes for a step is taken once, however many tokens of drafts the step keeps.
+TEST(Traffic, TheHostPreparesAStepOfDraftsOnce) {
+  Cluster c = cluster_of();
+  Traffic t;
+  t.arrivals = Arrivals::closed;
+  t.concurrency = 1;
+  t.requests = 10;
+  t.input = 512;
+  t.output = 256;
+  Problem& p = c.pool.problem;
+  p.runtime.engine.asynchronous = false;
+  p.serving.speculation = {.tokens = 3, .acceptance = 0.8, .draft_cost = 0.1};
+  const double quick = simulate(c, t, {}).tpot.p50;
+  p.runtime.engine.schedule += Seconds(0.02);
+  EXPECT_NEAR(simulate(c, t, {}).tpot.p50 - quick,
+              0.02 / tokens_a_step(p.serving.speculation), 2e-4);
+}
+
 TEST(Traffic, AttentionRanksShareAnEngine) {
   Cluster c;
   c.pool = test::pool_of("qwen3-30b-a3b", "vllm", {.tp = 1, .dp = 4, .ep = 4});
