@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sextant/io/presets.hpp"
+#include "sextant/io/settings.hpp"
 #include "sextant/io/test_support.hpp"
 #include "sextant/validate/validate.hpp"
 
@@ -47,6 +49,24 @@ TEST(ServingCases, RowsOfOtherModelsAreOtherRuns) {
           "mine.csv")),
       catalogue);
   EXPECT_LT(r[1].predicted, 0.9 * r[0].predicted);
+}
+
+// Of other parts of a scenario nothing would be done.
+TEST(ServingCases, HabitsOfEveryPresetAreOfARuntimeOrOfServing) {
+  for (const std::string& name : preset_names(PresetKind::measurement)) {
+    SCOPED_TRACE(name);
+    for (const MeasuredEngine& e : load_measurement(name, {}, Lookup::presets).engines) {
+      for (const std::string& text : e.set) {
+        const Setting setting = parse_setting(text);
+        EXPECT_TRUE(setting.path.starts_with("runtime.") || setting.path.starts_with("serving."))
+            << text;
+        Runtime runtime;
+        Serving serving;
+        EXPECT_NO_THROW(apply({setting}, runtime, "runtime")) << text;
+        EXPECT_NO_THROW(apply({setting}, serving, "serving")) << text;
+      }
+    }
+  }
 }
 
 TEST(ServingCases, TwoPoolsAreSaidWhole) {
