@@ -411,8 +411,8 @@ TEST(Traffic, TheHostPreparesAStepOfDraftsOnce) {
   p.serving.speculation = {.tokens = 3, .acceptance = 0.8, .draft_cost = 0.1};
   const double quick = simulate(c, t, {}).tpot.p50;
   p.runtime.engine.schedule += Seconds(0.02);
-  EXPECT_NEAR(simulate(c, t, {}).tpot.p50 - quick,
-              0.02 / tokens_a_step(p.serving.speculation), 2e-4);
+  EXPECT_NEAR(simulate(c, t, {}).tpot.p50 - quick, 0.02 / tokens_a_step(p.serving.speculation),
+              2e-4);
 }
 
 TEST(Traffic, AttentionRanksShareAnEngine) {
