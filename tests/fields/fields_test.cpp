@@ -212,6 +212,12 @@ std::vector<Probe> probes() {
   all.back().roots.push_back("kernel");
   train(world_of("dgx-h200", "megatron-core", "qwen3-next-80b-a3b"), work, {.dp = 8, .ep = 8});
   train(world_of("dgx-h200", "megatron-core", "gemma4-2b"), work, {.tp = 2});
+  // Without what it has beside its recurrences.
+  World alone = world_of("dgx-h200", "megatron-core", "falcon-h1-7b");
+  alone.model.hybrid.parallel = false;
+  alone.model.hybrid.attention_layers = 0;
+  train(alone, work, {.tp = 2});
+  train(world_of("dgx-h200", "megatron-core", "step-3.5-flash"), work, {.dp = 8, .ep = 8});
   train(world_of("dgx-h200", "megatron-core", "gpt-oss-20b"), work, {.dp = 8, .ep = 8});
   train(world_of("dgx-h200", "megatron-core", "deepseek-v3.2"), {.batch = 64, .seq = 8192},
         {.dp = 64, .ep = 64, .zero = 1});

@@ -38,6 +38,7 @@ TEST(Graph, LayersAreInTheModelsOrder) {
   EXPECT_EQ(order_of("llama4-maverick").substr(0, 12), "wm we wm ae ");
   EXPECT_EQ(order_of("jamba-1.5-mini").substr(0, 27), "rm re rm re rm re rm ae rm ");
   EXPECT_EQ(order_of("falcon-mamba-7b").substr(0, 6), "r r r ");
+  EXPECT_EQ(order_of("falcon-h1-7b").substr(0, 6), "am am ");
 }
 
 /// Of one layer of width 8: what it holds, and what a sequence keeps.
@@ -95,6 +96,52 @@ TEST(Graph, RecurrencesHoldWhatTheirKindSays) {
 }
 
 // Of one layer with attention, a shared expert and routed ones.
+/// Falcon-H1: a layer with both has what each would have alone, but for one norm and one sum.
+TEST(Graph, AttentionAndARecurrenceMayBeSideBySide) {
+  Model both = load_model("falcon-h1-7b");
+  Model attention = both;
+  attention.hybrid = {};
+  complete(attention);
+  Model recurrence = both;
+  recurrence.hybrid.parallel = false;
+  recurrence.hybrid.attention_layers = 0;
+  complete(recurrence);
+  const ParameterCount n = count_parameters(both);
+  EXPECT_EQ(n.attention, count_parameters(attention).attention);
+  EXPECT_EQ(n.recurrent, count_parameters(recurrence).recurrent);
+  EXPECT_EQ(n.norms, count_parameters(attention).norms);
+  const Branch& b = build(both).branches.front();
+  EXPECT_EQ(b.layers, 44);
+  int inputs = 0, residuals = 0, attending = 0, scanning = 0;
+  for (const Operator& op : b.operators) {
+    inputs += op.kept.input ? 1 : 0;
+    residuals += op.kind == Kind::residual ? 1 : 0;
+    attending += op.kind == Kind::attention ? 1 : 0;
+    scanning += op.kind == Kind::scan ? 1 : 0;
+  }
+  EXPECT_EQ(inputs, 1);
+  EXPECT_EQ(residuals, 1);
+  EXPECT_EQ(attending, 1);
+  EXPECT_EQ(scanning, 1);
+}
+
+/// Step-3.5: 96 heads where there is a window, 64 where there is none, a gate of each.
+TEST(Graph, LayersWithoutAWindowMayHaveOtherHeads) {
+  for (const Branch& b : build(load_model("step-3.5-flash")).branches) {
+    for (const Operator& op : b.operators) {
+      const double heads = b.name == "attention" ? 64 : 96;
+      const std::string_view name = op.name;
+      if (op.kind == Kind::attention) {
+        EXPECT_EQ(op.mixer.heads, heads);
+      } else if (name == "head gate") {
+        EXPECT_EQ(op.weights.all(), 4096 * heads);
+      } else if (name == "output") {
+        EXPECT_EQ(op.in.all(), 128 * heads);
+      }
+    }
+  }
+}
+
 TEST(Graph, ACheckpointOfNarrowWeightsMayLeaveSomeAsTheyWere) {
   Model m;
   m.hidden = 32;
@@ -148,7 +195,7 @@ TEST(Graph, EveryPresetHasAsManyLayersAsItSays) {
       const bool mlp = b.module == Module::mlp || b.module == Module::experts;
       (mlp ? mlps : mixers) += b.layers;
     }
-    EXPECT_EQ(mixers, n.attention + n.recurrent) << name;
+    EXPECT_EQ(mixers, n.attention + (m.hybrid.parallel ? 0 : n.recurrent)) << name;
     EXPECT_EQ(mlps, n.dense + n.experts) << name;
   }
 }

@@ -32,21 +32,25 @@ struct Unmodelled {
 };
 constexpr std::string_view encoder = "an encoder, which makes no token after another";
 constexpr std::string_view recurrence = "a recurrence that is not modelled";
+constexpr std::string_view shared = "layers that share their weights, which are not modelled";
 constexpr Unmodelled unmodelled[] = {
     {"albert", encoder},
-    {"bailing_hybrid", "linear attention of a kind that is not modelled"},
-    {"bailing_moe_linear", "linear attention of a kind that is not modelled"},
     {"bert", encoder},
+    {"bitnet", "weights of three values, which are not modelled"},
     {"deberta", encoder},
     {"deberta-v2", encoder},
     {"distilbert", encoder},
     {"electra", encoder},
-    {"falcon_h1", "attention and Mamba-2 side by side in every layer, which is not modelled"},
+    {"jet_nemotron", "convolutions made for each token, which are not modelled"},
+    {"longcat_flash_ngram", "embeddings of several tokens together, which are not modelled"},
     {"modernbert", encoder},
     {"mpnet", encoder},
     {"nomic_bert", encoder},
     {"openelm", "layers of different widths, which are not modelled"},
+    {"ouro", shared},
     {"phi3small", "block-sparse attention, which is not modelled"},
+    {"phi4flash",
+     "attention to what an earlier layer kept, and gates of its memory, which are not modelled"},
     {"recurrent_gemma", recurrence},
     {"roberta", encoder},
     {"rwkv", recurrence},
@@ -55,8 +59,10 @@ constexpr Unmodelled unmodelled[] = {
     {"rwkv7", recurrence},
     {"solar", "connections past blocks of layers, which are not modelled"},
     {"xlm-roberta", encoder},
-    {"zamba", "layers that share their weights, which are not modelled"},
-    {"zamba2", "layers that share their weights, which are not modelled"},
+    {"xlstm", recurrence},
+    {"zamba", shared},
+    {"zamba2", shared},
+    {"zaya", "convolutions inside its attention, which are not modelled"},
 };
 
 std::string joined(const std::vector<std::string>& words) {

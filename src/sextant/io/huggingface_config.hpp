@@ -139,6 +139,11 @@ class Config {
 
   bool has(std::string_view key) const { return find({key}).node != nullptr; }
 
+  bool has_word(std::string_view key) const {
+    const Node* node = find({key}).node;
+    return node != nullptr && node->kind == Node::Kind::string;
+  }
+
   /// Names numbers and lists that no look-up has asked for and that may bear on the shape, so that
   /// they are not passed over in silence.
   void report_unread(const std::string& message, const std::string& hint,

@@ -55,6 +55,22 @@ void read_hunyuan_dense(Config& c, Model& m) {
   if (c.flag({"use_mla"}, false)) c.problem("use_mla", "no Hunyuan with latent attention is known");
 }
 
+void read_exaone4(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.qk_norm = true;
+  // "LLLG", local but for every fourth; or a number, that fourth.
+  int windowed = m.layers;
+  if (c.has_word("sliding_window_pattern")) {
+    const std::string pattern = c.word("sliding_window_pattern");
+    const auto size = static_cast<int>(pattern.size());
+    const int global = static_cast<int>(std::count(pattern.begin(), pattern.end(), 'G'));
+    if (size > 0) windowed -= m.layers / size * global;
+  } else {
+    windowed -= every(c.count_or({"sliding_window_pattern"}, 0, most_layers), m.layers);
+  }
+  read_window(c, m, windowed);
+}
+
 namespace {
 
 /// Qwen 1: intermediate_size counts gate and up together.
@@ -328,17 +344,6 @@ void read_tied_llama(Config& c, Model& m) {
 void read_ernie(Config& c, Model& m) {
   read_tied_llama(c, m);
   all_biases(m, c.flag({"use_bias"}, false));
-}
-
-void read_exaone4(Config& c, Model& m) {
-  read_llama(c, m);
-  m.attention.qk_norm = true;
-  // "LLLG": local but for every fourth.
-  const std::string pattern = c.word({"sliding_window_pattern"}, "");
-  const auto size = static_cast<int>(pattern.size());
-  const int global = static_cast<int>(std::count(pattern.begin(), pattern.end(), 'G'));
-  const int windowed = size > 0 ? m.layers - m.layers / size * global : m.layers;
-  read_window(c, m, windowed);
 }
 
 void read_seed_oss(Config& c, Model& m) {

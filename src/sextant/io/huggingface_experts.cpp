@@ -13,6 +13,17 @@
 
 namespace sextant::hugging_face {
 
+void read_bailing_experts(Config& c, Model& m) {
+  read_fine_experts(c, m);
+  Experts& e = m.experts;
+  e.router_bias = c.flag({"moe_router_enable_expert_bias"}, false);
+  // Of one shared expert; there may be several.
+  const int width = c.count_or({"moe_shared_expert_intermediate_size"}, 0, most);
+  if (width > 0 && e.shared > 0) {
+    e.shared_ffn = static_cast<int>(std::min<std::int64_t>(most, std::int64_t{width} * e.shared));
+  }
+}
+
 namespace {
 
 /// Experts as wide as intermediate_size in every layer, by Mixtral's names.
@@ -92,6 +103,7 @@ void read_glm_moe_dsa(Config& c, Model& m) {
 
 void read_minimax(Config& c, Model& m) {
   read_llama(c, m);
+  c.pass_over("mlp_intermediate_size");  // of a dense MLP, which no layer has
   m.attention.qk_norm_wide = c.flag({"use_qk_norm"}, false);
   m.experts.count = c.count({"num_local_experts"}, most_heads);
   m.experts.topk = c.count({"num_experts_per_tok"}, most_heads);
@@ -271,19 +283,7 @@ void read_bailing(Config& c, Model& m) {
   m.attention.output_bias = m.mlp_bias = c.flag({"use_bias"}, false);
   m.attention.qk_norm = c.flag({"use_qk_norm"}, false);
   read_optional_window(c, m);
-  read_fine_experts(c, m);
-  Experts& e = m.experts;
-  e.router_bias = c.flag({"moe_router_enable_expert_bias"}, false);
-  // Of one shared expert; there may be several.
-  const int width = c.count_or({"moe_shared_expert_intermediate_size"}, 0, most);
-  if (width > 0 && e.shared > 0) {
-    e.shared_ffn = static_cast<int>(std::min<std::int64_t>(most, std::int64_t{width} * e.shared));
-  }
-}
-
-void read_bailing_v2(Config& c, Model& m) {
-  read_bailing(c, m);
-  m.attention.qk_norm = c.flag({"use_qk_norm"}, true);
+  read_bailing_experts(c, m);
 }
 
 void read_dots1(Config& c, Model& m) {
@@ -294,8 +294,8 @@ void read_dots1(Config& c, Model& m) {
   m.experts.router_bias = m.experts.count > 0;
 }
 
-/// Step-3: queries of low rank, few key-value heads; experts in the layers that a text lists.
-void read_step3(Config& c, Model& m) {
+/// Step-3 and 3.5, without their attention: experts in the layers that a text lists.
+void read_step(Config& c, Model& m) {
   read_shape(c, m);
   m.ffn = c.count({"intermediate_size"}, most);
   m.mlp = Mlp::swiglu;
@@ -304,7 +304,6 @@ void read_step3(Config& c, Model& m) {
   Attention& a = m.attention;
   a.kv_heads = c.count_or({"num_attention_groups"}, 1, most_heads);
   a.head_dim = c.count({"head_dim"}, most_heads);
-  a.q_rank = c.count({"share_q_dim"}, most_heads);
   c.pass_over("num_key_value_heads");
   Experts& e = m.experts;
   e.count = c.count({"moe_num_experts"}, most_heads);
@@ -319,6 +318,43 @@ void read_step3(Config& c, Model& m) {
     c.problem("moe_layers_enum", "more layers than " + std::to_string(m.layers));
   }
   e.dense_layers = std::max(0, m.layers - sparse);
+}
+
+/// Step-3: queries of low rank, few key-value heads.
+void read_step3(Config& c, Model& m) {
+  read_step(c, m);
+  m.attention.q_rank = c.count({"share_q_dim"}, most_heads);
+}
+
+/// Step-3.5: windows in three of four layers, with more heads; each head has a gate. Lists go on
+/// with the layers that predict further tokens.
+void read_step3p5(Config& c, Model& m) {
+  read_step(c, m);
+  Attention& a = m.attention;
+  a.qk_norm = true;
+  a.head_gate = c.flag({"use_head_wise_attn_gate"}, false);
+  a.sinks = c.flag({"sink"}, false);
+  m.experts.router_bias = c.flag({"use_moe_router_bias"}, false);
+  const std::vector<Node>* types = c.list("layer_types");
+  if (types == nullptr) return;
+  const auto size = static_cast<int>(types->size());
+  if (size != m.layers && size != m.layers + m.prediction_layers) {
+    c.problem("layer_types", "expected one entry for each of " + std::to_string(m.layers) +
+                                 " layers, not " + std::to_string(size));
+    return;
+  }
+  a.window_layers = static_cast<int>(
+      std::count_if(types->begin(), types->begin() + m.layers,
+                    [](const Node& type) { return type.string == "sliding_attention"; }));
+  if (a.window_layers == 0) return;
+  a.window = c.count({"sliding_window"}, most);
+  Config other = c.section("attention_other_setting");
+  a.global_heads = a.heads;
+  a.global_kv_heads = a.kv_heads;
+  a.global_head_dim = a.head_dim;
+  a.heads = other.count_or({"num_attention_heads"}, a.heads, most_heads);
+  a.kv_heads = other.count_or({"num_attention_groups"}, a.kv_heads, most_heads);
+  a.head_dim = other.count_or({"head_dim"}, a.head_dim, most_heads);
 }
 
 /// LongCat-Flash (arXiv 2509.01322, section 2): a layer has attention and a dense MLP twice, and
@@ -415,7 +451,28 @@ void read_minicpm3(Config& c, Model& m) {
   a.value_dim = c.count_or({"v_head_dim"}, m.hidden / std::max(1, a.heads), most_heads);
 }
 
-constexpr Family all_experts[] = {{"arctic", "Arctic", read_arctic},
+/// Trinity: attention with a gate, windows but for every fourth layer, norms before and behind.
+void read_afmoe(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.qk_norm = m.attention.gate = true;
+  if (m.attention.head_dim == 0) m.attention.head_dim = 128;
+  m.norms_per_layer = 4;
+  const int pattern = c.count_or({"global_attn_every_n_layers"}, 4, most_layers);
+  read_window(c, m, m.layers - every(pattern, m.layers), 1024);
+  read_fine_experts(c, m);
+  m.experts.dense_layers = c.count_or({"num_dense_layers"}, 1, most_layers);
+  m.experts.router_bias = m.experts.count > 0;
+}
+
+void read_exaone_moe(Config& c, Model& m) {
+  read_exaone4(c, m);
+  read_fine_experts(c, m);
+  m.experts.router_bias = m.experts.count > 0;
+  c.pass_over("is_moe_layer");
+}
+
+constexpr Family all_experts[] = {{"afmoe", "Trinity", read_afmoe},
+                                  {"arctic", "Arctic", read_arctic},
                                   {"bailing_moe", "Ling", read_bailing},
                                   {"bailing_moe_v2", "Ling", read_bailing_v2},
                                   {"dbrx", "DBRX", read_dbrx},
@@ -426,6 +483,7 @@ constexpr Family all_experts[] = {{"arctic", "Arctic", read_arctic},
                                   {"deepseek_v4", "DeepSeek", read_deepseek_v4},
                                   {"dots1", "dots.llm1", read_dots1},
                                   {"ernie4_5_moe", "ERNIE", read_ernie_moe},
+                                  {"exaone_moe", "EXAONE", read_exaone_moe},
                                   {"gemma3n", "Gemma 3n", read_gemma3n},
                                   {"gemma3n_text", "Gemma 3n", read_gemma3n},
                                   {"gemma4", "Gemma 4", read_gemma4},
@@ -446,6 +504,7 @@ constexpr Family all_experts[] = {{"arctic", "Arctic", read_arctic},
                                   {"llama4", "Llama 4", read_llama4},
                                   {"llama4_text", "Llama 4", read_llama4},
                                   {"longcat_flash", "LongCat", read_longcat},
+                                  {"mimo_v2", "MiMo", read_mimo_v2},
                                   {"mimo_v2_flash", "MiMo", read_mimo_v2},
                                   {"minicpm3", "MiniCPM", read_minicpm3},
                                   {"minimax_m2", "MiniMax", read_minimax},
@@ -458,9 +517,15 @@ constexpr Family all_experts[] = {{"arctic", "Arctic", read_arctic},
                                   {"qwen3_vl_moe", "Qwen3-VL", read_qwen3_moe},
                                   {"qwen3_vl_moe_text", "Qwen3-VL", read_qwen3_moe},
                                   {"solar_open", "Solar", read_glm4_moe},
-                                  {"step3_text", "Step", read_step3}};
+                                  {"step3_text", "Step", read_step3},
+                                  {"step3p5", "Step", read_step3p5}};
 
 }  // namespace
+
+void read_bailing_v2(Config& c, Model& m) {
+  read_bailing(c, m);
+  m.attention.qk_norm = c.flag({"use_qk_norm"}, true);
+}
 
 std::span<const Family> expert_families() { return all_experts; }
 

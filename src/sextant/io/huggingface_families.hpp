@@ -35,8 +35,9 @@ enum class Gate : std::uint8_t { gated, plain };
 void read_activation(Config& c, Keys keys, std::string_view otherwise, Gate gate, Model& m);
 void all_biases(Model& m, bool present);
 
-/// Embeddings, widths and heads by the names that most families use.
-void read_shape(Config& c, Model& m);
+/// Embeddings, widths and heads by the names that most families use; where a list has told the
+/// number of layers, a file need not.
+void read_shape(Config& c, Model& m, int layers = 0);
 
 /// RMSNorm, rotary positions, gated MLP, grouped attention: what followed Llama.
 void read_llama(Config& c, Model& m);
@@ -45,9 +46,10 @@ void read_llama(Config& c, Model& m, Gate gate, std::string_view activation);
 void read_like_llama(Config& c, Model& m, Gate gate = Gate::gated,
                      std::string_view activation = "silu");
 
-/// Layers whose entry in layer_types is none of `full`, and one of `others`; `otherwise` where
-/// there is no such list.
-int layers_unlike(Config& c, const Model& m, std::string_view full, Keys others, int otherwise);
+/// Layers whose entry in a list is not `full`, and one of `others`; `otherwise` where there is no
+/// such list.
+int layers_unlike(Config& c, const Model& m, std::string_view full, Keys others, int otherwise,
+                  std::string_view key = "layer_types");
 
 /// The sliding window, of so many layers where layer_types does not tell.
 void read_window(Config& c, Model& m, int window_layers, int otherwise = 0);
@@ -71,6 +73,10 @@ void read_mistral(Config& c, Model& m);
 void read_qwen3(Config& c, Model& m);
 void read_gemma3(Config& c, Model& m);
 void read_hunyuan_dense(Config& c, Model& m);
+void read_exaone4(Config& c, Model& m);
+void read_bailing_v2(Config& c, Model& m);
+/// Experts of Ling and Ring.
+void read_bailing_experts(Config& c, Model& m);
 
 /// What is not counted, for people.
 void note(Model& m, std::string_view what);

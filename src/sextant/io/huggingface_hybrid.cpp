@@ -29,7 +29,7 @@ int layers_at(Config& c, std::string_view period, int usual, std::string_view of
 }
 
 void check_biases(Config& c) {
-  for (const char* key : {"mamba_proj_bias", "use_bias"}) {
+  for (const char* key : {"mamba_proj_bias", "projectors_bias", "use_bias"}) {
     if (c.flag({key}, false))
       c.problem(key, "no recurrence with biases in its projections is known");
   }
@@ -97,9 +97,37 @@ void read_qwen3_5_moe(Config& c, Model& m) {
   m.ffn = c.count_or({"intermediate_size"}, m.experts.ffn, most);
 }
 
-/// One letter a layer: M Mamba-2, * attention, - MLP, E experts.
+/// One letter a layer: M Mamba-2, * attention, - MLP, E experts. Newer files have a list of words
+/// instead, and no number of layers beside it.
+std::string read_pattern(Config& c) {
+  constexpr std::pair<std::string_view, char> words[] = {
+      {"mamba", 'M'},     {"linear_attention", 'M'},
+      {"attention", '*'}, {"full_attention", '*'},
+      {"mlp", '-'},       {"moe", 'E'}};
+  for (const char* key : {"layers_block_type", "layer_types"}) {
+    const std::vector<Node>* types = c.list(key);
+    if (types == nullptr) continue;
+    std::string pattern;
+    for (const Node& type : *types) {
+      const auto* const at = std::find_if(std::begin(words), std::end(words),
+                                          [&](const auto& w) { return w.first == type.string; });
+      if (at == std::end(words)) {
+        c.problem(key, "no layer of type " + in_quotes(type.string) + " is known in this family");
+        break;
+      }
+      pattern += at->second;
+    }
+    return pattern;
+  }
+  std::string pattern = c.word("hybrid_override_pattern");
+  std::erase(pattern, '|');  // where Megatron cuts stages
+  return pattern;
+}
+
 void read_nemotron_h(Config& c, Model& m) {
-  read_shape(c, m);
+  const std::string pattern = read_pattern(c);
+  const auto listed = static_cast<int>(std::min<std::size_t>(most_layers, pattern.size()));
+  read_shape(c, m, listed);
   m.norm = Norm::rmsnorm;
   m.norms_per_layer = 1;
   m.position = Position::none;
@@ -109,7 +137,7 @@ void read_nemotron_h(Config& c, Model& m) {
   m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 8, most_heads);
   m.attention.head_dim = c.count_or({"head_dim", "attention_head_dim"}, 128, most_heads);
   m.attention.qkv_bias = m.attention.output_bias = c.flag({"attention_bias"}, false);
-  const std::string pattern = c.word("hybrid_override_pattern");
+  c.pass_over("mtp_layers_block_type");
   const auto letters = [&](char letter) {
     return static_cast<int>(std::count(pattern.begin(), pattern.end(), letter));
   };
@@ -125,8 +153,8 @@ void read_nemotron_h(Config& c, Model& m) {
   h.heads = c.count({"mamba_num_heads"}, most_heads);
   h.head_dim = c.count({"mamba_head_dim"}, most_heads);
   h.state = c.count({"ssm_state_size"}, most_heads);
-  h.groups = c.count_or({"n_groups"}, 8, most_heads);
-  h.conv = c.count_or({"conv_kernel"}, 4, 1000);
+  h.groups = c.count_or({"n_groups", "mamba_n_groups"}, 8, most_heads);
+  h.conv = c.count_or({"conv_kernel", "mamba_d_conv"}, 4, 1000);
   check_biases(c);
   if (letters('E') == 0) return;
   read_fine_experts(c, m);
@@ -197,7 +225,9 @@ void read_mamba2_layers(Config& c, Model& m) {
   h.kind = Recurrence::mamba2;
   const int channels = channels_of(c, m);
   h.heads = c.count_or({"mamba_n_heads", "num_heads"}, 128, most_heads);
-  h.head_dim = c.count_or_auto({"mamba_d_head", "head_dim"}, most_heads);
+  // Beside attention, head_dim is that of its heads.
+  h.head_dim = c.has("mamba_n_heads") ? c.count_or_auto({"mamba_d_head"}, most_heads)
+                                      : c.count_or_auto({"mamba_d_head", "head_dim"}, most_heads);
   if (h.head_dim == 0) h.head_dim = channels / std::max(1, h.heads);
   h.state = c.count_or({"mamba_d_state", "state_size"}, 128, most_heads);
   h.groups = c.count_or({"mamba_n_groups", "n_groups"}, 1, most_heads);
@@ -216,8 +246,33 @@ void read_bamba(Config& c, Model& m) {
   read_llama(c, m);
   read_mamba2_layers(c, m);
   const std::vector<Node>* attention = c.list("attn_layer_indices");
-  m.hybrid.attention_layers = attention == nullptr ? 0 : static_cast<int>(attention->size());
-  m.hybrid.recurrent_layers = m.layers - m.hybrid.attention_layers;
+  const int usual = attention == nullptr ? 0 : static_cast<int>(attention->size());
+  const int listed = layers_unlike(c, m, "attention", {"mamba"}, m.layers - usual);
+  m.hybrid.recurrent_layers =
+      layers_unlike(c, m, "attention", {"mamba"}, listed, "layers_block_type");
+  m.hybrid.attention_layers = m.layers - m.hybrid.recurrent_layers;
+}
+
+/// Falcon-H1: attention and Mamba-2 side by side in every layer.
+void read_falcon_h1(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 8, most_heads);
+  read_mamba2_layers(c, m);
+  Hybrid& h = m.hybrid;
+  h.parallel = true;
+  h.recurrent_layers = h.attention_layers = m.layers;
+  h.state = c.count_or({"mamba_d_state"}, 256, most_heads);
+  const int channels = c.count_or({"mamba_d_ssm"}, channels_of(c, m), most_heads);
+  if (c.count_or_auto({"mamba_d_head"}, most_heads) == 0) {
+    h.head_dim = channels / std::max(1, h.heads);
+  }
+  if (std::int64_t{h.heads} * h.head_dim != channels) {
+    c.problem("mamba_d_ssm", "expected " + std::to_string(std::int64_t{h.heads} * h.head_dim) +
+                                 ", mamba_n_heads times mamba_d_head");
+  }
+  if (c.has("attn_layer_indices")) {
+    c.problem("attn_layer_indices", "no Falcon-H1 with attention in some layers alone is known");
+  }
 }
 
 /// Granite 4: Mamba-2 in most layers or in none, experts or a dense MLP.
@@ -238,6 +293,8 @@ void read_granite_hybrid(Config& c, Model& m) {
   }
   read_mamba2_layers(c, m);
   m.hybrid.recurrent_layers = layers_unlike(c, m, "attention", {"mamba"}, m.layers);
+  m.hybrid.recurrent_layers =
+      layers_unlike(c, m, "attention", {"mamba"}, m.hybrid.recurrent_layers, "layers_block_type");
   m.hybrid.attention_layers = m.layers - m.hybrid.recurrent_layers;
   if (m.hybrid.recurrent_layers == 0) m.hybrid = {};
 }
@@ -285,6 +342,39 @@ void read_minimax_01(Config& c, Model& m) {
       m.attention.head_dim > 0 ? m.attention.head_dim : m.hidden / std::max(1, m.attention.heads);
 }
 
+/// Ling and Ring: lightning attention but for the last layer of every group, and what is behind the
+/// last whole one.
+void read_bailing_lightning(Config& c, Model& m) {
+  const int group = std::max(1, c.count_or({"layer_group_size"}, 1, most_layers));
+  Hybrid& h = m.hybrid;
+  h.recurrent_layers = m.layers / group * (group - 1);
+  if (h.recurrent_layers == 0) return;
+  h.kind = Recurrence::lightning;
+  h.heads = h.groups = m.attention.heads;
+  h.head_dim = h.state = c.count_or({"head_dim"}, m.hidden / std::max(1, h.heads), most_heads);
+}
+
+void read_bailing_linear(Config& c, Model& m) {
+  read_bailing_v2(c, m);
+  read_bailing_lightning(c, m);
+}
+
+/// Ling 2.5: latent attention in the other layers.
+void read_bailing_hybrid(Config& c, Model& m) {
+  read_llama(c, m);
+  c.pass_over("num_key_value_heads");
+  read_latent(c, m);
+  m.attention.qk_norm = c.flag({"use_qk_norm"}, true);
+  read_bailing_experts(c, m);
+  read_bailing_lightning(c, m);
+  for (const char* key : {"short_conv_kernel_size", "no_kda_lora"}) {
+    if (c.has(key)) c.problem(key, "no Ling with delta attention is known");
+  }
+  if (c.has("gated_attention_proj_granularity_type")) {
+    c.problem("gated_attention_proj_granularity_type", "no Ling with gates of heads is known");
+  }
+}
+
 /// LFM2: short convolutions between gates in most layers.
 void read_lfm2_layers(Config& c, Model& m) {
   m.norm = Norm::rmsnorm;
@@ -311,10 +401,10 @@ void read_lfm2(Config& c, Model& m) {
   read_shape(c, m);
   read_lfm2_layers(c, m);
   m.ffn = c.count({"block_ff_dim", "intermediate_size"}, most);
-  if (!c.flag({"block_auto_adjust_ff_dim"}, true)) return;
-  // As Llama 1 came to its widths: two thirds, up to a multiple.
   const double share = c.positive("block_ffn_dim_multiplier", 1);
   const int multiple = std::max(1, c.count_or({"block_multiple_of"}, 256, most));
+  if (!c.flag({"block_auto_adjust_ff_dim"}, true)) return;
+  // As Llama 1 came to its widths: two thirds, up to a multiple.
   m.ffn = rounded_up(std::floor(share * std::floor(2.0 * m.ffn / 3)), multiple);
 }
 
@@ -369,8 +459,11 @@ void read_nemotron_nas(Config& c, Model& m) {
   note(m, "pruned layer by layer; ffn is the mean over layers");
 }
 
-constexpr Family all_hybrids[] = {{"bamba", "Bamba", read_bamba},
+constexpr Family all_hybrids[] = {{"bailing_hybrid", "Ling", read_bailing_hybrid},
+                                  {"bailing_moe_linear", "Ling", read_bailing_linear},
+                                  {"bamba", "Bamba", read_bamba},
                                   {"deci", "Llama-Nemotron", read_nemotron_nas},
+                                  {"falcon_h1", "Falcon-H1", read_falcon_h1},
                                   {"falcon_mamba", "Falcon Mamba", read_falcon_mamba},
                                   {"granitemoehybrid", "Granite", read_granite_hybrid},
                                   {"jamba", "Jamba", read_jamba},

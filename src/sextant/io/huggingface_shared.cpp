@@ -35,8 +35,9 @@ void all_biases(Model& m, bool present) {
   m.attention.qkv_bias = m.attention.output_bias = m.mlp_bias = present;
 }
 
-void read_shape(Config& c, Model& m) {
-  m.layers = c.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, most_layers);
+void read_shape(Config& c, Model& m, int layers) {
+  const Keys names = {"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
+  m.layers = layers > 0 ? c.count_or(names, layers, most_layers) : c.count(names, most_layers);
   m.hidden = c.count({"hidden_size", "n_embd", "n_embed", "d_model"}, most_width);
   m.prediction_layers = c.count_or({"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0, 16);
   m.vocab = c.count({"vocab_size", "padded_vocab_size"}, most);
@@ -66,19 +67,25 @@ void read_llama(Config& c, Model& m, Gate gate, std::string_view activation) {
   m.ffn = c.count({"intermediate_size"}, most);
 }
 
-int layers_unlike(Config& c, const Model& m, std::string_view full, Keys others, int otherwise) {
-  constexpr std::string_view key = "layer_types";
+int layers_unlike(Config& c, const Model& m, std::string_view full, Keys others, int otherwise,
+                  std::string_view key) {
   const std::vector<Node>* types = c.list(key);
   if (types == nullptr) return otherwise;
   if (types->size() != static_cast<std::size_t>(m.layers)) {
     c.problem(key, "expected one entry for each of " + std::to_string(m.layers) + " layers, not " +
                        std::to_string(types->size()));
   }
+  // As transformers has called them since its version 5.
+  const auto is = [](std::string_view type, std::string_view name) {
+    return type == name || (name == "mamba" && type == "linear_attention") ||
+           (name == "attention" && type == "full_attention");
+  };
   int unlike = 0;
   for (const Node& type : *types) {
-    if (type.string == full) continue;
+    if (is(type.string, full)) continue;
     ++unlike;
-    if (std::find(others.begin(), others.end(), type.string) != others.end()) continue;
+    const auto names_it = [&](std::string_view name) { return is(type.string, name); };
+    if (std::any_of(others.begin(), others.end(), names_it)) continue;
     c.problem(key, "no layer of type " + in_quotes(type.string) + " is known in this family");
     break;
   }
@@ -111,6 +118,15 @@ void read_latent(Config& c, Model& m) {
   a.index_heads = c.count_or({"index_n_heads"}, 0, most_heads);
   a.index_dim = c.count_or({"index_head_dim"}, 0, most_heads);
   a.index_top = c.count_or({"index_topk"}, 0, most_heads);
+  const std::vector<Node>* indexers = c.list("indexer_types");
+  if (a.index_heads > 0 && indexers != nullptr &&
+      std::any_of(indexers->begin(), indexers->end(),
+                  [](const Node& kind) { return kind.string == "shared"; })) {
+    note(m, "layers that share an indexer's choice are counted with one each");
+  }
+  if (a.index_heads > 0) {
+    layers_unlike(c, m, "indexed_attention", {"deepseek_sparse_attention"}, m.layers);
+  }
   a.kv_rank = c.count({"kv_lora_rank"}, most_heads);
   a.nope_dim = c.count({"qk_nope_head_dim"}, most_heads);
   a.rope_dim = c.count({"qk_rope_head_dim"}, most_heads);
@@ -125,6 +141,8 @@ void read_fine_experts(Config& c, Model& m) {
   e.ffn = c.count({"moe_intermediate_size"}, most);
   e.shared = c.count_or({"n_shared_experts", "num_shared_experts"}, 0, most_heads);
   e.dense_layers = c.count_or({"first_k_dense_replace"}, 0, most_layers);
+  e.dense_layers = m.layers - layers_unlike(c, m, "dense", {"sparse"}, m.layers - e.dense_layers,
+                                            "mlp_layer_types");
   e.router_bias = c.word({"topk_method"}, "") == "noaux_tc";
   if (c.count_or({"moe_layer_freq"}, 1, most_layers) != 1) {
     c.problem("moe_layer_freq", "expected 1: experts in every layer behind the dense ones");

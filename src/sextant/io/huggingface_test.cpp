@@ -118,7 +118,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"pixtral-12b", 12682746880, false}, Case{"minicpm3-4b", 4073684480, false},
         Case{"grok-2", 269.5e9, false}, Case{"gpt-neo-2.7b", 2651307520, false},
         Case{"persimmon-8b", 9402552320, false}, Case{"granite-3.1-3b-a800m", 3299183616, false},
-        Case{"qwen2-57b-a14b", 57409011712}, Case{"jamba-v0.1", 51570323328, false}),
+        Case{"qwen2-57b-a14b", 57409011712}, Case{"jamba-v0.1", 51570323328, false},
+        Case{"falcon-h1-7b", 7585654016}, Case{"falcon-h1-34b", 33.6e9},
+        Case{"step-3.5-flash", 196.81e9}, Case{"ring-mini-linear-2.0", 16.4e9},
+        Case{"ring-flash-linear-2.0", 104.2e9}, Case{"trinity-mini", 26.1e9},
+        Case{"k-exaone-236b", 236e9}, Case{"nemotron-3-super", 120.6e9, false},
+        Case{"nemotron-nano-9b-v2", 8888227328, false}, Case{"minimax-m2", 229e9, false},
+        Case{"lfm2-2.6b", 2569272320, false}, Case{"glm-4.5-air", 106.85e9},
+        Case{"gpt-oss-120b", 116.83e9}),
     [](const auto& test) {
       std::string name = test.param.file;
       std::replace_if(
@@ -401,7 +408,11 @@ TEST(HuggingFaceConfig, CachesWhatTheArchitectureSays) {
         Row{"kimi-linear-48b", 7 * 576 * 2, true}, Row{"minimax-m1", 10 * 2 * 8 * 128 * 2, true},
         Row{"lfm2-1.2b", 6 * 2 * 8 * 64 * 2, true}, Row{"bamba-9b", 3 * 2 * 8 * 128 * 2, true},
         Row{"qwen3.5-27b", 16 * 2 * 4 * 256 * 2, true}, Row{"codestral-mamba", 0, true},
-        Row{"granite-4.0-h-small", 4 * 2 * 8 * 128 * 2, true}}) {
+        Row{"granite-4.0-h-small", 4 * 2 * 8 * 128 * 2, true},
+        Row{"falcon-h1-7b", 44 * 2 * 2 * 128 * 2, true},
+        Row{"step-3.5-flash", 45 * 2 * 8 * 128 * 2}, Row{"trinity-mini", 32 * 2 * 4 * 128 * 2},
+        Row{"ring-mini-linear-2.0", 4 * 2 * 4 * 128 * 2, true},
+        Row{"nemotron-3-super", 8 * 2 * 2 * 128 * 2, true}}) {
     SCOPED_TRACE(row.file);
     const Cache cache = cache_of(row.file);
     EXPECT_DOUBLE_EQ(cache.token, row.token);
@@ -409,6 +420,9 @@ TEST(HuggingFaceConfig, CachesWhatTheArchitectureSays) {
   }
   // A key by a value for each of 64 heads in 70 layers, in fp32.
   EXPECT_DOUBLE_EQ(cache_of("minimax-m1").state, 70.0 * 64 * 128 * 128 * 4);
+  // Of every layer 24 heads of 128 by 256 in fp32, and the last three inputs of the convolution.
+  EXPECT_DOUBLE_EQ(cache_of("falcon-h1-7b").state,
+                   44.0 * (24 * 128 * 256 * 4 + (24 * 128 + 2 * 256) * 3 * 2));
   // The last two inputs of 2048 channels in 10 layers.
   EXPECT_DOUBLE_EQ(cache_of("lfm2-1.2b").state, 10.0 * 2048 * 2 * 2);
 }
@@ -450,6 +464,21 @@ TEST(HuggingFaceConfig, NamesWhatItWouldPassOver) {
                                 "ffn": {"ffn_mult": -1}}])"),
        "block_configs[0].ffn.ffn_mult: expected a number above 0"},
       {small("git", R"("num_local_experts": 8)"), "no model of type 'git' is known but Grok 2"},
+      {small("falcon_h1", R"("mamba_n_heads": 8, "mamba_d_head": 16, "mamba_d_ssm": 64)"),
+       "mamba_d_ssm: expected 128, mamba_n_heads times mamba_d_head"},
+      {small("falcon_h1", R"("mamba_n_heads": 8, "mamba_d_ssm": 64, "projectors_bias": true)"),
+       "projectors_bias: no recurrence with biases in its projections is known"},
+      {small("falcon_h1", R"("mamba_n_heads": 8, "mamba_d_ssm": 64, "attn_layer_indices": [1])"),
+       "attn_layer_indices: no Falcon-H1 with attention in some layers alone"},
+      {small("step3p5", R"("head_dim": 16, "moe_num_experts": 8, "moe_top_k": 2,
+                           "moe_intermediate_size": 32, "layer_types": ["sliding_attention"])"),
+       "layer_types: expected one entry for each of 4 layers, not 1"},
+      {small("bailing_hybrid", R"("kv_lora_rank": 8, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8,
+                                  "v_head_dim": 8, "no_kda_lora": true)"),
+       "no_kda_lora: no Ling with delta attention is known"},
+      {small("nemotron_h", R"("layers_block_type": ["mamba", "wormhole"], "mamba_num_heads": 4,
+                              "mamba_head_dim": 8, "ssm_state_size": 8)"),
+       "layers_block_type: no layer of type 'wormhole' is known in this family"},
   };
   for (const auto& [text, words] : wrong) EXPECT_THAT(complaint(text), HasSubstr(words)) << text;
 }
@@ -482,6 +511,69 @@ TEST(HuggingFaceConfig, PassesOverWhatSaysNothing) {
   EXPECT_EQ(complaint(small("llama", R"("head_dim": [16, 16, 16, 16])")), "");
 }
 
+/// What transformers has called layers since its version 5, and lists that newer files have.
+TEST(HuggingFaceConfig, ReadsLayersByTheirNewNames) {
+  for (const char* types :
+       {R"("layer_types": ["mamba", "attention", "mamba", "mamba"])",
+        R"("layer_types": ["linear_attention", "full_attention", "linear_attention",
+                           "linear_attention"])",
+        R"("layers_block_type": ["mamba", "attention", "mamba", "mamba"])"}) {
+    for (const char* family : {"granitemoehybrid", "bamba"}) {
+      const Model m = from_text(small(family, std::string(R"("mamba_n_heads": 8, )") + types));
+      EXPECT_EQ(m.hybrid.recurrent_layers, 3) << family << types;
+      EXPECT_EQ(m.hybrid.attention_layers, 1) << family << types;
+    }
+  }
+  // Without a number of layers, which the list tells; "|" is where Megatron cuts stages.
+  for (const char* types :
+       {R"("layers_block_type": ["mamba", "attention", "mlp", "linear_attention"])",
+        R"("layer_types": ["mamba", "full_attention", "mlp", "mamba"])",
+        R"("hybrid_override_pattern": "M*|-M")"}) {
+    const Model m = from_text(std::string(R"({"model_type": "nemotron_h", "hidden_size": 64,
+      "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 128, "mamba_num_heads": 4,
+      "mamba_head_dim": 8, "ssm_state_size": 8, )") +
+                              types + "}");
+    EXPECT_EQ(m.layers, 4) << types;
+    EXPECT_EQ(m.hybrid.recurrent_layers, 2) << types;
+    EXPECT_EQ(m.hybrid.attention_layers, 1) << types;
+    EXPECT_EQ(m.hybrid.mlp_layers, 1) << types;
+  }
+  for (const char* pattern : {R"("LLLG")", "4"}) {
+    const Model m = from_text(small("exaone4", std::string(R"("sliding_window": 16,
+        "sliding_window_pattern": )") + pattern));
+    EXPECT_EQ(m.attention.window_layers, 3) << pattern;
+  }
+  const Model m = from_text(small("deepseek", R"("n_routed_experts": 8, "num_experts_per_tok": 2,
+      "moe_intermediate_size": 32, "mlp_layer_types": ["dense", "dense", "sparse", "sparse"])"));
+  EXPECT_EQ(m.experts.dense_layers, 2);
+}
+
+/// Beside attention, head_dim is that of its heads.
+TEST(HuggingFaceConfig, TellsHeadsOfStatesFromThoseOfAttention) {
+  const char* fields = R"("mamba_n_heads": 8, "mamba_d_ssm": 96, "head_dim": 32)";
+  const Model m = from_text(small("falcon_h1", fields));
+  EXPECT_EQ(m.attention.head_dim, 32);
+  EXPECT_EQ(m.hybrid.head_dim, 12);
+  EXPECT_TRUE(m.hybrid.parallel);
+}
+
+/// Lightning attention but for the last layer of a group; latent attention there since 2.5.
+TEST(HuggingFaceConfig, ReadsGroupsOfLinearAttention) {
+  const char* latent = R"("head_dim": 16, "layer_group_size": 2, "kv_lora_rank": 8,
+      "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8, "num_key_value_heads": 4)";
+  Model m = from_text(small("bailing_hybrid", latent));
+  complete(m);
+  EXPECT_TRUE(check(m).empty());
+  EXPECT_EQ(m.attention.kind, AttentionKind::latent);
+  EXPECT_EQ(m.hybrid.kind, Recurrence::lightning);
+  EXPECT_EQ(m.hybrid.recurrent_layers, 2);
+  // Behind the last whole group there is none.
+  EXPECT_EQ(
+      from_text(small("bailing_moe_linear", R"("layer_group_size": 3)")).hybrid.recurrent_layers,
+      2);
+  EXPECT_EQ(from_text(small("bailing_moe_linear", "")).hybrid.kind, Recurrence::none);
+}
+
 TEST(HuggingFaceConfig, TakesLayersWithExpertsFromTheirList) {
   const Model m = from_text(small("llama4_text", R"("num_local_experts": 8, "moe_layers": [1, 3],
       "interleave_moe_layer_step": 1, "intermediate_size_mlp": 256)"));
@@ -495,7 +587,9 @@ TEST(HuggingFaceConfig, SaysWhyItHasNoReader) {
   const std::pair<const char*, const char*> types[] = {
       {"bert", "model_type: 'bert' is an encoder, which makes no token after another"},
       {"rwkv7", "'rwkv7' has a recurrence that is not modelled"},
-      {"falcon_h1", "'falcon_h1' has attention and Mamba-2 side by side in every layer"},
+      {"phi4flash", "'phi4flash' has attention to what an earlier layer kept"},
+      {"longcat_flash_ngram", "'longcat_flash_ngram' has embeddings of several tokens together"},
+      {"recurrent_gemma", "'recurrent_gemma' has a recurrence that is not modelled"},
       {"zamba2", "'zamba2' has layers that share their weights"},
       {"openelm", "'openelm' has layers of different widths"},
       {"superllama",

@@ -83,10 +83,11 @@ void look_ahead(Problem& p) {
   const int own = t.tuning.rank > 0 ? 0 : p.model.prediction_layers;
   const int wanted = t.predict_ahead < 0 ? own : t.predict_ahead;
   if (wanted == p.ahead) return;
-  // Each has attention and an MLP, or experts, as the last layers have.
-  for (int* n : {&p.model.layers, &p.model.hybrid.attention_layers, &p.model.hybrid.mlp_layers}) {
-    *n += wanted - p.ahead;
-  }
+  // Each has attention and an MLP, or experts, as the last layers have; two layers where one has
+  // either.
+  const int more = wanted - p.ahead;
+  p.model.layers += one_branch_each(p.model) ? 2 * more : more;
+  for (int* n : {&p.model.hybrid.attention_layers, &p.model.hybrid.mlp_layers}) *n += more;
   p.ahead = wanted;
   build(p, {wanted, wanted});
 }

@@ -44,6 +44,28 @@ TEST(Recurrent, OnlyAttentionCachesTokens) {
   EXPECT_EQ(cache("jamba-1.5-mini"), 4 * 2 * 8 * 128 * 2);
   EXPECT_EQ(cache("jamba-1.5-large"), 9 * 2 * 8 * 128 * 2);
   EXPECT_EQ(cache("falcon-mamba-7b"), 0);
+  EXPECT_EQ(cache("falcon-h1-7b"), 44 * 2 * 2 * 128 * 2);
+}
+
+// Side by side in a layer they take what each would take alone, and their sum.
+TEST(Recurrent, MixersSideBySideAddUp) {
+  const Model both = load_model("falcon-h1-7b");
+  Model attention = both;
+  attention.hybrid = {};
+  complete(attention);
+  Model recurrence = both;
+  recurrence.hybrid.parallel = false;
+  recurrence.hybrid.attention_layers = 0;
+  complete(recurrence);
+  Model neither = both;
+  neither.hybrid = {.attention_layers = 1, .mlp_layers = 44};
+  const auto time = [](const Model& m, double queries) {
+    return serving_pass(served(m), {.tp = 2}, {16, queries, 4096}).time.value;
+  };
+  for (const double queries : {1.0, 4096.0}) {
+    const double parts = time(attention, queries) + time(recurrence, queries);
+    EXPECT_NEAR(time(both, queries) / (parts - time(neither, queries)), 1, 0.05) << queries;
+  }
 }
 
 // A sequence holds its states, so that no more of them decode at a time than fit.
@@ -99,8 +121,9 @@ TEST(Recurrent, TrainingFlopsFollowTheActiveParameters) {
 
 // `model` counts by operators, `train` by parameters: they agree but for convolutions and biases.
 TEST(Recurrent, TrainingFlopsAreThoseOfTheOperators) {
-  for (const char* name : {"falcon-mamba-7b", "granite-4.0-h-small", "nemotron-h-8b",
-                           "jamba-1.5-mini", "qwen3-next-80b-a3b"}) {
+  for (const char* name :
+       {"falcon-mamba-7b", "granite-4.0-h-small", "nemotron-h-8b", "jamba-1.5-mini",
+        "qwen3-next-80b-a3b", "falcon-h1-7b", "ring-flash-linear-2.0"}) {
     const Problem p = trained(load_model(name), {.batch = 64, .seq = 4096, .predict_ahead = 0});
     double once = 0;
     for (const graph::Branch& b : p.graph.branches) {

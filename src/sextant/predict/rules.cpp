@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <tuple>
 
@@ -35,7 +36,12 @@ struct Rule {
 template <class Holds, class Say>
 Rule(Verdict, std::string_view, Holds, Say) -> Rule<Holds, Say>;
 
-Count heads_of(const Problem& p) { return p.layers.attention > 0 ? p.model.attention.heads : 0; }
+/// What divides the heads of all layers with attention; 0: none has any.
+Count heads_of(const Problem& p) {
+  const Attention& a = p.model.attention;
+  if (p.layers.attention == 0) return 0;
+  return a.global_heads > 0 ? std::gcd(Count{a.heads}, Count{a.global_heads}) : a.heads;
+}
 Count ffn_of(const Problem& p) { return p.layers.dense > 0 ? p.model.ffn : 0; }
 
 std::string nearest_tp(const Problem& p, const Strategy& s) {
@@ -205,10 +211,10 @@ constexpr std::tuple training_rules{
     Rule{Verdict::heads_not_divisible, "cp",
          [](const Problem& p, const Strategy& s) {
            return s.cp == 1 || s.context != ContextKind::all_to_all ||
-                  divides(Count{s.tp} * s.cp, p.model.attention.heads);
+                  divides(Count{s.tp} * s.cp, std::max<Count>(1, heads_of(p)));
          },
          [](const Problem& p, const Strategy& s) -> Words {
-           const Count heads = p.model.attention.heads;
+           const Count heads = std::max<Count>(1, heads_of(p));
            return {fmt::format("context parallelism by all-to-all shares out heads: tp {} x cp {} "
                                "does not divide the {}",
                                s.tp, s.cp, heads),

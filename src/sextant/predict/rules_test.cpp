@@ -37,6 +37,9 @@ TEST(Check, ALegalStrategyHasNoProblems) {
 TEST(Check, NamesTheRuleAndTheNearestValues) {
   const Problem p = problem_of("gpt3-175b", 64, 2048);
   EXPECT_THAT(said(p, {.tp = 10}), HasSubstr("tp: tp 10 does not divide the 96 heads; 8 or 12"));
+  // Of layers with 96 heads and with 64.
+  EXPECT_THAT(said(problem_of("step-3.5-flash", 64, 2048), {.tp = 64}),
+              HasSubstr("tp: tp 64 does not divide the 32 heads"));
   EXPECT_THAT(said(p, {.dp = 3}), HasSubstr("batch: batch 64 is not dp 3 x microbatch 1 x a whole "
                                             "number; 63 or 66 are the nearest for the batch"));
   EXPECT_THAT(said(p, {.dp = 3}), HasSubstr("2 or 4 are the nearest for dp"));

@@ -554,6 +554,24 @@ TEST(Train, OptimizersTakeWhatTheyMove) {
   EXPECT_GT(time(Optimizer::muon), 3 * time(Optimizer::sgd));
 }
 
+// Where layers mix tokens or have an MLP, never both, a prediction layer is two of them.
+TEST(Training, APredictionLayerIsTwoWhereLayersHaveOneBranchEach) {
+  const auto count = [](int ahead) {
+    Training work{.batch = 64, .seq = 4096};
+    work.predict_ahead = ahead;
+    const Problem p =
+        problem_of({.system = "gb200-nvl72", .model = "nemotron-3-super", .work = work});
+    EXPECT_TRUE(one_branch_each(p.model));
+    return p.parameters;
+  };
+  const ParameterCount none = count(0);
+  const ParameterCount one = count(1);
+  EXPECT_EQ(one.attention, none.attention * 9 / 8);
+  EXPECT_EQ(one.experts, none.experts * 41 / 40);
+  // Norms of two layers, of the state and of the token, and one more before the logits.
+  EXPECT_EQ(one.norms - none.norms, 5 * 4096);
+}
+
 // Prediction layers are trained unless somebody says otherwise, and take a layer and a head each.
 TEST(Training, PredictionLayersAreTrained) {
   const auto parameters = [](int ahead) {

@@ -32,9 +32,12 @@ void check_attention(const Model& m, const LayerCount& layers, Problems& p) {
               "give head_dim");
     p.require(a.kv_heads > 0 && a.heads % a.kv_heads == 0, "attention.kv_heads",
               show(a.kv_heads) + " does not divide " + show(a.heads) + " heads");
-    p.require(a.global_kv_heads == 0 || a.heads % a.global_kv_heads == 0,
-              "attention.global_kv_heads",
-              show(a.global_kv_heads) + " does not divide " + show(a.heads) + " heads");
+    const int heads = a.global_heads > 0 ? a.global_heads : a.heads;
+    const int kv_heads = a.global_kv_heads > 0 ? a.global_kv_heads : a.kv_heads;
+    const bool apart = a.global_heads > 0 || a.global_kv_heads > 0;
+    p.require(!apart || kv_heads <= 0 || heads % kv_heads == 0,
+              a.global_kv_heads > 0 ? "attention.global_kv_heads" : "attention.global_heads",
+              show(kv_heads) + " does not divide " + show(heads) + " heads");
     p.require(a.output_groups > 0 && a.heads % a.output_groups == 0, "attention.output_groups",
               show(a.output_groups) + " does not divide " + show(a.heads) + " heads");
   }
@@ -44,6 +47,10 @@ void check_attention(const Model& m, const LayerCount& layers, Problems& p) {
   p.require(indexed == (a.index_dim > 0) && indexed == (a.index_top > 0), "attention.index_heads",
             "an indexer needs index_heads, index_dim and index_top",
             "DeepSeek-V3.2 has 64, 128 and 2048");
+  p.require(a.global_heads == 0 || a.kind == AttentionKind::grouped, "attention.global_heads",
+            "goes with attention.kind = \"grouped\"");
+  p.require(!a.head_gate || a.kind == AttentionKind::grouped, "attention.head_gate",
+            "goes with attention.kind = \"grouped\"");
   p.require(a.window_layers == 0 || a.window > 0, "attention.window_layers", "there is no window",
             "give attention.window");
   p.require(a.window_layers <= layers.attention, "attention.window_layers",
@@ -77,7 +84,12 @@ void check_hybrid(const Model& m, Problems& p) {
             recurrent ? "" : "give hybrid.kind, such as mamba2 or gated-delta");
   p.require(r.recurrent_layers <= m.layers, "hybrid.recurrent_layers",
             "more than the " + show(m.layers) + " layers");
-  p.require(r.attention_layers <= m.layers - r.recurrent_layers, "hybrid.attention_layers",
+  p.require(!r.parallel || (r.kind == Recurrence::mamba2 && r.attention_layers == m.layers &&
+                            r.recurrent_layers == m.layers),
+            "hybrid.parallel", "every layer has attention and mamba2 then",
+            "give hybrid.kind, hybrid.recurrent_layers and hybrid.attention_layers");
+  p.require(r.parallel || r.attention_layers <= m.layers - r.recurrent_layers,
+            "hybrid.attention_layers",
             "with the recurrent ones more than the " + show(m.layers) + " layers");
   p.require(r.mlp_layers <= m.layers, "hybrid.mlp_layers",
             "more than the " + show(m.layers) + " layers");
@@ -164,7 +176,7 @@ void complete(Model& m) {
     if (r.dt_rank == 0) r.dt_rank = (m.hidden + 15) / 16;
   }
   if (r.attention_layers == 0 && r.recurrent_layers <= m.layers) {
-    r.attention_layers = m.layers - r.recurrent_layers;
+    r.attention_layers = r.parallel ? m.layers : m.layers - r.recurrent_layers;
   }
   if (r.mlp_layers == 0 && has_mlp) r.mlp_layers = m.layers;
   if (a.window > 0 && a.window_layers == 0) a.window_layers = r.attention_layers;
@@ -190,6 +202,13 @@ LayerCount count_layers(const Model& m) {
   n.experts = m.hybrid.mlp_layers - n.dense;
   n.cross = m.vision.cross_layers;
   return n;
+}
+
+bool one_branch_each(const Model& m) {
+  const LayerCount n = count_layers(m);
+  const int mixers = n.attention + (m.hybrid.parallel ? 0 : n.recurrent);
+  const int mlps = n.dense + n.experts;
+  return mixers + mlps == m.layers && mlps < m.layers;
 }
 
 std::vector<Diagnostic> check(const Model& m) {

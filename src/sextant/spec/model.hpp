@@ -46,9 +46,11 @@ struct Attention {
   bool qk_norm_wide = false;  ///< that norm spans all heads (OLMo 2, MiniMax-M2)
   bool sinks = false;         ///< a learned logit per head (gpt-oss)
   bool gate = false;          ///< an output gate as wide as the queries (Qwen3-Next)
+  bool head_gate = false;     ///< an output gate of one number a head (Step-3.5)
   bool shared_kv = false;     ///< keys are also the values: one projection, one cache
   int kv_shared_layers = 0;   ///< layers that reuse keys and values of an earlier one (Gemma 3n, 4)
   // Layers without the window may be shaped differently (Gemma 4). Zero: as the others.
+  int global_heads = 0;  ///< (Step-3.5)
   int global_kv_heads = 0;
   int global_head_dim = 0;
   bool global_shared_kv = false;
@@ -80,9 +82,12 @@ void describe(V& v, Attention& a) {
   v("qk_norm_wide", a.qk_norm_wide, {.help = "that norm spans all heads"});
   v("sinks", a.sinks, {.help = "a learned logit per head"});
   v("gate", a.gate, {.help = "an output gate as wide as the queries"});
+  v("head_gate", a.head_gate, {.help = "an output gate of one number a head"});
   v("shared_kv", a.shared_kv, {.help = "keys are also the values"});
   v("kv_shared_layers", a.kv_shared_layers,
     {.help = "layers that reuse keys and values of an earlier one", .max = 1e5});
+  v("global_heads", a.global_heads,
+    {.help = "query heads of layers without the window; 0: as the others", .max = 1e6});
   v("global_kv_heads", a.global_kv_heads,
     {.help = "key-value heads of layers without the window; 0: as the others", .max = 1e6});
   v("global_head_dim", a.global_head_dim,
@@ -181,6 +186,7 @@ struct Hybrid {
   int recurrent_layers = 0;
   int attention_layers = 0;  ///< 0: all that are not recurrent
   int mlp_layers = 0;        ///< layers with an MLP or experts; 0: every layer
+  bool parallel = false;     ///< attention and recurrence side by side in a layer (Falcon-H1)
   int heads = 0;             ///< of the state (gated-delta: value heads; mamba1: channels)
   int head_dim = 0;          ///< mamba1: 1
   int state = 0;             ///< state size (gated-delta: dimension of a key head)
@@ -199,6 +205,8 @@ void describe(V& v, Hybrid& h) {
     {.help = "layers with attention; 0: all that are not recurrent", .max = 1e5});
   v("mlp_layers", h.mlp_layers,
     {.help = "layers with an MLP or experts; 0: every layer", .max = 1e5});
+  v("parallel", h.parallel,
+    {.help = "layers with a recurrence have attention beside it, of the same input"});
   v("heads", h.heads,
     {.help = "heads of the state (gated-delta: value heads; mamba1: channels)", .max = 1e6});
   v("head_dim", h.head_dim, {.help = "their dimension; mamba1: 1", .max = 1e6});
@@ -426,8 +434,8 @@ void complete(Model& model);
 /// Everything wrong with a completed model, by field.
 std::vector<Diagnostic> check(const Model& model);
 
-/// How many layers of a completed model hold what. A layer may hold attention or a recurrence, and
-/// a dense MLP or experts.
+/// How many layers of a completed model hold what. A layer may hold attention or a recurrence, or
+/// both where they are parallel, and a dense MLP or experts.
 struct LayerCount {
   int attention = 0;  ///< windowed ones included
   int windowed = 0;
@@ -437,5 +445,8 @@ struct LayerCount {
   int cross = 0;  ///< of those with attention, to images
 };
 LayerCount count_layers(const Model& model);
+
+/// Whether each layer of a completed model mixes tokens or has an MLP, never both (Nemotron-H).
+bool one_branch_each(const Model& model);
 
 }  // namespace sextant

@@ -139,6 +139,18 @@ TEST(Model, CountsGlobalLayersApart) {
   EXPECT_EQ(count(m).attention, 5 * 2 * 64 + 3 * 2 * 64 + 2 * 8 * 16);
 }
 
+TEST(Model, CountsHeadsOfGlobalLayersAndTheirGates) {
+  Model m = tiny();
+  m.layers = 6;
+  m.attention.window = 4;
+  m.attention.window_layers = 5;
+  m.attention.global_heads = 2 * m.attention.heads;
+  // Keys and values as before, queries and the way out twice as wide.
+  EXPECT_EQ(count(m).attention, 5 * 4 * 64 + (2 + 2 * 2) * 64);
+  m.attention.head_gate = true;
+  EXPECT_EQ(count(m).attention, 5 * 4 * 64 + (2 + 2 * 2) * 64 + 8 * m.attention.heads * (5 + 2));
+}
+
 TEST(Model, CountsExperts) {
   Model m = tiny();
   m.layers = 3;
@@ -262,6 +274,9 @@ TEST(Model, ReportsContradictions) {
   m.attention.kv_heads = 3;
   EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.kv_heads"));
   m = tiny();
+  m.attention.global_heads = 3;
+  EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.global_heads"));
+  m = tiny();
   m.attention.kind = AttentionKind::latent;
   EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.kv_rank", "attention.nope_dim",
                                                    "attention.rope_dim", "attention.value_dim"));
@@ -322,6 +337,16 @@ TEST(Model, ReportsContradictingHybrids) {
   m.mlp = Mlp::none;
   m.hybrid.mlp_layers = 1;
   EXPECT_THAT(fields_with_problems(m), ::testing::ElementsAre("mlp"));
+  m = tiny();
+  m.hybrid = {.kind = Recurrence::mamba2,
+              .recurrent_layers = 2,
+              .parallel = true,
+              .heads = 4,
+              .head_dim = 4,
+              .state = 3};
+  EXPECT_THAT(fields_with_problems(m), IsEmpty());
+  m.hybrid.recurrent_layers = 1;
+  EXPECT_THAT(fields_with_problems(m), ElementsAre("hybrid.parallel"));
 }
 
 }  // namespace
