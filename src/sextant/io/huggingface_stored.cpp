@@ -18,8 +18,9 @@ constexpr int mxfp4_block = 32;  // of the Open Compute Project's format
 struct Stored {
   std::optional<Precision> precision = {};
   bool blocks = false;
-  std::string_view field = "bits";  ///< what told, or should have
-  int fp4_block = nvfp4_block;      ///< 4-bit floats that share a scale
+  std::string_view field = "bits";    ///< what told, or should have
+  int fp4_block = nvfp4_block;        ///< 4-bit floats that share a scale
+  std::optional<Narrow> narrow = {};  ///< where modules are named with their types
 };
 
 std::optional<Precision> of_bits(int bits, bool whole) {
@@ -42,10 +43,70 @@ std::optional<Precision> named(std::string text) {
   return std::nullopt;
 }
 
+bool has_in(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// The types of a checkpoint that names modules with a type each, by what they are.
+class Modules {
+ public:
+  void add(std::string_view name, Precision type) {
+    const bool everything = !has_in(name, ".") && !has_in(name, "*");  // a class, such as Linear
+    const bool mlp = has_in(name, "mlp") || has_in(name, "ffn") || has_in(name, "up_proj") ||
+                     has_in(name, "down_proj") || has_in(name, "gate_proj") ||
+                     has_in(name, "feed_forward");
+    auto& part = everything                      ? all_
+                 : has_in(name, "shared_expert") ? shared_
+                 : has_in(name, "expert")        ? experts_
+                 : mlp                           ? mlps_
+                                                 : mixers_;
+    if (!part || element_bytes(type) < element_bytes(*part)) part = type;
+  }
+
+  bool named() const { return shared_ || experts_ || mlps_ || mixers_; }
+
+  /// Of most of the weights.
+  std::optional<Precision> type() const {
+    for (const auto& part : {experts_, mlps_, all_, shared_, mixers_}) {
+      if (part) return part;
+    }
+    return std::nullopt;
+  }
+
+  /// What has that type, of what can be told apart.
+  Narrow narrow() const {
+    const auto same = [&](const std::optional<Precision>& part) {
+      return (part ? part : all_) == type();
+    };
+    if (same(mixers_)) return Narrow::layers;
+    return !experts_ || same(shared_) ? Narrow::mlps : Narrow::experts;
+  }
+
+ private:
+  std::optional<Precision> experts_, shared_, mlps_, mixers_, all_;
+};
+
 Stored of_fp8(Config& q) { return {Precision::fp8, q.has("weight_block_size")}; }
 Stored of_mxfp4(Config&) { return {.precision = Precision::fp4, .fp4_block = mxfp4_block}; }
 Stored of_eetq(Config&) { return {Precision::int8}; }
 Stored of_whole_numbers(Config& q) { return {of_bits(q.count_or({"bits", "w_bit"}, 4, 16), true)}; }
+
+/// AutoRound has floats as well: "mx_fp", "nv_fp" or "fp8" beside "int".
+Stored of_auto_round(Config& q) {
+  const std::string type = q.word({"data_type"}, "int");
+  if (!has_in(type, "fp")) return of_whole_numbers(q);
+  return {.precision = of_bits(q.count_or({"bits"}, 4, 16), false),
+          .fp4_block = has_in(type, "mx") ? mxfp4_block : nvfp4_block};
+}
+
+/// MLX: bits of whole numbers, or a format of floats by its name.
+Stored of_mlx(Config& q) {
+  const std::string mode = q.word({"mode"}, "affine");
+  const int bits = q.count_or({"bits"}, 4, 16);
+  const int block = q.count_or({"group_size"}, nvfp4_block, 65536);
+  return {.precision = of_bits(bits, !has_in(mode, "fp")),
+          .fp4_block = has_in(mode, "fp") ? block : nvfp4_block};
+}
 
 /// Files name both, and may have neither: then nothing is quantised.
 Stored of_bitsandbytes(Config& q) {
@@ -54,10 +115,11 @@ Stored of_bitsandbytes(Config& q) {
   return {eight ? Precision::int8 : four ? Precision::int4 : Precision::bf16};
 }
 
-/// Groups of layers, of which the narrowest are most of the weights; none: as they were trained.
+/// Groups of modules, each of a type; none: as they were trained.
 Stored of_groups(Config& q) {
   Stored stored{.field = "config_groups"};
   Config groups = q.section("config_groups");
+  Modules modules;
   bool any = false;
   for (const std::string& name : groups.names()) {
     Config group = groups.section(name);
@@ -66,35 +128,73 @@ Stored of_groups(Config& q) {
     Config weights = group.section("weights");
     const bool whole = weights.word({"type"}, "int") != "float";
     const std::optional<Precision> p = of_bits(weights.count_or({"num_bits"}, 16, 16), whole);
-    if (p && (!stored.precision || element_bytes(*p) < element_bytes(*stored.precision))) {
-      stored.precision = p;
-      if (*p == Precision::fp4) {
-        stored.fp4_block = weights.count_or({"group_size"}, nvfp4_block, 65536);
-      }
+    if (p == Precision::fp4) {
+      stored.fp4_block = weights.count_or({"group_size"}, nvfp4_block, 65536);
     }
     stored.blocks = stored.blocks || weights.word({"strategy"}, "") == "block";
+    if (!p) continue;
+    const std::vector<Node>* targets = group.list("targets");
+    if (targets == nullptr) modules.add("Linear", *p);
+    for (std::size_t i = 0; targets != nullptr && i < targets->size(); ++i) {
+      modules.add((*targets)[i].string, *p);
+    }
   }
-  if (!any) stored.precision = Precision::bf16;
+  stored.precision = any ? modules.type() : Precision::bf16;
+  if (modules.named()) stored.narrow = modules.narrow();
+  return stored;
+}
+
+/// A type a module, in the table or in what it holds.
+Stored of_listed(Config& q, Config& inner) {
+  constexpr std::string_view key = "quantized_layers";
+  Config layers = q.has(key) ? q.section(key) : inner.section(key);
+  Stored stored{.field = key};
+  Modules modules;
+  for (const std::string& name : layers.names()) {
+    const std::string kind = layers.section(name).word({"quant_algo"}, "");
+    if (has_in(kind, "MXFP4")) stored.fp4_block = mxfp4_block;
+    if (const std::optional<Precision> type = named(kind)) modules.add(name, *type);
+  }
+  stored.precision = modules.type();
+  stored.narrow = modules.narrow();
   return stored;
 }
 
 Stored of_modelopt(Config& q) {
   Config inner = q.section("quantization");
   const std::string kind = q.word({"quant_algo"}, inner.word({"quant_algo"}, ""));
-  if (kind.empty() && q.has("config_groups")) return of_groups(q);
-  if (kind == "MIXED_PRECISION") return {Precision::fp8, false, "quant_algo"};
-  const auto says = [&](const char* part) { return kind.find(part) != std::string::npos; };
-  return {named(kind), says("FP8_PB"), "quant_algo", says("MXFP4") ? mxfp4_block : nvfp4_block};
+  const bool mixed = kind == "MIXED_PRECISION";
+  if (mixed && (q.has("quantized_layers") || inner.has("quantized_layers"))) {
+    return of_listed(q, inner);
+  }
+  if ((mixed || kind.empty()) && q.has("config_groups")) return of_groups(q);
+  if (mixed) return {.field = "quantized_layers"};
+  return {named(kind), has_in(kind, "FP8_PB"), "quant_algo",
+          has_in(kind, "MXFP4") ? mxfp4_block : nvfp4_block};
 }
 
 Stored of_quark(Config& q) {
   constexpr std::string_view key = "global_quant_config";
   Config weights = q.section(key).section("weight");
-  const int block = weights.count_or({"group_size"}, mxfp4_block, 65536);
-  return {named(weights.word({"dtype"}, "")), false, key, block};
+  Stored stored{named(weights.word({"dtype"}, "")), false, key,
+                weights.count_or({"group_size"}, mxfp4_block, 65536)};
+  Config others = q.section("layer_quant_config");
+  Modules modules;
+  if (stored.precision) modules.add("Linear", *stored.precision);
+  for (const std::string& name : others.names()) {
+    const auto type = named(others.section(name).section("weight").word({"dtype"}, ""));
+    if (type) modules.add(name, *type);
+  }
+  if (modules.named() && stored.precision) stored.narrow = modules.narrow();
+  return stored;
 }
 
-Stored of_torchao(Config& q) { return {named(q.word("quant_type")), false, "quant_type"}; }
+/// The name of a type, or a table of the class that makes it.
+Stored of_torchao(Config& q) {
+  constexpr std::string_view key = "quant_type";
+  if (q.has_word(key) || !q.has(key)) return {named(q.word(key)), false, key};
+  return {named(q.section(key).section("default").word({"_type"}, "")), false, key};
+}
 
 Stored of_hqq(Config& q) {
   Config weights = q.section("quant_config").section("weight_quant_params");
@@ -106,8 +206,8 @@ struct Method {
   Stored (*read)(Config&);
 };
 constexpr Method methods[] = {
-    {"auto-round", of_whole_numbers},
-    {"auto_round", of_whole_numbers},
+    {"auto-round", of_auto_round},
+    {"auto_round", of_auto_round},
     {"awq", of_whole_numbers},
     {"bitsandbytes", of_bitsandbytes},
     {"compressed-tensors", of_groups},
@@ -118,6 +218,8 @@ constexpr Method methods[] = {
     {"fp8", of_fp8},
     {"gptq", of_whole_numbers},
     {"hqq", of_hqq},
+    {"intel/auto-round", of_auto_round},
+    {"mlx", of_mlx},
     {"modelopt", of_modelopt},
     {"modelopt_fp4", of_modelopt},
     {"mxfp4", of_mxfp4},
@@ -133,33 +235,56 @@ std::string method_of(Config& q) {
     if (q.has("w_bit")) return "awq";
     if (q.has("desc_act")) return "gptq";
     if (q.has("config_groups")) return "compressed-tensors";
+    if (q.has("bits") && q.has("group_size")) return "mlx";
   }
   return q.word("quant_method");
+}
+
+/// Names of the modules that stay as they were trained; parts of them stand for all that have them.
+std::vector<std::string> left_wide(Config& q) {
+  std::vector<std::string> names;
+  Config inner = q.section("quantization");
+  for (Config* table : {&q, &inner}) {
+    for (const char* key : {"ignore", "modules_to_not_convert", "ignored_layers", "exclude_modules",
+                            "exclude", "llm_int8_skip_modules"}) {
+      const std::vector<Node>* modules = table->has(key) ? table->list(key) : nullptr;
+      if (modules == nullptr) continue;
+      for (const Node& module : *modules) names.push_back(module.string);
+    }
+  }
+  if (!q.has("dynamic")) return names;
+  // GPTQModel: patterns that are left out begin with a minus.
+  for (const std::string& name : q.section("dynamic").names()) {
+    if (name.starts_with("-:")) names.push_back("re:" + name.substr(2));
+  }
+  return names;
 }
 
 /// What is left when attention of all layers, and shared experts or dense MLPs with it, stay as
 /// they were trained. Only layers of experts have other MLPs.
 Narrow narrow_of(Config& q, const Model& m) {
-  Config inner = q.section("quantization");
   int attention = 0;
   int shared = 0;
-  for (Config* table : {&q, &inner}) {
-    for (const char* key :
-         {"ignore", "modules_to_not_convert", "ignored_layers", "exclude_modules"}) {
-      const std::vector<Node>* modules = table->has(key) ? table->list(key) : nullptr;
-      if (modules == nullptr) continue;
-      for (const Node& module : *modules) {
-        const std::string& name = module.string;
-        const bool pattern = name.starts_with("re:") || name.find(".*.") != std::string::npos;
-        const int layers = pattern ? m.layers : 1;
-        if (name.find("attn") != std::string::npos) attention += layers;
-        if (name.find("shared_expert") != std::string::npos) shared += layers;
-      }
-    }
+  for (const std::string& name : left_wide(q)) {
+    const bool pattern = name.starts_with("re:") || has_in(name, ".*.") ||
+                         name.find_first_of("0123456789") == std::string::npos;
+    const int layers = pattern ? m.layers : 1;
+    if (has_in(name, "attn")) attention += layers;
+    if (has_in(name, "shared_expert")) shared += layers;
   }
   if (attention < m.layers) return Narrow::layers;
   const bool alone = m.experts.shared == 0 || shared >= m.layers;
   return m.experts.count > 0 && alone ? Narrow::experts : Narrow::mlps;
+}
+
+/// DeepSeek-V4, MiMo-V2.6: routed experts in MXFP4, the rest in blocks of 8 bits.
+bool narrower_experts(Config& config, Config& q) {
+  return config.word({"expert_dtype"}, q.word({"expert_dtype"}, "")) == "fp4" ||
+         q.word({"store_dtype"}, "") == "mxfp4";
+}
+
+void note_mixed(Model& m) {
+  note(m, "what is quantised otherwise than most of the weights is counted in 16 bits");
 }
 
 }  // namespace
@@ -190,25 +315,34 @@ void read_quantised(Config& q, Model& m) {
   if (m.block_training) {
     m.narrow = Narrow::outputs;
   } else if (m.stored != Precision::bf16) {
-    m.narrow = narrow_of(q, m);
+    m.narrow = stored.narrow.value_or(narrow_of(q, m));
+    if (m.narrow == Narrow::experts && m.experts.count == 0) m.narrow = Narrow::mlps;
+    if (stored.narrow && m.narrow != Narrow::layers) note_mixed(m);
   }
 }
 
 /// A table that cannot be read is a problem: left out in silence it would make the model four times
 /// as large.
 void read_stored(Config& config, Model& m) {
-  // MLX has a table of its own, with the bits alone.
-  if (config.has("quantization") && !config.has("quantization_config")) {
+  // MLX has a table of its own, and the same once more in newer files.
+  const bool table = config.has("quantization") && !config.has_word("quantization");
+  if (table && config.section("quantization").has("bits")) {
     Config q = config.section("quantization");
-    const std::optional<Precision> p = of_bits(q.count_or({"bits"}, 4, 16), true);
-    if (!p) q.problem("bits", "expected weights of 4 or 8 bits");
-    m.stored = p.value_or(Precision::bf16);
+    const Stored stored = of_mlx(q);
+    if (!stored.precision) q.problem("bits", "expected weights of 4 or 8 bits");
+    m.stored = stored.precision.value_or(Precision::bf16);
+    m.fp4_block = stored.fp4_block;
     return;
   }
   for (const std::string_view key : {"quantization_config", "compression_config"}) {
     if (!config.has(key)) continue;
     Config q = config.section(key);
-    return read_quantised(q, m);
+    read_quantised(q, m);
+    if (!narrower_experts(config, q) || m.experts.count == 0) return;
+    m.stored = Precision::fp4;
+    m.fp4_block = mxfp4_block;
+    m.narrow = Narrow::experts;
+    return note_mixed(m);
   }
   const std::string type = config.word({"torch_dtype", "dtype"}, "");
   if (type.starts_with("float8")) m.stored = Precision::fp8;

@@ -246,7 +246,26 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
                {"weights": {"num_bits": 4, "type": "float", "group_size": 32}}}})",
               Precision::fp4, 32},
         Known{R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})", Precision::int4},
-        Known{R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})", Precision::fp8},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
+               "model.layers.0.mlp.up_proj": {"quant_algo": "NVFP4", "group_size": 16},
+               "model.layers.0.self_attn.q_proj": {"quant_algo": "FP8"}}})",
+              Precision::fp4},
+        Known{R"({"quantization": {"quant_algo": "MIXED_PRECISION", "quantized_layers": {
+               "model.layers.0.mlp.up_proj": {"quant_algo": "W4A8_MXFP4_FP8"}}}})",
+              Precision::fp4, 32},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "config_groups":
+               {"group_0": {"weights": {"num_bits": 8, "type": "float"},
+                            "targets": ["model.layers.0.mlp.up_proj"]}}})",
+              Precision::fp8},
+        Known{R"({"group_size": 64, "bits": 4, "mode": "affine"})", Precision::int4},
+        Known{R"({"group_size": 32, "bits": 4, "mode": "mxfp4"})", Precision::fp4, 32},
+        Known{R"({"group_size": 64, "bits": 8})", Precision::int8},
+        Known{R"({"quant_method": "auto-round", "bits": 4, "data_type": "int"})", Precision::int4},
+        Known{R"({"quant_method": "auto-round", "bits": 4, "data_type": "mx_fp"})", Precision::fp4,
+              32},
+        Known{R"({"quant_method": "torchao", "quant_type": {"default":
+               {"_type": "Int8DynamicActivationInt4WeightConfig"}}})",
+              Precision::int4},
         Known{R"({"quant_method": "modelopt", "config_groups": {"group_0":
                {"weights": {"num_bits": 4, "type": "float", "group_size": 16}}}})",
               Precision::fp4},
@@ -276,6 +295,14 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
                   .block_scales);
   EXPECT_THAT(complaint(quantised(R"({"quant_method": "modelopt", "quant_algo": "W3A16"})")),
               HasSubstr("quantization_config.quant_algo: expected weights of 4 or 8 bits"));
+  EXPECT_THAT(
+      complaint(quantised(R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})")),
+      HasSubstr("quantization_config.quantized_layers: expected weights of 4 or 8 bits"));
+  EXPECT_THAT(complaint(quantised(R"({"group_size": 64, "bits": 6})")),
+              HasSubstr("quantization_config.bits: expected weights of 4 or 8 bits"));
+  EXPECT_THAT(complaint(quantised(R"({"quant_method": "torchao", "quant_type": {"default":
+      {"_type": "IntxWeightOnlyConfig"}}})")),
+              HasSubstr("quant_type: expected weights of 4 or 8 bits"));
   EXPECT_THAT(complaint(quantised(R"({"quant_method": "aqlm"})")),
               HasSubstr("no quantisation by 'aqlm' is known"));
   EXPECT_THAT(complaint(quantised(R"({"quant_method": "gptq", "bits": 3})")),
@@ -298,6 +325,11 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredInWithoutTheTable) {
       {"weights": {"num_bits": 8, "type": "int"}}}})"))
                 .stored,
             Precision::int8);
+  EXPECT_EQ(
+      from_text(small("llama", R"("quantization": {"group_size": 16, "bits": 4, "mode": "nvfp4"},
+      "quantization_config": {"group_size": 16, "bits": 4, "mode": "nvfp4"})"))
+          .stored,
+      Precision::fp4);
   EXPECT_EQ(from_text(small("llama", R"("torch_dtype": "float8_e4m3fn")")).stored, Precision::fp8);
   EXPECT_EQ(from_text(small("llama", R"("torch_dtype": "float32")")).stored, Precision::bf16);
 }
@@ -313,24 +345,44 @@ TEST(HuggingFaceConfig, ReadsWhatStaysWide) {
   const std::string shared = small("qwen2_moe", R"("num_experts": 8, "num_experts_per_tok": 2,
       "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64)");
   constexpr Narrow mlps = Narrow::mlps, layers = Narrow::layers, routed = Narrow::experts;
-  for (const Row& row :
-       {Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn",
+  for (
+      const Row& row :
+      {Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn",
                "lm_head"]})",
-            mlps, routed, mlps},
-        Row{R"({"quant_method": "compressed-tensors", "ignore": ["re:.*self_attn.*",
+           mlps, routed, mlps},
+       Row{R"({"quant_method": "compressed-tensors", "ignore": ["re:.*self_attn.*",
                "re:.*shared_experts.*"],
                "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "int"}}}})",
-            mlps, routed, routed},
-        Row{R"({"quant_method": "modelopt", "quantization": {"quant_algo": "NVFP4",
+           mlps, routed, routed},
+       Row{R"({"quant_method": "modelopt", "quantization": {"quant_algo": "NVFP4",
                "exclude_modules": ["model.layers.0.self_attn*", "model.layers.1.self_attn*",
                                    "model.layers.2.self_attn*", "model.layers.3.self_attn*"]}})",
-            mlps, routed, mlps},
-        Row{R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]})", layers,
-            layers, layers},
-        Row{R"({"quant_method": "fp8", "ignored_layers": ["model.layers.0.self_attn.q_proj"]})",
-            layers, layers, layers},
-        Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": null})", layers, layers,
-            layers}}) {
+           mlps, routed, mlps},
+       Row{R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]})", layers,
+           layers, layers},
+       Row{R"({"quant_method": "fp8", "ignored_layers": ["model.layers.0.self_attn.q_proj"]})",
+           layers, layers, layers},
+       // Parts of names stand for all layers.
+       Row{R"({"quant_method": "awq", "modules_to_not_convert": ["self_attn", "shared_expert"]})",
+           mlps, routed, routed},
+       Row{R"({"quant_method": "quark", "exclude": ["lm_head", "*self_attn*"],
+               "global_quant_config": {"weight": {"dtype": "fp4"}}})",
+           mlps, routed, mlps},
+       Row{R"({"quant_method": "gptq", "bits": 4, "dynamic": {"-:.*attn.*": {}, "+:.*down.*": {}}})",
+           mlps, routed, mlps},
+       // Modules with a type each: that of most weights counts.
+       Row{R"({"quant_method": "compressed-tensors", "config_groups": {
+               "group_0": {"weights": {"num_bits": 8, "type": "float"}, "targets": ["Linear"]},
+               "group_1": {"weights": {"num_bits": 4, "type": "float"},
+                           "targets": ["re:.*mlp.experts.*"]}}})",
+           mlps, routed, routed},
+       Row{R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
+               "model.layers.0.mlp.experts": {"quant_algo": "NVFP4"},
+               "model.layers.0.mlp.shared_expert.up_proj": {"quant_algo": "NVFP4"},
+               "model.layers.0.self_attn.q_proj": {"quant_algo": "FP8"}}})",
+           mlps, mlps, mlps},
+       Row{R"({"quant_method": "mxfp4", "modules_to_not_convert": null})", layers, layers,
+           layers}}) {
     const auto read = [&](std::string text) {
       text.insert(text.size() - 1, std::string(R"(, "quantization_config": )") + row.how);
       return from_text(text).narrow;
@@ -339,6 +391,19 @@ TEST(HuggingFaceConfig, ReadsWhatStaysWide) {
     EXPECT_EQ(read(experts), row.experts) << row.how;
     EXPECT_EQ(read(shared), row.shared) << row.how;
   }
+}
+
+/// DeepSeek-V4's experts have half the bits of the rest.
+TEST(HuggingFaceConfig, ReadsNarrowerExperts) {
+  const std::string how = R"(, "quantization_config": {"quant_method": "fp8",
+      "weight_block_size": [128, 128]}, "expert_dtype": "fp4"})";
+  std::string text = read_file(folder + "deepseek-v4-flash.json");
+  text.replace(text.rfind('}'), 1, how);
+  const Model m = from_text(text);
+  EXPECT_EQ(m.stored, Precision::fp4);
+  EXPECT_EQ(m.fp4_block, 32);
+  EXPECT_EQ(m.narrow, Narrow::experts);
+  EXPECT_THAT(m.notes, HasSubstr("is counted in 16 bits"));
 }
 
 /// Where a checkpoint's folder says it in a file of its own.
