@@ -64,6 +64,16 @@ TEST(Graph, RecurrencesHoldWhatTheirKindSays) {
         .gate_rank = 3},
        8 * (24 + 2) + 8 * 6 + 3 * 16 + 24 * 4 + (2 + 8) + 4 + 8 * 8,
        2 * 4 * 4 * 4 + 24 * 3 * 2},
+      // q, k, v, a gate as wide as v, a decay as wide as k, beta; the rest as above.
+      {"of channels' gates of full rank",
+       {.kind = Recurrence::gated_delta,
+        .heads = 2,
+        .head_dim = 4,
+        .state = 4,
+        .groups = 2,
+        .channel_gates = true},
+       8 * (24 + 8 + 8 + 2) + 24 * 4 + (2 + 8) + 4 + 8 * 8,
+       2 * 4 * 4 * 4 + 24 * 3 * 2},
       // Two gates and what passes them, three taps, the way out; two inputs are kept.
       {"convolution",
        {.kind = Recurrence::convolution, .conv = 3},

@@ -53,7 +53,7 @@ void output_projection(const Model& m, BranchMaker& b, double width) {
   if (a.output_bias) out.weights.cut += m.hidden;
 }
 
-/// What comes out of each head times a number that the layer's input gives it (Step-3.5).
+/// What comes out of each head times a number that the layer's input gives it (Step-3.5, Ling 3).
 void gate_heads(const Model& m, BranchMaker& b, double heads, double width) {
   Operator& gate =
       b.linear("head gate", Cut::columns, whole(m.hidden), cut(heads), Bucket::attention);
@@ -246,6 +246,7 @@ Branch latent_attention(const Model& m, bool windowed, bool, int norms) {
   core.mixer = mixer;
   core.cache = {.elements = whole(double(a.kv_rank) + a.rope_dim), .window = mixer.window};
   b.add(core);
+  if (a.head_gate) gate_heads(m, b, heads, v);
   output_projection(m, b, v);
   b.end();
   return b.take();
@@ -320,7 +321,7 @@ Branch selective(const Model& m, int norms) {
 /// Mamba-2 (arXiv 2405.21060), gated DeltaNet (arXiv 2412.06464) or lightning attention (arXiv
 /// 2501.08313): a projection of everything, a short convolution, the scan, a gated norm, the way
 /// out. Kimi's DeltaNet (arXiv 2510.26692) decays and gates every channel, by projections of low
-/// rank; lightning attention has no convolution and decays by constants.
+/// rank, Ling's by full ones; lightning attention has no convolution and decays by constants.
 Branch recurrent(const Model& m, int norms) {
   const Hybrid& r = m.hybrid;
   const bool delta = r.kind == Recurrence::gated_delta;
@@ -332,9 +333,12 @@ Branch recurrent(const Model& m, int norms) {
   const Bucket bucket = Bucket::recurrent;
   BranchMaker b(m, "recurrence");
   b.begin(norms);
-  // z, x, B, C, dt; or q, k, v, z, beta, alpha; of low rank q, k, v, beta.
-  const double of_heads = lightning ? 0 : delta && rank == 0 ? 2 * heads : heads;
-  const double of_channels = (rank > 0 ? inner : 2 * inner) + shared;
+  // z, x, B, C, dt; or q, k, v, z, beta, alpha, which may be of every channel of the keys; of low
+  // rank q, k, v, beta.
+  const bool by_head = delta && rank == 0 && !r.channel_gates;
+  const double of_heads = lightning ? 0 : by_head ? 2 * heads : heads;
+  const double of_channels =
+      (rank > 0 ? inner : 2 * inner) + shared + (r.channel_gates ? shared / 2 : 0);
   Operator& in =
       b.linear("in projection", Cut::columns, whole(m.hidden), cut(of_channels + of_heads), bucket);
   in.after_norm = true;
@@ -357,7 +361,7 @@ Branch recurrent(const Model& m, int norms) {
     rotate(m, b, cut(shared));
   }
   // A, dt bias, and Mamba's D.
-  const double steps = rank > 0 ? shared / 2 : heads;
+  const double steps = rank > 0 || r.channel_gates ? shared / 2 : heads;
   const double constants = lightning ? 0 : delta ? heads + steps : 3 * heads;
   scan(r, b, constants, delta ? 64 : 256, 4);
   Operator& gate = b.streamed("gate and norm", StreamOp::rmsnorm, Cut::columns, cut(inner), 6, 10);

@@ -33,6 +33,7 @@ struct Unmodelled {
 constexpr std::string_view encoder = "an encoder, which makes no token after another";
 constexpr std::string_view recurrence = "a recurrence that is not modelled";
 constexpr std::string_view shared = "layers that share their weights, which are not modelled";
+constexpr std::string_view blocks = "attention that chooses blocks, which is not modelled";
 constexpr Unmodelled unmodelled[] = {
     {"albert", encoder},
     {"bert", encoder},
@@ -43,6 +44,9 @@ constexpr Unmodelled unmodelled[] = {
     {"electra", encoder},
     {"jet_nemotron", "convolutions made for each token, which are not modelled"},
     {"longcat_flash_ngram", "embeddings of several tokens together, which are not modelled"},
+    {"minimax_m3", blocks},
+    {"minimax_m3_vl", blocks},
+    {"minimax_m3_vl_text", blocks},
     {"modernbert", encoder},
     {"mpnet", encoder},
     {"nomic_bert", encoder},

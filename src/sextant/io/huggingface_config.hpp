@@ -152,7 +152,8 @@ class Config {
       const std::string& key = member.key;
       const bool known = std::find(asked_.begin(), asked_.end(), key) != asked_.end() ||
                          std::find(irrelevant.begin(), irrelevant.end(), key) != irrelevant.end();
-      if (!known && names_shape(key) && says_something(member.value)) {
+      const bool given = names_shape(key) && says_something(member.value);
+      if (!known && (given || (adds_parts(key) && member.value.boolean))) {
         report(member.value.place, key, message, hint);
       }
     }
@@ -173,13 +174,26 @@ class Config {
 
  private:
   static bool names_shape(std::string_view key) {
-    constexpr std::string_view parts[] = {"layers", "heads",        "experts",       "hidden_size",
-                                          "_dim",   "intermediate", "window",        "embeddings",
-                                          "_rank",  "layer_types",  "block_configs", "attn_config"};
+    constexpr std::string_view parts[] = {
+        "layers",        "heads",       "experts",         "hidden_size", "_dim",
+        "intermediate",  "window",      "embeddings",      "_rank",       "layer_types",
+        "block_configs", "attn_config", "sparse_attention"};
     const auto in_key = [&](std::string_view part) {
       return key.find(part) != std::string_view::npos;
     };
     return key == "depth" || std::any_of(std::begin(parts), std::end(parts), in_key);
+  }
+
+  /// Switches that give layers another part, or take one.
+  static bool adds_parts(std::string_view key) {
+    constexpr std::string_view keys[] = {"attention_output_gate",
+                                         "attn_output_gate",
+                                         "use_head_wise_attn_gate",
+                                         "use_cla",
+                                         "use_double_wide_mlp",
+                                         "enable_moe_block",
+                                         "residual_moe"};
+    return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
   }
 
   /// Zero, and layers that are all of the ordinary kind, mean that there is no such thing.

@@ -471,6 +471,16 @@ void read_exaone_moe(Config& c, Model& m) {
   c.pass_over("is_moe_layer");
 }
 
+/// Hunyuan 3.
+void read_hy3(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.qk_norm = c.flag({"qk_norm"}, true);
+  if (m.attention.head_dim == 0) m.attention.head_dim = 128;
+  read_fine_experts(c, m);
+  if (!c.has("first_k_dense_replace") && !c.has("mlp_layer_types")) m.experts.dense_layers = 1;
+  m.experts.router_bias = m.experts.count > 0;
+}
+
 constexpr Family all_experts[] = {{"afmoe", "Trinity", read_afmoe},
                                   {"arctic", "Arctic", read_arctic},
                                   {"bailing_moe", "Ling", read_bailing},
@@ -499,6 +509,7 @@ constexpr Family all_experts[] = {{"afmoe", "Trinity", read_afmoe},
                                   {"grok-1", "Grok", read_grok},
                                   {"hunyuan", "Hunyuan", read_hunyuan_moe},
                                   {"hunyuan_v1_moe", "Hunyuan", read_hunyuan_moe},
+                                  {"hy_v3", "Hunyuan", read_hy3},
                                   {"kimi_k2", "Kimi", read_deepseek},
                                   {"kimi_k25", "Kimi", read_deepseek},
                                   {"llama4", "Llama 4", read_llama4},
@@ -508,6 +519,7 @@ constexpr Family all_experts[] = {{"afmoe", "Trinity", read_afmoe},
                                   {"mimo_v2_flash", "MiMo", read_mimo_v2},
                                   {"minicpm3", "MiniCPM", read_minicpm3},
                                   {"minimax_m2", "MiniMax", read_minimax},
+                                  {"mistral4", "Mistral", read_deepseek},
                                   {"mixtral", "Mixtral", read_mixtral},
                                   {"olmoe", "OLMoE", read_olmoe},
                                   {"phimoe", "Phi", read_phimoe},

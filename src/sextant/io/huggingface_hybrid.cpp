@@ -73,8 +73,21 @@ void read_qwen_hybrid(Config& c, Model& m) {
 void read_qwen3_next(Config& c, Model& m) {
   read_qwen3(c, m);
   read_qwen_experts(c, m);
-  m.attention.gate = true;
+  m.attention.gate = c.flag({"attn_output_gate"}, true);
   read_qwen_hybrid(c, m);
+}
+
+/// OLMo Hybrid: its deltas have as many heads as its attention, values twice as wide as keys.
+void read_olmo_hybrid(Config& c, Model& m) {
+  read_llama(c, m);
+  m.attention.qk_norm_wide = true;
+  read_qwen_hybrid(c, m);
+  Hybrid& h = m.hybrid;
+  h.groups = c.count_or({"linear_num_key_heads"}, m.attention.heads, most_heads);
+  h.heads = c.count_or({"linear_num_value_heads"}, m.attention.heads, most_heads);
+  const int key = static_cast<int>(0.75 * m.hidden / std::max(1, h.groups));
+  h.state = c.count_or({"linear_key_head_dim"}, key, most_heads);
+  h.head_dim = c.count_or({"linear_value_head_dim"}, 2 * h.state, most_heads);
 }
 
 void read_qwen3_5(Config& c, Model& m) {
@@ -359,20 +372,30 @@ void read_bailing_linear(Config& c, Model& m) {
   read_bailing_lightning(c, m);
 }
 
-/// Ling 2.5: latent attention in the other layers.
+/// Ling 3: delta attention as Kimi's, with gates of full rank, where 2.5 has lightning attention.
+void read_bailing_delta(Config& c, Model& m) {
+  Hybrid& h = m.hybrid;
+  h.conv = c.count_or({"short_conv_kernel_size"}, 4, 1000);
+  h.channel_gates = c.flag({"no_kda_lora"}, false);
+  if (h.recurrent_layers == 0) return;
+  h.kind = Recurrence::gated_delta;
+  if (!h.channel_gates) h.gate_rank = h.head_dim;
+}
+
+/// Ling 2.5 and 3: latent attention in the layers without a recurrence.
 void read_bailing_hybrid(Config& c, Model& m) {
   read_llama(c, m);
   c.pass_over("num_key_value_heads");
   read_latent(c, m);
-  m.attention.qk_norm = c.flag({"use_qk_norm"}, true);
+  const bool delta = c.has("short_conv_kernel_size");
+  m.attention.qk_norm = c.flag({"use_qk_norm"}, !delta);
   read_bailing_experts(c, m);
   read_bailing_lightning(c, m);
-  for (const char* key : {"short_conv_kernel_size", "no_kda_lora"}) {
-    if (c.has(key)) c.problem(key, "no Ling with delta attention is known");
-  }
-  if (c.has("gated_attention_proj_granularity_type")) {
-    c.problem("gated_attention_proj_granularity_type", "no Ling with gates of heads is known");
-  }
+  if (delta) read_bailing_delta(c, m);
+  constexpr std::string_view gates = "gated_attention_proj_granularity_type";
+  if (!c.has(gates)) return;
+  m.attention.head_gate = c.word(gates) == "head_wise";
+  if (!m.attention.head_gate) c.problem(gates, "no Ling with gates but of heads is known");
 }
 
 /// LFM2: short convolutions between gates in most layers.
@@ -477,6 +500,7 @@ constexpr Family all_hybrids[] = {{"bailing_hybrid", "Ling", read_bailing_hybrid
                                   {"minimax_text_01", "MiniMax", read_minimax_01},
                                   {"nemotron-nas", "Llama-Nemotron", read_nemotron_nas},
                                   {"nemotron_h", "Nemotron-H", read_nemotron_h},
+                                  {"olmo_hybrid", "OLMo Hybrid", read_olmo_hybrid},
                                   {"qwen3_5", "Qwen3.5", read_qwen3_5_dense},
                                   {"qwen3_5_moe", "Qwen3.5", read_qwen3_5_moe},
                                   {"qwen3_5_moe_text", "Qwen3.5", read_qwen3_5_moe},

@@ -138,7 +138,7 @@ void read_fine_experts(Config& c, Model& m) {
   e.count = c.count_or({"n_routed_experts", "num_experts", "num_local_experts"}, 0, most_heads);
   if (e.count == 0) return;
   e.topk = c.count({"num_experts_per_tok", "num_experts_per_token", "moe_topk"}, most_heads);
-  e.ffn = c.count({"moe_intermediate_size"}, most);
+  e.ffn = c.count({"moe_intermediate_size", "expert_hidden_dim"}, most);
   e.shared = c.count_or({"n_shared_experts", "num_shared_experts"}, 0, most_heads);
   e.dense_layers = c.count_or({"first_k_dense_replace"}, 0, most_layers);
   e.dense_layers = m.layers - layers_unlike(c, m, "dense", {"sparse"}, m.layers - e.dense_layers,

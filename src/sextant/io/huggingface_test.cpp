@@ -125,7 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"k-exaone-236b", 236e9}, Case{"nemotron-3-super", 120.6e9, false},
         Case{"nemotron-nano-9b-v2", 8888227328, false}, Case{"minimax-m2", 229e9, false},
         Case{"lfm2-2.6b", 2569272320, false}, Case{"glm-4.5-air", 106.85e9},
-        Case{"gpt-oss-120b", 116.83e9}),
+        Case{"gpt-oss-120b", 116.83e9}, Case{"mistral-small-4", 119e9, false},
+        Case{"hy3", 295e9, false}, Case{"olmo-hybrid-7b", 7.43e9, false}),
     [](const auto& test) {
       std::string name = test.param.file;
       std::replace_if(
@@ -539,8 +540,11 @@ TEST(HuggingFaceConfig, NamesWhatItWouldPassOver) {
                            "moe_intermediate_size": 32, "layer_types": ["sliding_attention"])"),
        "layer_types: expected one entry for each of 4 layers, not 1"},
       {small("bailing_hybrid", R"("kv_lora_rank": 8, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8,
-                                  "v_head_dim": 8, "no_kda_lora": true)"),
-       "no_kda_lora: no Ling with delta attention is known"},
+                                  "v_head_dim": 8, "gated_attention_proj_granularity_type": "all")"),
+       "gated_attention_proj_granularity_type: no Ling with gates but of heads is known"},
+      {small("llama", R"("attention_output_gate": true)"), "attention_output_gate: no Llama with"},
+      {small("qwen3", R"("sparse_attention_config": {"sparse_index_dim": 8})"),
+       "sparse_attention_config: no Qwen3 with this field is known"},
       {small("nemotron_h", R"("layers_block_type": ["mamba", "wormhole"], "mamba_num_heads": 4,
                               "mamba_head_dim": 8, "ssm_state_size": 8)"),
        "layers_block_type: no layer of type 'wormhole' is known in this family"},
@@ -553,6 +557,7 @@ TEST(HuggingFaceConfig, PassesOverWhatSaysNothing) {
        {"", R"("layer_types": ["full_attention", "full_attention"])", R"("num_local_experts": 0)",
         R"("sliding_window": null)", R"("block_configs": [])", R"("head_dim": null)",
         R"("num_key_value_heads": null)", R"("intermediate_size_mlp": null)",
+        R"("attention_output_gate": false)",
         R"("no_rope_layers": [1, 1, 1, 0], "original_max_position_embeddings": 8192)"}) {
     EXPECT_EQ(complaint(small("llama", fields)), "") << fields;
   }
@@ -632,6 +637,14 @@ TEST(HuggingFaceConfig, ReadsGroupsOfLinearAttention) {
   EXPECT_EQ(m.attention.kind, AttentionKind::latent);
   EXPECT_EQ(m.hybrid.kind, Recurrence::lightning);
   EXPECT_EQ(m.hybrid.recurrent_layers, 2);
+  // Delta attention since 3.0, with gates of every channel, and of every head of the latent.
+  m = from_text(small("bailing_hybrid", std::string(latent) + R"(, "short_conv_kernel_size": 4,
+      "no_kda_lora": true, "gated_attention_proj_granularity_type": "head_wise")"));
+  complete(m);
+  EXPECT_TRUE(check(m).empty());
+  EXPECT_EQ(m.hybrid.kind, Recurrence::gated_delta);
+  EXPECT_TRUE(m.hybrid.channel_gates);
+  EXPECT_TRUE(m.attention.head_gate);
   // Behind the last whole group there is none.
   EXPECT_EQ(
       from_text(small("bailing_moe_linear", R"("layer_group_size": 3)")).hybrid.recurrent_layers,
@@ -655,6 +668,7 @@ TEST(HuggingFaceConfig, SaysWhyItHasNoReader) {
       {"phi4flash", "'phi4flash' has attention to what an earlier layer kept"},
       {"longcat_flash_ngram", "'longcat_flash_ngram' has embeddings of several tokens together"},
       {"recurrent_gemma", "'recurrent_gemma' has a recurrence that is not modelled"},
+      {"minimax_m3", "'minimax_m3' has attention that chooses blocks"},
       {"zamba2", "'zamba2' has layers that share their weights"},
       {"openelm", "'openelm' has layers of different widths"},
       {"superllama",

@@ -49,8 +49,6 @@ void check_attention(const Model& m, const LayerCount& layers, Problems& p) {
             "DeepSeek-V3.2 has 64, 128 and 2048");
   p.require(a.global_heads == 0 || a.kind == AttentionKind::grouped, "attention.global_heads",
             "goes with attention.kind = \"grouped\"");
-  p.require(!a.head_gate || a.kind == AttentionKind::grouped, "attention.head_gate",
-            "goes with attention.kind = \"grouped\"");
   p.require(a.window_layers == 0 || a.window > 0, "attention.window_layers", "there is no window",
             "give attention.window");
   p.require(a.window_layers <= layers.attention, "attention.window_layers",
@@ -101,6 +99,8 @@ void check_hybrid(const Model& m, Problems& p) {
             "go with hybrid.kind = \"mamba1\"");
   p.require(r.kind == Recurrence::gated_delta || r.gate_rank == 0, "hybrid.gate_rank",
             "goes with hybrid.kind = \"gated-delta\"");
+  p.require(!r.channel_gates || (r.kind == Recurrence::gated_delta && r.gate_rank == 0),
+            "hybrid.channel_gates", "go with hybrid.kind = \"gated-delta\" without a gate_rank");
   if (!recurrent || r.kind == Recurrence::convolution) return;
   p.require(r.heads > 0, "hybrid.heads", "recurrent layers need it");
   p.require(r.head_dim > 0, "hybrid.head_dim", "recurrent layers need it");

@@ -46,7 +46,7 @@ struct Attention {
   bool qk_norm_wide = false;  ///< that norm spans all heads (OLMo 2, MiniMax-M2)
   bool sinks = false;         ///< a learned logit per head (gpt-oss)
   bool gate = false;          ///< an output gate as wide as the queries (Qwen3-Next)
-  bool head_gate = false;     ///< an output gate of one number a head (Step-3.5)
+  bool head_gate = false;     ///< an output gate of one number a head (Step-3.5, Ling 3)
   bool shared_kv = false;     ///< keys are also the values: one projection, one cache
   int kv_shared_layers = 0;   ///< layers that reuse keys and values of an earlier one (Gemma 3n, 4)
   // Layers without the window may be shaped differently (Gemma 4). Zero: as the others.
@@ -184,15 +184,16 @@ constexpr auto names_of(InnerNorms) {
 struct Hybrid {
   Recurrence kind = Recurrence::none;
   int recurrent_layers = 0;
-  int attention_layers = 0;  ///< 0: all that are not recurrent
-  int mlp_layers = 0;        ///< layers with an MLP or experts; 0: every layer
-  bool parallel = false;     ///< attention and recurrence side by side in a layer (Falcon-H1)
-  int heads = 0;             ///< of the state (gated-delta: value heads; mamba1: channels)
-  int head_dim = 0;          ///< mamba1: 1
-  int state = 0;             ///< state size (gated-delta: dimension of a key head)
-  int groups = 1;            ///< groups that share B and C (gated-delta: key heads)
-  int conv = 4;              ///< taps of the short convolution
-  int gate_rank = 0;         ///< gated-delta: gates of every channel, of this rank; 0: of heads
+  int attention_layers = 0;    ///< 0: all that are not recurrent
+  int mlp_layers = 0;          ///< layers with an MLP or experts; 0: every layer
+  bool parallel = false;       ///< attention and recurrence side by side in a layer (Falcon-H1)
+  int heads = 0;               ///< of the state (gated-delta: value heads; mamba1: channels)
+  int head_dim = 0;            ///< mamba1: 1
+  int state = 0;               ///< state size (gated-delta: dimension of a key head)
+  int groups = 1;              ///< groups that share B and C (gated-delta: key heads)
+  int conv = 4;                ///< taps of the short convolution
+  int gate_rank = 0;           ///< gated-delta: gates of every channel, of this rank; 0: of heads
+  bool channel_gates = false;  ///< gated-delta: gates of every channel, of full rank (Ling 3)
   // Mamba-1 alone: every channel has a time step of its own, projected from a few numbers.
   int dt_rank = 0;                            ///< 0: a sixteenth of hidden
   InnerNorms inner_norms = InnerNorms::none;  ///< weighted: Jamba; bare: Falcon Mamba
@@ -217,6 +218,8 @@ void describe(V& v, Hybrid& h) {
   v("gate_rank", h.gate_rank,
     {.help = "gated-delta: rank of the gates, where every channel has its own; 0: heads have them",
      .max = 1e6});
+  v("channel_gates", h.channel_gates,
+    {.help = "gated-delta: every channel has gates of its own, of full rank"});
   v("dt_rank", h.dt_rank,
     {.help = "mamba1: rank of the time steps; 0: a sixteenth of hidden", .max = 1e6});
   v("inner_norms", h.inner_norms,

@@ -114,6 +114,9 @@ TEST(Model, CountsLatentAttention) {
   EXPECT_EQ(n.norms, 5 * 8 + 2 * (5 + 6));
   m.attention.q_rank = 0;
   EXPECT_EQ(count(m).attention, 2 * (8 * 2 * 6 + 8 * (6 + 2) + 6 * 2 * (4 + 3) + 2 * 3 * 8));
+  m.attention.head_gate = true;
+  EXPECT_EQ(count(m).attention,
+            2 * (8 * 2 * 6 + 8 * (6 + 2) + 6 * 2 * (4 + 3) + 2 * 3 * 8 + 8 * 2));
 }
 
 TEST(Model, CountsLowRankProjections) {
