@@ -106,7 +106,7 @@ const Family* find_family(Config& config) {
   }
   const std::string type = config.word("model_type");
   const Family* family = family_of(type);
-  if (family == nullptr && !type.empty()) refuse(config, type);
+  if (family == nullptr && config.has_word("model_type")) refuse(config, type);
   return family;
 }
 

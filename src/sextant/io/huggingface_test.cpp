@@ -195,6 +195,7 @@ TEST(HuggingFaceConfig, NamesTheTypesItKnows) {
   EXPECT_THAT(text, HasSubstr("deepseek_v32, deepseek_v4"));
   EXPECT_THAT(complaint("{}"), HasSubstr("model_type: missing; expected one of"));
   EXPECT_THAT(complaint(R"({"model_type": 3})"), HasSubstr("model_type: expected text"));
+  EXPECT_THAT(complaint(R"({"model_type": ""})"), HasSubstr("no model of type '' is known"));
   EXPECT_THAT(complaint("[]"), HasSubstr("expected an object"));
   const std::vector<std::string> types = hugging_face_types();
   EXPECT_TRUE(std::is_sorted(types.begin(), types.end()));
