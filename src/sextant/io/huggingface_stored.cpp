@@ -223,6 +223,7 @@ constexpr Method methods[] = {
     {"modelopt", of_modelopt},
     {"modelopt_fp4", of_modelopt},
     {"mxfp4", of_mxfp4},
+    {"mxfp8", of_fp8},
     {"quark", of_quark},
     {"torchao", of_torchao},
 };
@@ -277,10 +278,17 @@ Narrow narrow_of(Config& q, const Model& m) {
   return m.experts.count > 0 && alone ? Narrow::experts : Narrow::mlps;
 }
 
-/// DeepSeek-V4, MiMo-V2.6: routed experts in MXFP4, the rest in blocks of 8 bits.
-bool narrower_experts(Config& config, Config& q) {
-  return config.word({"expert_dtype"}, q.word({"expert_dtype"}, "")) == "fp4" ||
-         q.word({"store_dtype"}, "") == "mxfp4";
+/// What routed experts are stored in where it is said apart: MXFP4 or NVFP4 beside 8 bits
+/// (DeepSeek-V4, MiMo-V2.6).
+Stored of_experts(Config& config, Config& q) {
+  const auto word = [&](const char* key) { return config.word({key}, q.word({key}, "")); };
+  const std::string algorithm = word("moe_quant_algo");
+  if (!algorithm.empty()) {
+    const int block = has_in(algorithm, "MXFP4") ? mxfp4_block : nvfp4_block;
+    return {.precision = named(algorithm), .field = "moe_quant_algo", .fp4_block = block};
+  }
+  if (word("expert_dtype") != "fp4" && q.word({"store_dtype"}, "") != "mxfp4") return {};
+  return {.precision = Precision::fp4, .fp4_block = mxfp4_block};
 }
 
 void note_mixed(Model& m) {
@@ -338,9 +346,10 @@ void read_stored(Config& config, Model& m) {
     if (!config.has(key)) continue;
     Config q = config.section(key);
     read_quantised(q, m);
-    if (!narrower_experts(config, q) || m.experts.count == 0) return;
-    m.stored = Precision::fp4;
-    m.fp4_block = mxfp4_block;
+    const Stored experts = of_experts(config, q);
+    if (!experts.precision || *experts.precision == m.stored || m.experts.count == 0) return;
+    m.stored = *experts.precision;
+    m.fp4_block = experts.fp4_block;
     m.narrow = Narrow::experts;
     return note_mixed(m);
   }

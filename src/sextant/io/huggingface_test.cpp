@@ -226,6 +226,7 @@ TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
        {Known{"null", Precision::bf16},
         Known{R"({"quant_method": "fp8", "weight_block_size": [128, 128]})", Precision::fp8},
         Known{R"({"quant_method": "mxfp4"})", Precision::fp4, 32},
+        Known{R"({"quant_method": "mxfp8"})", Precision::fp8},
         Known{R"({"quant_method": "awq", "bits": 4, "group_size": 128})", Precision::int4},
         Known{R"({"quant_method": "gptq", "bits": 8})", Precision::int8},
         Known{R"({"quant_method": "bitsandbytes", "load_in_8bit": true})", Precision::int8},
@@ -395,17 +396,32 @@ TEST(HuggingFaceConfig, ReadsWhatStaysWide) {
   }
 }
 
-/// DeepSeek-V4's experts have half the bits of the rest.
+/// Experts that have half the bits of the rest, as files of DeepSeek-V4 and MiMo-V2.6 say it.
 TEST(HuggingFaceConfig, ReadsNarrowerExperts) {
-  const std::string how = R"(, "quantization_config": {"quant_method": "fp8",
-      "weight_block_size": [128, 128]}, "expert_dtype": "fp4"})";
-  std::string text = read_file(folder + "deepseek-v4-flash.json");
-  text.replace(text.rfind('}'), 1, how);
-  const Model m = from_text(text);
-  EXPECT_EQ(m.stored, Precision::fp4);
-  EXPECT_EQ(m.fp4_block, 32);
-  EXPECT_EQ(m.narrow, Narrow::experts);
-  EXPECT_THAT(m.notes, HasSubstr("is counted in 16 bits"));
+  struct Row {
+    const char* beside;  ///< in the table of the rest
+    const char* outside;
+    Precision stored;
+    int fp4_block;
+  };
+  for (const Row& row :
+       {Row{"", R"("expert_dtype": "fp4")", Precision::fp4, 32},
+        Row{R"(, "store_dtype": "mxfp4")", "", Precision::fp4, 32},
+        Row{R"(, "moe_quant_algo": "NVFP4")", "", Precision::fp4, 16},
+        Row{"", R"("expert_dtype": "fp4", "moe_quant_algo": "MXFP4")", Precision::fp4, 32},
+        Row{"", R"("expert_dtype": "fp8")", Precision::fp8, 16}}) {
+    SCOPED_TRACE(std::string(row.beside) + row.outside);
+    const std::string outside = row.outside;
+    const Model m = from_text(small(
+        "qwen3_moe", R"("num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
+        "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128])" +
+                         std::string(row.beside) + "}" + (outside.empty() ? "" : ", " + outside)));
+    const bool apart = row.stored == Precision::fp4;
+    EXPECT_EQ(m.stored, row.stored);
+    EXPECT_EQ(m.fp4_block, row.fp4_block);
+    EXPECT_EQ(m.narrow, apart ? Narrow::experts : Narrow::layers);
+    EXPECT_EQ(m.notes.find("is counted in 16 bits") != std::string::npos, apart);
+  }
 }
 
 /// Where a checkpoint's folder says it in a file of its own.
