@@ -32,8 +32,8 @@ struct Unmodelled {
 };
 constexpr std::string_view encoder = "an encoder, which makes no token after another";
 constexpr std::string_view recurrence = "a recurrence that is not modelled";
-constexpr std::string_view shared = "layers that share their weights, which are not modelled";
-constexpr std::string_view blocks = "attention that chooses blocks, which is not modelled";
+constexpr std::string_view same_weights = "layers that share their weights, which are not modelled";
+constexpr std::string_view block_choice = "attention that chooses blocks, which is not modelled";
 constexpr Unmodelled unmodelled[] = {
     {"albert", encoder},
     {"bert", encoder},
@@ -44,14 +44,14 @@ constexpr Unmodelled unmodelled[] = {
     {"electra", encoder},
     {"jet_nemotron", "convolutions made for each token, which are not modelled"},
     {"longcat_flash_ngram", "embeddings of several tokens together, which are not modelled"},
-    {"minimax_m3", blocks},
-    {"minimax_m3_vl", blocks},
-    {"minimax_m3_vl_text", blocks},
+    {"minimax_m3", block_choice},
+    {"minimax_m3_vl", block_choice},
+    {"minimax_m3_vl_text", block_choice},
     {"modernbert", encoder},
     {"mpnet", encoder},
     {"nomic_bert", encoder},
     {"openelm", "layers of different widths, which are not modelled"},
-    {"ouro", shared},
+    {"ouro", same_weights},
     {"phi3small", "block-sparse attention, which is not modelled"},
     {"phi4flash",
      "attention to what an earlier layer kept, and gates of its memory, which are not modelled"},
@@ -64,8 +64,8 @@ constexpr Unmodelled unmodelled[] = {
     {"solar", "connections past blocks of layers, which are not modelled"},
     {"xlm-roberta", encoder},
     {"xlstm", recurrence},
-    {"zamba", shared},
-    {"zamba2", shared},
+    {"zamba", same_weights},
+    {"zamba2", same_weights},
     {"zaya", "convolutions inside its attention, which are not modelled"},
 };
 

@@ -759,6 +759,9 @@ TEST(HuggingFaceConfig, ReadsTowersForImages) {
 }
 
 TEST(HuggingFaceConfig, NamesWhatItDoesNotKnowOfATower) {
+  const Model convolved = from_text(seeing(R"({"model_type": "gemma3n_vision"})"));
+  EXPECT_EQ(convolved.vision.layers, 0);
+  EXPECT_THAT(convolved.notes, HasSubstr("its tower for images, MobileNet-V5, is not counted"));
   EXPECT_THAT(complaint(seeing(R"({"model_type": "intern_vit_6b"})")),
               HasSubstr("vision_config.model_type: no tower of type 'intern_vit_6b' is known"));
   EXPECT_THAT(complaint(seeing(R"({"depth": 8, "num_heads": 2, "hidden_size": 32})")),

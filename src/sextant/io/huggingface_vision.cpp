@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "sextant/io/huggingface_config.hpp"
+#include "sextant/io/huggingface_families.hpp"
 
 namespace sextant::hugging_face {
 namespace {
@@ -317,6 +317,9 @@ void read_vision(Config& whole, Model& m) {
   if (!whole.has(key)) return;
   Config c = whole.section(key);
   const std::string type = c.word({"model_type"}, whole.word({"model_type"}, ""));
+  // A network of convolutions, whose 0.3 B parameters are few beside the rest.
+  if (type == "gemma3n_vision")
+    return note(m, "its tower for images, MobileNet-V5, is not counted");
   const auto at = std::find_if(std::begin(towers), std::end(towers),
                                [&](const Tower& t) { return t.type == type; });
   if (at == std::end(towers)) {
