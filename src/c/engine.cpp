@@ -100,6 +100,12 @@ int sextant_limits_of(const sextant_engine* engine, sextant_limits* limits) {
   return SEXTANT_OK;
 }
 
+int sextant_state_tokens_of(const sextant_engine* engine, double* tokens) {
+  if (engine == nullptr || tokens == nullptr) return SEXTANT_BAD_ARGUMENT;
+  *tokens = engine->limits.state_tokens;
+  return SEXTANT_OK;
+}
+
 int sextant_step_cost(const sextant_engine* engine, const sextant_step* step, sextant_cost* cost) {
   if (engine == nullptr || step == nullptr || cost == nullptr) return SEXTANT_BAD_ARGUMENT;
   const sextant_step& s = *step;

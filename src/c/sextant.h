@@ -58,6 +58,10 @@ typedef struct {
 } sextant_limits;
 SEXTANT_API int sextant_limits_of(const sextant_engine* engine, sextant_limits* limits);
 
+/* Of cache_tokens, what a request takes beside its own tokens, however short it is: the states of a
+ * model with recurrences, in whole blocks. Zero for most models. */
+SEXTANT_API int sextant_state_tokens_of(const sextant_engine* engine, double* tokens);
+
 /* What one rank of attention has in a step. */
 typedef struct {
   double decoding;      /* requests that get their next token */

@@ -29,9 +29,9 @@ class Cost(ctypes.Structure):
 library = ctypes.CDLL(sys.argv[1])
 library.sextant_prepare.restype = ctypes.c_void_p
 library.sextant_version.restype = ctypes.c_char_p
-for function in ("sextant_release", "sextant_limits_of", "sextant_step_cost"):
-    getattr(library, function).argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p][
-        :1 if function == "sextant_release" else 2 if function == "sextant_limits_of" else 3]
+for function, arguments in (("sextant_release", 1), ("sextant_limits_of", 2), ("sextant_state_tokens_of", 2),
+                            ("sextant_step_cost", 3)):
+    getattr(library, function).argtypes = [ctypes.c_void_p] * arguments
 
 
 def prepare(**request):
@@ -101,6 +101,21 @@ def hostile(engine):
             assert code == 0 and 0 < cost.seconds < 1e4, (decoding, tokens, cost.seconds)
 
 
+def states():
+    """What a request takes beside its tokens: nothing, or the states of a model with recurrences."""
+    for model, some in (("llama3.1-8b", False), ("nemotron-h-8b", True)):
+        engine, error = prepare(model=model, system="dgx-h100", **LENGTHS)
+        assert engine, error
+        tokens = ctypes.c_double(-1)
+        assert library.sextant_state_tokens_of(engine, ctypes.byref(tokens)) == 0
+        limits = Limits()
+        library.sextant_limits_of(engine, ctypes.byref(limits))
+        assert (tokens.value > 0) == some and tokens.value % limits.block == 0, (model, tokens.value)
+        assert library.sextant_state_tokens_of(engine, None) == 1
+        library.sextant_release(engine)
+    assert library.sextant_state_tokens_of(None, ctypes.byref(tokens)) == 1
+
+
 def many_threads(engine):
     expected = one_user(engine)
     results = []
@@ -120,6 +135,7 @@ def main():
     assert not nothing and all(x in error for x in ("foo", "nope", "dgx-h1000")), error
     against_traffic(engine)
     hostile(engine)
+    states()
     many_threads(engine)
     library.sextant_release(engine)
     print("libsextant-step", library.sextant_version().decode(), "agrees with sextant traffic")

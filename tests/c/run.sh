@@ -13,5 +13,5 @@ trap 'rm -rf "$folder"' EXIT
 "$python" "$here/oracle.py" "$library" "$program"
 # Nothing but its functions is seen from outside, so that two C++ libraries in one process cannot meet.
 shown=$(nm -D --defined-only "$library" | awk '$2 == "T" {print $3}' | sed 's/@.*//' | sort | tr '\n' ' ')
-expected="sextant_abi sextant_limits_of sextant_prepare sextant_release sextant_step_cost sextant_version "
+expected="sextant_abi sextant_limits_of sextant_prepare sextant_release sextant_state_tokens_of sextant_step_cost sextant_version "
 [ "$shown" = "$expected" ] || { echo "the library shows: $shown"; exit 1; }
