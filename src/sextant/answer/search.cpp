@@ -65,6 +65,11 @@ void explain(Answer& a, const std::vector<std::string>& reasons, const Rejection
   a.assume(scenario.assumptions);
 }
 
+std::string lack_of_memory(Bytes least, Bytes limit, const std::string& whose) {
+  return fmt::format("the least that any takes is {} a device, and there are {} ({})",
+                     format_binary_bytes(least.value), format_binary_bytes(limit.value), whose);
+}
+
 std::string name_of_found(const TrainingSearch& asked, const Found& f) {
   std::string text = describe_strategy(f.strategy);
   const std::string& variant = asked.variants[static_cast<std::size_t>(f.variant)].name;
@@ -280,9 +285,7 @@ std::string how_far(const TrainingSearch& asked, const Found& leanest) {
   const Bytes limit = asked.aim.max_memory.value > 0
                           ? min(asked.aim.max_memory, asked.scenario.problem.capacity)
                           : asked.scenario.problem.capacity;
-  return fmt::format("the least that any takes is {} a device, and there are {} ({})",
-                     format_binary_bytes(leanest.estimate.memory.total().value),
-                     format_binary_bytes(limit.value), name_of_found(asked, leanest));
+  return lack_of_memory(leanest.estimate.memory.total(), limit, name_of_found(asked, leanest));
 }
 
 void say_found(Answer& a, const TrainingSearchResult& x, const std::vector<std::string>& why,

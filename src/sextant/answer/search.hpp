@@ -57,6 +57,8 @@ struct SearchCounts {
   double seconds = 0;
 };
 Record record_of(const Scenario& scenario, const SearchCounts& counts);
+/// Where nothing fits: "the least that any takes is …".
+std::string lack_of_memory(Bytes least, Bytes limit, const std::string& whose);
 
 /// Why points were rejected and how many, most frequent first.
 using Rejections = std::vector<std::pair<std::string, std::uint64_t>>;

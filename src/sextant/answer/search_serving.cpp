@@ -51,19 +51,23 @@ Records table_of(const ServingSearch& asked, const std::vector<ServingFound>& fo
   return rows;
 }
 
+Record record_of(const ServingSearch& asked, const ServingFound& f) {
+  Record r;
+  r.node("strategy", "Strategy", write(f.strategy, Quantities::si));
+  r.node("serving", "Serving", write(f.serving, Quantities::si));
+  r("instances", f.instances);
+  r("summary", name_of_found(f));
+  Record p;
+  p("gpus", f.devices());
+  p("total_output_tokens_per_second", f.tokens_per_second());
+  p.take(prediction_of(f.estimate, f.serving));
+  r.object("prediction", "FoundPrediction", std::move(p));
+  add(r, likeness_of(asked, f), {f.estimate.latency.value});
+  return r;
+}
+
 Records records_of_found(const ServingSearch& asked, const std::vector<ServingFound>& found) {
-  return records_of(found, [&](Record& r, const ServingFound& f) {
-    r.node("strategy", "Strategy", write(f.strategy, Quantities::si));
-    r.node("serving", "Serving", write(f.serving, Quantities::si));
-    r("instances", f.instances);
-    r("summary", name_of_found(f));
-    Record p;
-    p("gpus", f.devices());
-    p("total_output_tokens_per_second", f.tokens_per_second());
-    p.take(prediction_of(f.estimate, f.serving));
-    r.object("prediction", "FoundPrediction", std::move(p));
-    add(r, likeness_of(asked, f), {f.estimate.latency.value});
-  });
+  return records_of(found, [&](Record& r, const ServingFound& f) { r.take(record_of(asked, f)); });
 }
 
 /// Where a decode step of one has less time than of another, as shares of the other's.
@@ -123,6 +127,27 @@ std::vector<std::string> reasons(const ServingSearchResult& a) {
   return all;
 }
 
+/// Where nothing serves: what the nearest lacks.
+std::string how_far(const ServingSearch& asked, const ServingFound& f) {
+  const ServingAim& aim = asked.aim;
+  const ServingEstimate& e = f.estimate;
+  if (e.verdict != Verdict::fits) {
+    return lack_of_memory(e.memory.total(), e.memory.capacity, name_of_found(f));
+  }
+  std::string missed;
+  const auto miss = [&](bool over, const std::string& what) {
+    if (over) missed += (missed.empty() ? "" : ", ") + what;
+  };
+  miss(e.ttft > aim.ttft,
+       fmt::format("first token {}, at most {}", format(e.ttft), format(aim.ttft)));
+  miss(asked.scenario.problem.serving.output > 1 && e.tpot > aim.tpot,
+       fmt::format("a token {}, at most {}", format(e.tpot), format(aim.tpot)));
+  miss(f.tokens_per_second() < aim.tokens_per_second,
+       fmt::format("{:.4g} tokens/s, at least {:.4g}", f.tokens_per_second(),
+                   aim.tokens_per_second));
+  return fmt::format("the nearest is {}: {}", name_of_found(f), missed);
+}
+
 void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::string>& why,
                const std::vector<Alike>& groups) {
   const ServingResult& r = x.result;
@@ -136,7 +161,8 @@ void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::s
   if (r.stopped) a.say("stopped before the end: the best so far");
   if (r.best.empty()) {
     const bool limited = r.slow_first_token + r.slow_tokens + r.too_few_tokens > 0;
-    return a.say(limited ? "\nnothing meets the limits" : "\nnothing fits");
+    return a.say(std::string(limited ? "\nnothing meets the limits" : "\nnothing fits") +
+                 (r.nearest ? ": " + how_far(x.asked, *r.nearest) : ""));
   }
   a.gap();
   a.show(table_of(x.asked, r.best));
@@ -162,6 +188,7 @@ Answer answer_of(const ServingSearchResult& x) {
   const std::vector<Alike> groups = groups_of(x.asked, r.best);
   add(a, groups);
   a.list("pareto", "Found", records_of_found(x.asked, r.pareto));
+  if (r.nearest) a.object("nearest", "Found", record_of(x.asked, *r.nearest));
   a.lines(table_of(x.asked, r.best));
   a.figure(figure_of(x));
   const std::vector<std::string> why = reasons(x);

@@ -171,12 +171,14 @@ class Server {
     found_.insert(found_.end(), other.found_.begin(), other.found_.end());
     trim();
     front_.add(other.front_);
+    if (o.nearest) keep_nearest(*o.nearest);
     peaks_.insert(peaks_.end(), other.peaks_.begin(), other.peaks_.end());
     other.forget();
   }
 
   ServingResult take() {
     trim();
+    if (!found_.empty()) result.nearest.reset();
     result.best = std::move(found_);
     for (const auto& e : front_.entries()) result.pareto.push_back(e.point);
     return std::move(result);
@@ -229,22 +231,22 @@ class Server {
   /// Its score, where it serves within the limits.
   std::optional<double> add(const Strategy& s, const ServingEstimate& e, std::uint64_t order) {
     ++result.evaluated;
-    if (e.verdict != Verdict::fits) {
-      ++result.rejected[e.verdict];
-      return std::nullopt;
-    }
-    const auto refuse = [](std::uint64_t& count) {
-      ++count;
-      return std::nullopt;
-    };
-    if (e.ttft > aim_.ttft) return refuse(result.slow_first_token);
-    if (p_.serving.output > 1 && e.tpot > aim_.tpot) return refuse(result.slow_tokens);
+    const double room = std::floor(space_.devices / e.devices);
     ServingFound f;
     f.strategy = s;
     f.serving = p_.serving;
     f.estimate = e;
     f.order = order;
-    const double room = std::floor(space_.devices / e.devices);
+    const auto refuse = [&](std::uint64_t& count) {
+      ++count;
+      f.instances = room;
+      f.score = lack_of(f);
+      keep_nearest(f);
+      return std::nullopt;
+    };
+    if (e.verdict != Verdict::fits) return refuse(result.rejected[e.verdict]);
+    if (e.ttft > aim_.ttft) return refuse(result.slow_first_token);
+    if (p_.serving.output > 1 && e.tpot > aim_.tpot) return refuse(result.slow_tokens);
     const double needed = e.tokens_per_second > 0
                               ? std::ceil(aim_.tokens_per_second / e.tokens_per_second)
                               : room + 1;
@@ -260,6 +262,22 @@ class Server {
     const double time = p_.serving.output > 1 ? e.tpot.value : e.ttft.value;
     front_.add(time, -f.tokens_per_second() / f.devices(), order, f);
     return f.score;
+  }
+
+  /// By what factor it misses the limit that it misses most, or memory where it does not fit.
+  double lack_of(const ServingFound& f) const {
+    const ServingEstimate& e = f.estimate;
+    if (e.verdict != Verdict::fits) return e.memory.total() / e.memory.capacity;
+    const double tokens = f.tokens_per_second();
+    return std::max({e.ttft / aim_.ttft, p_.serving.output > 1 ? e.tpot / aim_.tpot : 0.0,
+                     tokens > 0 ? aim_.tokens_per_second / tokens : 0.0});
+  }
+
+  void keep_nearest(const ServingFound& f) {
+    const auto place = [](const ServingFound& x) {
+      return std::tuple(x.estimate.verdict != Verdict::fits, x.score, x.order);
+    };
+    if (!result.nearest || place(f) < place(*result.nearest)) result.nearest = f;
   }
 
   double score_of(const ServingFound& f) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "sextant/predict/infer.hpp"
@@ -71,6 +72,9 @@ struct ServingResult {
   std::uint64_t too_few_tokens = 0;
   std::vector<ServingFound> best;
   std::vector<ServingFound> pareto;  ///< of time a token and throughput a device
+  /// Where nothing serves: of those that fit the one that misses the limits by the smallest factor;
+  /// where none fits, the one that takes the least of its memory. Its score is that factor.
+  std::optional<ServingFound> nearest;
   bool stopped = false;
 };
 

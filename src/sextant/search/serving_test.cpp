@@ -86,6 +86,26 @@ TEST(ServingSearch, KeepsToItsLimits) {
   EXPECT_LE(free.best.front().score, r.best.front().score);
 }
 
+TEST(ServingSearch, SaysWhatComesNearestWhereNothingServes) {
+  const Problem small = serving_problem("llama3.1-8b", "dgx-h100");
+  EXPECT_FALSE(run(small, {.devices = 8}, {}).nearest);
+  for (const int threads : {1, 4}) {
+    // A device has the fewest bytes where all share the weights, and a token least time.
+    const Problem large = serving_problem("llama3.1-405b", "dgx-a100");
+    const ServingResult lacks = run(large, {.devices = 4}, {.threads = threads});
+    ASSERT_TRUE(lacks.nearest && lacks.best.empty());
+    EXPECT_EQ(lacks.nearest->strategy.tp, 4);
+    EXPECT_EQ(lacks.nearest->serving.batch, 1);
+    EXPECT_GT(lacks.nearest->score, 1);
+    const ServingResult slow =
+        run(small, {.devices = 8}, {.tpot = Seconds(1e-5), .threads = threads});
+    ASSERT_TRUE(slow.nearest && slow.best.empty());
+    EXPECT_EQ(slow.nearest->estimate.verdict, Verdict::fits);
+    EXPECT_EQ(slow.nearest->serving.batch, 1);
+    EXPECT_DOUBLE_EQ(slow.nearest->score, slow.nearest->estimate.tpot.value / 1e-5);
+  }
+}
+
 TEST(ServingSearch, FindsTheFewestDevicesThatMeetTheLimits) {
   const Problem p = serving_problem("llama3.1-70b", "dgx-h100");
   const ServingSpace space{.devices = 16, .at_most = true};

@@ -35,6 +35,10 @@ class Reader {
       flags_.add("--batch", "a search needs the sequences of a step", "such as --batch 512");
     }
     finish(t.space.devices.back());
+    if (const Bytes has = scenario_.problem.capacity; t.aim.max_memory > has) {
+      scenario_.assumptions.push_back(
+          fmt::format("--max-memory leaves nothing out: a device has {}", format(has)));
+    }
     add_variants(t);
     t.scenario = std::move(scenario_);
     return t;
