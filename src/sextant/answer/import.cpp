@@ -24,7 +24,9 @@ std::string remark(const ImportedArgument& a) {
 
 /// The command that takes the scenario; what it needs beside it.
 std::string how_to_ask(const Imported& imported) {
-  return fmt::format("# sextant {} --from this.toml\n", name_of(imported.task));
+  // Only requests over time are served by engines of two kinds.
+  const bool apart = imported.scenario.find("prefill_workers") != nullptr;
+  return fmt::format("# sextant {} --from this.toml\n", apart ? "traffic" : name_of(imported.task));
 }
 
 }  // namespace

@@ -57,6 +57,13 @@ std::optional<std::int64_t> Facts::count(std::string_view field) {
   return std::nullopt;
 }
 
+void Facts::pass_over(const std::string& field, const std::string& why) {
+  const Fact* fact = find(field);
+  if (fact == nullptr) return;
+  passed_over_[fact->from] = why;
+  drop(field);
+}
+
 void Facts::problem(std::string_view field, std::string message, std::string hint) {
   if (problems_.size() >= max_collected) return;
   const Fact* fact = find(field);
@@ -66,7 +73,7 @@ void Facts::problem(std::string_view field, std::string message, std::string hin
 }
 
 std::string shown_as(const std::string& fact) {
-  constexpr std::array<std::array<std::string_view, 2>, 33> ends = {{
+  constexpr std::array<std::array<std::string_view, 2>, 37> ends = {{
       {"_narrow", "precision"},
       {"_narrow_weights", "runtime.footprint.narrow_weights"},
       {"_nodes", "gpus"},
@@ -96,6 +103,10 @@ std::string shown_as(const std::string& fact) {
       {"_experts_over_all", "ep"},
       {"_replicas", "replicas"},
       {"_attention_replicas_in_tp", "tp, dp"},
+      {"_prefill_replicas_in_tp", "prefill_tp, prefill_dp"},
+      {"_decode_replicas_in_tp", "decode_tp, decode_dp"},
+      {"_ranks_wait", "runtime.engine.hold_steps"},
+      {"_ranks_wait_steps", "runtime.engine.hold_steps"},
       {"_grouped_query", "model.attention.kv_heads"},
       {"_linear_bias", "model's biases"},
       {"_family", "model"},

@@ -34,6 +34,10 @@ class Facts {
   /// Over whatever was said.
   void replace(const std::string& field, const std::string& value);
   void drop(const std::string& field) { facts_.erase(field); }
+  /// Drops what the tool itself passes over beside other arguments, and says why.
+  void pass_over(const std::string& field, const std::string& why);
+  /// Why, by argument.
+  const std::map<std::string, std::string>& passed_over() const { return passed_over_; }
 
   const Fact* find(std::string_view field) const;
   std::string text(std::string_view field) const;
@@ -50,6 +54,7 @@ class Facts {
   const Document& document_;
   std::vector<Diagnostic>& problems_;
   std::map<std::string, Fact, std::less<>> facts_;
+  std::map<std::string, std::string> passed_over_;
 };
 
 /// The scenario's field that a fact ends up in, for people.

@@ -308,6 +308,25 @@ class Finisher {
     f_.otherwise("lora_targets", targets);
   }
 
+  /// TensorRT-LLM: replicas of attention wait until each has a prompt, where that is on; without
+  /// replicas prompts wait until they fill a share of the budget.
+  void waits() {
+    if (!f_.yes("_attention_replicas_in_tp")) {
+      for (const char* field : {"_ranks_wait", "_ranks_wait_steps"}) {
+        f_.pass_over(field, "of replicas of attention, which there are none of");
+      }
+      return;
+    }
+    for (const char* field : {"runtime.engine.hold_steps", "runtime.engine.hold_fill"}) {
+      f_.pass_over(field, "replicas of attention wait for each other alone");
+    }
+    if (!f_.yes("_ranks_wait")) {
+      return f_.pass_over("_ranks_wait_steps", "replicas do not wait: enable_balance is off");
+    }
+    const std::string steps = f_.text("_ranks_wait_steps");
+    f_.otherwise("runtime.engine.hold_steps", steps.empty() ? "50" : steps);
+  }
+
   // Replicas of attention inside the ranks of one engine; experts over all of them.
   void engine_ranks() {
     std::int64_t of_attention = 1;
@@ -325,6 +344,13 @@ class Finisher {
     } else if (const std::optional<std::int64_t> copies = f_.count("_replicas")) {
       if (*copies > 1) f_.otherwise("replicas", number(*copies));
     }
+    for (const std::string kind : {"prefill", "decode"}) {
+      const std::string ranks = f_.text(kind + "_tp");
+      if (!f_.yes("_" + kind + "_replicas_in_tp") || ranks.empty()) continue;
+      f_.replace(kind + "_tp", "1");
+      f_.otherwise(kind + "_dp", ranks);
+    }
+    waits();
     limits(of_attention);
     drafts();
     if (f_.yes("_experts_over_all"))

@@ -3,6 +3,7 @@
 // written. Each argument is used, irrelevant or not modelled; none is passed over.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -64,6 +65,9 @@ struct ImportFormat {
 
   /// The rule for a name, or null. A flag may be written with '_' for '-'.
   const ImportRule* find(std::string_view argument) const;
+  bool reads(ImportSyntax syntax) const {
+    return std::find(syntaxes.begin(), syntaxes.end(), syntax) != syntaxes.end();
+  }
   bool is_switch(std::string_view argument) const;
   bool takes_many(std::string_view argument) const;
   std::vector<std::string> names() const;

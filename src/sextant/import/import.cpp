@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "sextant/import/facts.hpp"
+#include "sextant/import/launch.hpp"
 #include "sextant/import/shell.hpp"
 #include "sextant/io/checkpoints.hpp"
 #include "sextant/io/parsing.hpp"
@@ -18,8 +19,11 @@ namespace sextant {
 namespace {
 
 /// Fields of `traffic` that a scenario may have beside those of `infer`.
-constexpr std::array<std::string_view, 6> engine_fields = {
-    "replicas", "token_budget", "max_requests", "block", "memory_fraction", "prefix_cache"};
+constexpr std::array<std::string_view, 16> engine_fields = {
+    "replicas",        "token_budget", "max_requests",    "block",
+    "memory_fraction", "prefix_cache", "prefill_workers", "prefill_tp",
+    "prefill_pp",      "prefill_dp",   "prefill_ep",      "decode_workers",
+    "decode_tp",       "decode_pp",    "decode_dp",       "decode_ep"};
 
 bool is_null(std::string_view text) {
   const std::string t = lower(text);
@@ -658,6 +662,13 @@ Imported Importer::finished() {
   add_preset_facts();
   check_node_size();
   finish(facts_, trains_);
+  for (ImportedArgument& a : out_.arguments) {
+    const auto passed = facts_.passed_over().find(a.name);
+    if (passed == facts_.passed_over().end()) continue;
+    a.disposition = Disposition::irrelevant;
+    a.field.clear();
+    a.why = passed->second;
+  }
   add_defaults(false);
   check_values();
   throw_if_any(std::move(problems_));
@@ -667,10 +678,6 @@ Imported Importer::finished() {
 }
 
 // ---- which format
-
-bool holds(const ImportFormat& f, ImportSyntax syntax) {
-  return std::find(f.syntaxes.begin(), f.syntaxes.end(), syntax) != f.syntaxes.end();
-}
 
 std::string format_names() {
   std::string all;
@@ -697,7 +704,7 @@ const ImportFormat& format_of(const Document& document, ImportSyntax syntax,
   const ImportFormat* best = nullptr;
   std::size_t signs = 0;
   for (const ImportFormat& f : import_formats()) {
-    if (!holds(f, syntax)) continue;
+    if (!f.reads(syntax)) continue;
     for (const std::vector<std::string>& keys : f.detect) {
       const bool all = std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
         return find_path(document.root, key) != nullptr;
@@ -717,72 +724,18 @@ const ImportFormat& format_of(const Document& document, ImportSyntax syntax,
                    "say which with --as: " + format_names());
 }
 
-struct Launch {
-  const ImportFormat* format = nullptr;
-  std::size_t first = 0;  ///< the words that name the program
-  std::size_t last = 0;   ///< one past them
-};
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> all;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(' ', from), text.size());
-    all.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return all;
-}
-
-/// By its path, or as a container's image by its repository, with or without a tag.
-bool names_program(const Word& word, const std::string& program) {
-  const std::string_view text = word.text;
-  const std::size_t slash = text.rfind('/');
-  const std::string_view name = slash == text.npos ? text : text.substr(slash + 1);
-  return name.substr(0, name.find_first_of(":@")) == program || text == program;
-}
-
-std::optional<Launch> launch_in(const std::vector<Word>& words, const ImportFormat* only) {
-  for (const ImportFormat& f : import_formats()) {
-    if (only != nullptr && only != &f) continue;
-    for (const std::string& program : f.programs) {
-      const std::vector<std::string> parts = words_of(program);
-      for (std::size_t i = 0; i + parts.size() <= words.size(); ++i) {
-        bool same = true;
-        for (std::size_t k = 0; k < parts.size(); ++k) {
-          same = same && names_program(words[i + k], parts[k]);
-        }
-        if (same) return Launch{&f, i, i + parts.size()};
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-/// Arguments alone: the format that has all the flags that give it away.
-std::optional<Launch> bare_arguments(const std::vector<Word>& words, const ImportFormat* only) {
-  if (words.empty() || !words.front().text.starts_with("--")) return std::nullopt;
-  for (const ImportFormat& f : import_formats()) {
-    if (only != nullptr ? only != &f : !holds(f, ImportSyntax::command)) continue;
-    if (only != nullptr) return Launch{&f, 0, 0};
-    for (const std::vector<std::string>& keys : f.detect) {
-      const bool all = std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
-        return std::any_of(words.begin(), words.end(), [&](const Word& w) {
-          return w.text == "--" + key || w.text.starts_with("--" + key + "=");
-        });
-      });
-      if (all) return Launch{&f, 0, 0};
-    }
-  }
-  return std::nullopt;
-}
-
 Imported import_script(const Document& document, const ImportHints& options) {
   const ImportFormat* only = format_named(options.format);
   const std::vector<ShellCommand> commands = read_script(document);
   const ShellCommand* found = nullptr;
-  std::optional<Launch> launch;
+  std::optional<ProgramLaunch> launch;
+  std::optional<Diagnostic> other;
   for (const ShellCommand& c : commands) {
-    std::optional<Launch> here = launch_in(c.words, only);
+    std::optional<ProgramLaunch> here = launch_in(c.words, only);
+    if (const std::optional<NoLaunch> no = no_launch(c.words, here); no && only == nullptr) {
+      other = problem_at(document, c.words[no->word].place, no->program, no->why, no->hint);
+      continue;
+    }
     if (!here) here = bare_arguments(c.words, only);
     if (!here) continue;
     if (found != nullptr) {
@@ -795,6 +748,7 @@ Imported import_script(const Document& document, const ImportHints& options) {
     launch = here;
   }
   if (found == nullptr) {
+    if (other) throw InputError({*other});
     throw InputError(document.file + " launches no program that is known",
                      "known are " + format_names() + "; --as says which it is");
   }

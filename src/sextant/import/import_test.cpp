@@ -43,7 +43,7 @@ bool is_known(const std::string& field) {
 
 TEST(ImportTables, NameFieldsThatThereAre) {
   std::vector<ImportFormat> all = import_formats();
-  EXPECT_EQ(all.size(), 12U);
+  EXPECT_EQ(all.size(), 13U);
   all.push_back(launcher_format());
   for (const ImportFormat& f : all) {
     SCOPED_TRACE(f.name);
@@ -160,6 +160,27 @@ TEST(Import, OfACommandLine) {
   EXPECT_TRUE(i.missing[0].starts_with("system"));
 }
 
+TEST(Import, SaysWhatTheToolItselfPassesOver) {
+  // With replicas of attention TensorRT-LLM waits by attention_dp_config alone, without by the
+  // others alone.
+  const std::string waits =
+      "batch_wait_timeout_iters: 40\nattention_dp_config: {enable_balance: true, timeout_iters: "
+      "60}\n";
+  const auto passed_over = [&](const std::string& more) {
+    std::string names;
+    for (const ImportedArgument& a :
+         import_text("model: meta-llama/Llama-3.1-8B\n" + more + waits, "a.yaml").arguments) {
+      if (a.disposition != Disposition::irrelevant) continue;
+      EXPECT_TRUE(a.field.empty() && !a.why.empty()) << a.name;
+      names += a.name + " ";
+    }
+    return names;
+  };
+  EXPECT_EQ(passed_over("enable_attention_dp: true\n"), "batch_wait_timeout_iters ");
+  EXPECT_EQ(passed_over("enable_attention_dp: false\n"),
+            "attention_dp_config.enable_balance attention_dp_config.timeout_iters ");
+}
+
 TEST(Import, WhatIsGivenWins) {
   Node given = Node::table();
   given.set("model", Node::of("llama2-7b"));
@@ -235,6 +256,13 @@ constexpr const char* trtllm_waits =
     "model: meta-llama/Llama-3.1-8B\nkv_cache_config: {dtype: fp8}\nbatch_wait_timeout_iters: 40\n"
     "batch_wait_max_tokens_ratio: 0.8\n"
     "torch_compile_config: {enable_piecewise_cuda_graph: true}\n";
+constexpr const char* trtllm_ranks_wait =
+    "model: deepseek-ai/DeepSeek-R1\ntensor_parallel_size: 8\nenable_attention_dp: true\n"
+    "batch_wait_timeout_iters: 40\nbatch_wait_max_tokens_ratio: 0.8\n"
+    "attention_dp_config: {enable_balance: true, timeout_iters: 60, batching_wait_iters: 0}\n";
+constexpr const char* trtllm_ranks_wait_as_usual =
+    "model: deepseek-ai/DeepSeek-R1\ntensor_parallel_size: 8\nenable_attention_dp: true\n"
+    "attention_dp_config: {enable_balance: true}\n";
 constexpr const char* axolotl_fsdp =
     "base_model: meta-llama/Llama-3.1-8B\nmicro_batch_size: 1\nsequence_len: 4096\n"
     "gradient_checkpointing: false\noptimizer: adamw_torch_8bit\nfsdp_config:\n"
@@ -263,6 +291,10 @@ INSTANTIATE_TEST_SUITE_P(
         Meant{"TrtllmsPromptsWaitForOthers", "a.yaml", trtllm_waits, "set",
               R"(["runtime.engine.hold_fill=0.8","runtime.engine.hold_steps=40",)"
               R"("runtime.engine.mixed_launch=piecewise"])"},
+        Meant{"TrtllmsRanksWaitForEachOther", "a.yaml", trtllm_ranks_wait, "set",
+              R"(["runtime.engine.hold_steps=60"])"},
+        Meant{"TrtllmsRanksWaitFiftySteps", "a.yaml", trtllm_ranks_wait_as_usual, "set",
+              R"(["runtime.engine.hold_steps=50"])"},
         Meant{"AxolotlShards", "a.yaml", axolotl_fsdp, "zero", "2"},
         Meant{"AxolotlOffloads", "a.yaml", axolotl_fsdp, "offload", "true"},
         Meant{"AxolotlRecomputesByFsdp", "a.yaml", axolotl_fsdp, "recompute", R"("full")"},
