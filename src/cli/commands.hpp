@@ -49,3 +49,8 @@ Answer run_validate(const ValidateOptions& options, const Common& common);
 Answer run_calibrate(const CalibrateOptions& options, const Common& common);
 
 }  // namespace sextant::cli
+
+namespace sextant {
+/// Throws all that is wrong with a device that is asked for.
+void check_scenario(const TechOptions& options, const Common& common);
+}  // namespace sextant

@@ -106,7 +106,8 @@ bool is_announced(PresetKind kind, const std::string& name) {
 
 }  // namespace
 
-Answer run_list(const ListOptions& options, const Common&) {
+Answer run_list(const ListOptions& options, const Common& common) {
+  no_settings(common, "a list has nothing to set", "'sextant show NAME --set' does");
   Answer a;
   if (!options.kind.empty()) {
     const PresetKind kind = kind_named(options.kind);
@@ -149,14 +150,15 @@ Answer run_list(const ListOptions& options, const Common&) {
 }
 
 Answer run_show(const ShowOptions& options, const Common& common) {
+  if (options.fields) no_settings(common, "fields are shown, not values", "leave --fields out");
   if (options.fields && options.kind.empty() && preset_kinds(options.name).empty()) {
     return fields_answer(kind_named(options.name));
   }
   const PresetKind kind = options.kind.empty() ? kind_of(options.name) : kind_named(options.kind);
   if (options.fields) return fields_answer(kind);
-  const std::vector<Setting> settings =
-      settings_of(common, {"device", "system", "model", "runtime", "kernel", "collective",
-                           "measurement", "node", "dram", "link", "core"});
+  std::vector<std::string> roots{std::string(name_of(kind))};
+  if (kind == PresetKind::system) roots.emplace_back("device");
+  const std::vector<Setting> settings = settings_of(common, roots);
   if (options.json || common.format == Format::json) {
     return Answer::verbatim(
         to_json(struct_node(kind, options.name, settings, Quantities::si, common.lookup)) + "\n");

@@ -17,6 +17,7 @@
 #include "sextant/options/meant.hpp"
 #include "sextant/options/range.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/spec/flags.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace {
@@ -80,14 +81,23 @@ class Binder {
     const auto put = [table, name](const std::string& text) { table->set(name, Node::of(text)); };
     finish(*app_.add_option_function<std::string>(names_, put, help_));
   }
-  // Refused before any work where it is none of the names.
+  // None of the names is a problem beside the others; the value stays what it was.
   void operator()(const EnumRef& value) {
-    const auto put = [value](const std::string& given) {
+    const auto put = [value, flag = flag_, &problems = problems_](const std::string& given) {
       const auto at = std::find(value.names.begin(), value.names.end(), given);
-      value.set(value.value, static_cast<std::size_t>(at - value.names.begin()));
+      if (at != value.names.end()) {
+        value.set(value.value, static_cast<std::size_t>(at - value.names.begin()));
+      } else {
+        problems.push_back({.file = flag,
+                            .message = "unknown value '" + given + "'",
+                            .hint = choice_hint(given, value.names)});
+      }
     };
-    finish(*app_.add_option_function<std::string>(names_, put, help_))
-        .check(CLI::IsMember(std::vector<std::string>(value.names.begin(), value.names.end())));
+    std::string all;
+    for (const std::string_view n : value.names) all += (all.empty() ? "" : ",") + std::string(n);
+    CLI::Option& o = *app_.add_option_function<std::string>(names_, put, help_);
+    o.type_name("TEXT:{" + all + "}");
+    finish(o);
   }
 
  private:
@@ -214,7 +224,12 @@ std::string whose(const CLI::App& app, const std::string& flag) {
 }
 
 Diagnostic unknown_flag(const CLI::App& app, const CLI::App& command, const std::string& flag) {
-  std::string hint = option_meant(flag, flags_of(command));
+  const std::vector<std::string> flags = flags_of(command);
+  if (std::find(flags.begin(), flags.end(), flag) != flags.end()) {
+    return {
+        .file = flag, .message = "comes after the command", .hint = called(command) + " " + flag};
+  }
+  std::string hint = option_meant(flag, flags);
   if (hint.empty()) hint = whose(app, flag);
   if (hint.empty()) hint = "'" + called(command) + " --help' lists its options";
   return {.file = flag, .message = "unknown option of '" + called(command) + "'", .hint = hint};
@@ -325,14 +340,41 @@ int answer(Invocation& invocation, const Command& command) {
   return 0;
 }
 
+/// "sextant help train" as people ask elsewhere: "sextant train --help".
+std::vector<std::string> asked_for(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments.front() != "help") return arguments;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
+  return arguments;
+}
+
+/// CLI11 takes "--" after a flag of several values for their end alone: what follows would be
+/// flags.
+std::vector<std::string> marked(CLI::App& app, std::vector<std::string> arguments) {
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark == arguments.end() || mark == arguments.begin()) return arguments;
+  const std::vector<CLI::App*> commands = app.get_subcommands(
+      [&](const CLI::App* sub) { return sub->get_name() == arguments.front(); });
+  const auto flag =
+      std::find_if(std::reverse_iterator(mark), arguments.rend(),
+                   [](const std::string& a) { return a.starts_with("-") && !parse_number(a); });
+  if (commands.empty() || flag == arguments.rend()) return arguments;
+  const CLI::Option* option =
+      commands.front()->get_option_no_throw(flag->substr(0, flag->find('=')));
+  if (option != nullptr && option->get_expected_max() > 1) arguments.insert(mark, "--");
+  return arguments;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   add_command(server::serve_command());
-  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   Program p;
+  const std::vector<std::string> arguments =
+      marked(p.app, asked_for({argv + std::min(argc, 1), argv + argc}));
   try {
-    p.app.parse(argc, argv);
+    p.app.name(argc > 0 ? argv[0] : "sextant");
+    p.app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     if (!p.problems.empty()) p.chosen->refuse(std::move(p.problems));
     return answer(*p.chosen, *p.chosen_command);
   } catch (const CLI::Success& e) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `sextant report`: a figure or a table from the results of a sweep.
 #include "cli/commands.hpp"
+#include "sextant/options/settings.hpp"
 
 namespace sextant::cli {
 
 std::string run_report(const ReportOptions& options, const Common& common) {
+  no_settings(common, "results are what the sweep's plan said", "write it there");
   const StoredView view(options);
   if (view.lists_columns()) return view.columns();
   const auto ends = [&](std::string_view end) { return common.output.ends_with(end); };

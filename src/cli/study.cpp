@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/report/utf8.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
@@ -102,6 +103,7 @@ Answer joined(const std::vector<Answer>& answers, Format format) {
 
 Answer run_study(const StudyOptions& options, const Common& common) {
   check_name(options.name);
+  no_settings(common, "a study is of what was published", "a sweep varies any field");
   if (!options.folder.empty()) make_folder(options.folder);
   const std::vector<Study> list = chosen(options.name);
   std::vector<Answer> answers;

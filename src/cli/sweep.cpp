@@ -12,6 +12,7 @@
 #include "cli/terminal.hpp"
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/sweep/parallel.hpp"
 #include "sextant/units/format.hpp"
 
@@ -106,9 +107,7 @@ std::string unfinished_text(const SweepSummary& s) {
 }
 
 std::string run_sweep(const SweepOptions& options, const Common& common) {
-  if (!common.set.empty()) {
-    throw InputError("--set: a sweep is what its plan says", "write it in [base] of the plan");
-  }
+  no_settings(common, "a sweep is what its plan says", "write it in [base] of the plan");
   const int threads = options.threads > 0 ? options.threads : sweep::usual_threads();
   const sweep::Plan plan = sweep::read_plan(read_file(options.plan), options.plan);
   sweep::check_objective(plan);

@@ -24,16 +24,31 @@ using study::load_technology;
 
 namespace {
 
-std::vector<Setting> technology_settings(const Common& common) {
-  return settings_of(common, {"node", "dram", "link", "core", "tier"});
-}
-
 int whole(Flags& flags, const char* flag, const std::optional<int>& value, int otherwise, int least,
           int most) {
   const int v = value.value_or(otherwise);
   if (v >= least && v <= most) return v;
   flags.add(flag, fmt::format("expected a whole number from {} to {}, got {}", least, most, v));
   return otherwise;
+}
+
+/// Adds what is wrong with a part, once, beside the flag that names it: `flag` where the problem is
+/// of the name alone, or one of `flags_of_fields` where it carries a field.
+using FlagOfField = std::pair<std::string_view, const char*>;
+void add_named(Flags& flags, const InputError& e, const char* flag,
+               std::initializer_list<FlagOfField> flags_of_fields = {}) {
+  for (Diagnostic d : e.diagnostics()) {
+    if (d.file.empty() && d.field.empty()) d.file = flag;
+    for (const auto& [field, its_flag] : flags_of_fields) {
+      if (!d.file.empty() || d.field != field) continue;
+      d.file = its_flag;
+      d.field.clear();
+    }
+    const bool again = std::any_of(
+        flags.problems.begin(), flags.problems.end(),
+        [&](const Diagnostic& x) { return x.file == d.file && x.message == d.message; });
+    if (!again) flags.problems.push_back(std::move(d));
+  }
 }
 
 /// "base n7 370mm2 x4 hybrid": role, node, area of one, and what may be left out.
@@ -52,7 +67,11 @@ Chiplet read_chiplet(Flags& flags, const std::string& text, Lookup lookup) {
     return c;
   }
   c.role = flags.choice<DieRole>(flag, role);
-  c.node = load_node(node, {}, lookup);
+  try {
+    c.node = load_node(node, {}, lookup);
+  } catch (const InputError& e) {
+    add_named(flags, e, flag);
+  }
   c.area = flags.quantity<SquareMeters>(flag, area, {.most = 1});
   while (words >> word) {
     if (word.starts_with('x')) {
@@ -79,32 +98,18 @@ std::vector<std::string> names_in(const std::string& text) {
   return names;
 }
 
-/// Problems of parts that were named, beside the flags that name them.
-void add_named(Flags& flags, const InputError& e,
-               std::initializer_list<std::pair<const char*, const char*>> flag_of_kind) {
-  for (Diagnostic d : e.diagnostics()) {
-    for (const auto& [kind, flag] : flag_of_kind) {
-      const bool named = d.message.starts_with(fmt::format("no {} is called", kind));
-      if (named && d.file.empty() && d.field.empty()) d.file = flag;
-    }
-    const bool again = std::any_of(flags.problems.begin(), flags.problems.end(),
-                                   [&](const Diagnostic& x) { return x.message == d.message; });
-    if (!again) flags.problems.push_back(std::move(d));
-  }
-}
-
 /// "hbf x2": parts of a second memory, by the name of one; fields of it as `tier.bandwidth`.
 struct TierParts {
   MemoryPart part;
   int count = 0;
 };
-TierParts read_tier(Flags& flags, const TechOptions& o, const Common& common) {
+TierParts read_tier(Flags& flags, const TechOptions& o, const std::vector<Setting>& settings,
+                    Lookup lookup) {
   TierParts t;
   Diagnostic problem;
   const std::optional<NamedParts> parts = read_parts(o.tier, problem);
   if (!parts) flags.add("--tier", problem.message, problem.hint);
   if (!parts) return t;
-  const std::vector<Setting> settings = technology_settings(common);
   if (parts->count == 0) {
     for (const Setting& s : settings) {
       if (s.path.starts_with("tier.")) {
@@ -115,29 +120,30 @@ TierParts read_tier(Flags& flags, const TechOptions& o, const Common& common) {
   }
   t.count = parts->count;
   try {
-    t.part = load_dram(parts->name, {}, common.lookup);
+    t.part = load_dram(parts->name, {}, lookup);
     apply(settings, t.part, "tier");
   } catch (const InputError& e) {
-    add_named(flags, e, {{"dram", "--tier"}});
+    add_named(flags, e, "--tier");
   }
   return t;
 }
 
 /// Of every node with every memory that was named; several only where they are a choice.
 std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
-                                          const Common& common) {
-  const std::vector<Setting> settings = technology_settings(common);
+                                          const std::vector<Setting>& settings, Lookup lookup) {
   const bool free = !o.pareto.empty() || !o.strategy.empty();
   const auto rate = flags.choice<MemoryRate>("--memory-rate", o.memory_rate);
+  std::vector<Chiplet> chiplets;
+  for (const std::string& text : o.chiplet) chiplets.push_back(read_chiplet(flags, text, lookup));
   std::vector<Technology> all;
   for (const std::string& node : free ? names_in(o.node) : std::vector{o.node}) {
     for (const std::string& dram : free ? names_in(o.dram) : std::vector{o.dram}) {
       Technology& t = all.emplace_back();
       try {
-        t = load_technology({node, dram, o.link_gen, o.core}, settings, common.lookup);
+        t = load_technology({node, dram, o.link_gen, o.core}, settings, lookup);
       } catch (const InputError& e) {
         add_named(
-            flags, e,
+            flags, e, "",
             {{"node", "--node"}, {"dram", "--dram"}, {"link", "--link-gen"}, {"core", "--core"}});
       }
       MemoryPart& memory = t.memory;
@@ -145,9 +151,7 @@ std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
         memory.bandwidth = memory.standard;
         forget_range(memory.ranges, "bandwidth");  // a standard leaves no doubt
       }
-      for (const std::string& text : o.chiplet) {
-        t.chiplets.push_back(read_chiplet(flags, text, common.lookup));
-      }
+      t.chiplets = chiplets;
     }
   }
   return all;
@@ -156,8 +160,14 @@ std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
 DeviceResult read(const TechOptions& o, const Common& common) {
   DeviceResult a;
   Flags flags;
-  a.technologies = read_technologies(flags, o, common);
-  const TierParts tier = read_tier(flags, o, common);
+  std::vector<Setting> settings;
+  try {
+    settings = settings_of(common, {"node", "dram", "link", "core", "tier"});
+  } catch (const InputError& e) {
+    flags.add(e);
+  }
+  a.technologies = read_technologies(flags, o, settings, common.lookup);
+  const TierParts tier = read_tier(flags, o, settings, common.lookup);
   for (Technology& t : a.technologies) t.tier = tier.part;
   a.technology = a.technologies.front();
   Budget& b = a.budget;
@@ -221,7 +231,7 @@ std::vector<LinkPart> read_networks(const TechOptions& o, Lookup lookup) {
     try {
       all.push_back(load_link(name, {}, lookup));
     } catch (const InputError& e) {
-      add_named(flags, e, {{"link", "--network"}});
+      add_named(flags, e, "--network");
     }
   }
   throw_if_any(std::move(flags.problems));
@@ -229,7 +239,7 @@ std::vector<LinkPart> read_networks(const TechOptions& o, Lookup lookup) {
 }
 
 /// To train four ways each, as far as the devices can be dealt out so.
-void read_degrees(Flags& flags, const TechOptions& o, int gpus, Workload& w) {
+void read_degrees(Flags& flags, const TechOptions& o, const Common& common, int gpus, Workload& w) {
   Strategy& s = w.strategy;
   const int usual = w.trains ? 4 : 1;
   const auto left_by = [&](int taken) { return taken > 0 && gpus % taken == 0 ? gpus / taken : 1; };
@@ -237,23 +247,24 @@ void read_degrees(Flags& flags, const TechOptions& o, int gpus, Workload& w) {
   s.pp = whole(flags, "--pp", o.pp, std::gcd(usual, left_by(s.tp)), 1, 100000);
   const std::int64_t each = std::int64_t{s.tp} * s.pp;
   s.dp = static_cast<int>(std::max<std::int64_t>(1, gpus / each));
-  if (o.gpus && flags.problems.empty() && gpus % each != 0) {
+  const bool known = flags.problems.empty() && !unread(common, {"gpus", "tp", "pp"});
+  if (o.gpus && known && gpus % each != 0) {
     flags.add("--gpus",
               fmt::format("{} devices are not dealt out by tp {} and pp {}", gpus, s.tp, s.pp),
               fmt::format("a multiple of {}, or other degrees", each));
   }
 }
 
-Workload workload_of(const TechOptions& o, const LinkPart& network, Lookup lookup) {
+Workload workload_of(const TechOptions& o, const LinkPart& network, const Common& common) {
   Flags flags;
   Workload w;
   w.goal = flags.choice<design::Goal>("--objective", o.objective);
   w.trains = trains(flags, o);
   const PresetRef usual = {w.trains ? "gpt3-6.7b" : "llama2-13b"};
   try {
-    w.model = load_model(o.model.empty() ? usual : o.model, {}, lookup);
+    w.model = load_model(o.model.empty() ? usual : o.model, {}, common.lookup);
   } catch (const InputError& e) {
-    add_named(flags, e, {{"model", "--model"}});
+    add_named(flags, e, "--model");
   }
   Strategy& s = w.strategy;
   const bool served_by_node = !o.strategy.empty() && !o.tp && !o.pp;
@@ -261,7 +272,7 @@ Workload workload_of(const TechOptions& o, const LinkPart& network, Lookup looku
   const int served =
       served_by_node ? w.around.devices_per_node : static_cast<int>(std::clamp(asked, 1.0, 1e7));
   const int gpus = whole(flags, "--gpus", o.gpus, w.trains ? 1024 : served, 1, 10000000);
-  read_degrees(flags, o, gpus, w);
+  read_degrees(flags, o, common, gpus, w);
   s.sp = w.trains && s.tp > 1;
   s.zero = w.trains ? 1 : 0;
   s.precision =
@@ -426,27 +437,47 @@ void check_needs(const TechOptions& o) {
   throw_if_any(std::move(flags.problems));
 }
 
+/// All that was asked.
+struct TechQuestion {
+  DeviceResult device;
+  std::vector<LinkPart> networks;
+  std::optional<Workload> workload;
+};
+TechQuestion read_tech(const TechOptions& o, const Common& common) {
+  TechQuestion q;
+  Flags flags;
+  const auto attempt = [&](const auto& work) {
+    try {
+      work();
+    } catch (const InputError& e) {
+      flags.add(e);
+    }
+  };
+  attempt([&] { check_needs(o); });
+  attempt([&] { q.device = read(o, common); });
+  attempt([&] { q.networks = read_networks(o, common.lookup); });
+  if (has_workload(o)) {
+    const LinkPart network = q.networks.empty() ? LinkPart{} : q.networks.front();
+    attempt([&] { q.workload = workload_of(o, network, common); });
+  }
+  if (!o.pareto.empty()) attempt([&] { respects_of(o); });
+  if (!o.until.empty()) attempt([&] { design::read_condition(o.until); });
+  throw_if_any(std::move(flags.problems));
+  return q;
+}
+
 }  // namespace
 
 Answer run_tech(const TechOptions& options, const Common& common) {
   check_figure_path(options.plot);
-  check_needs(options);
-  DeviceResult a;
-  try {
-    a = read(options, common);
-  } catch (const InputError& e) {
-    refuse(e.diagnostics(), common, [&](const Common& c) {
-      const std::vector<LinkPart> networks = read_networks(options, c.lookup);
-      if (has_workload(options)) workload_of(options, networks.front(), c.lookup);
-    });
-  }
-  const std::vector<LinkPart> networks = read_networks(options, common.lookup);
-  LinkPart network = networks.front();
+  TechQuestion q = read_tech(options, common);
+  DeviceResult& a = q.device;
+  LinkPart network = q.networks.front();
   if (options.pareto.empty()) a.blueprint = generate(a.technology, a.budget);
-  if (has_workload(options)) {
-    Workload w = workload_of(options, networks.front(), common.lookup);
+  if (q.workload) {
+    Workload& w = *q.workload;
     a.trains = w.trains;
-    if (!options.optimise.empty()) optimise(options, w, networks, a);
+    if (!options.optimise.empty()) optimise(options, w, q.networks, a);
     assume_workload(options, w, a);
     network = w.around.network;
     if (!options.pareto.empty()) trade(options, w, a);
@@ -468,3 +499,9 @@ Answer run_tech(const TechOptions& options, const Common& common) {
 }
 
 }  // namespace sextant::cli
+
+namespace sextant {
+void check_scenario(const TechOptions& options, const Common& common) {
+  cli::read_tech(options, common);
+}
+}  // namespace sextant

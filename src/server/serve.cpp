@@ -13,6 +13,7 @@
 #include "server/api.hpp"
 #include "server/connections.hpp"
 #include "server/exchange.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
 namespace sextant::server {
@@ -51,9 +52,7 @@ void hold_signals() {
 }
 
 std::string run_serve(const ServeOptions& options, const Common& common) {
-  if (!common.set.empty()) {
-    throw InputError("--set: a server has nothing to set; requests do, each for itself");
-  }
+  no_settings(common, "a server has nothing to set", "requests do, each for itself");
   return_memory();
   hold_signals();
   Api api({.host = options.host, .jobs = job_routes()});

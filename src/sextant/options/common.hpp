@@ -2,9 +2,12 @@
 // What every command has.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/options/option.hpp"
@@ -28,6 +31,13 @@ struct Common {
   /// A file that came with the request, in place of its name. Not an option.
   std::string_view sent = {};
 };
+
+/// Whether one of these options could not be read: what follows from it is not known.
+inline bool unread(const Common& common, std::initializer_list<std::string_view> names) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    return std::find(common.unread.begin(), common.unread.end(), name) != common.unread.end();
+  });
+}
 
 template <class V>
 void describe(V& v, Common& o) {

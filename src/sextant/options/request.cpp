@@ -8,6 +8,7 @@
 #include "sextant/io/text.hpp"
 #include "sextant/options/meant.hpp"
 #include "sextant/options/range.hpp"
+#include "sextant/spec/flags.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
@@ -109,7 +110,7 @@ class FieldReader {
     if (!text(name, node_, "a text in quotes")) return std::nullopt;
     const auto at = std::find(names.begin(), names.end(), name);
     if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
-    add("unknown value " + in_quotes(name), did_you_mean(name, {names.begin(), names.end()}));
+    add("unknown value " + in_quotes(name), choice_hint(name, names));
     return std::nullopt;
   }
 

@@ -75,6 +75,14 @@ TEST(Request, FindsEveryProblemAtOnce) {
   EXPECT_THAT(r.problems[7].message, HasSubstr("missing"));
 }
 
+TEST(Request, NamesTheChoicesThereAre) {
+  const Read r = read(R"({"model": "a", "system": "b", "zero": 1, "recompute": "zzz",
+                          "schedule": "1f1c"})");
+  ASSERT_EQ(r.problems.size(), 2U);
+  EXPECT_EQ(r.problems[0].hint, "one of none, selective, full");
+  EXPECT_EQ(r.problems[1].hint, "did you mean '1f1b'?");
+}
+
 TEST(Request, KnowsWhatOtherToolsCallAField) {
   const Read r = read(R"({"model": "a", "system": "b", "seq_len": 1, "dtype": "fp8", "TP": 2})");
   ASSERT_EQ(r.problems.size(), 3u);

@@ -55,9 +55,7 @@ class RlReader {
   }
 
   bool unread(std::initializer_list<std::string_view> names) const {
-    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-      return std::find(common_.unread.begin(), common_.unread.end(), name) != common_.unread.end();
-    });
+    return sextant::unread(common_, names);
   }
 
   /// Whether nothing is wrong with a part of what was asked. What is wrong is kept, once: the

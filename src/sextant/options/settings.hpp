@@ -29,4 +29,12 @@ inline std::vector<Setting> settings_of(const Common& common,
   return settings;
 }
 
+/// Refuses --set where there is nothing to set.
+inline void no_settings(const Common& common, const std::string& why, const std::string& hint) {
+  if (common.set.empty()) return;
+  Flags flags;
+  flags.add("--set", why, hint);
+  throw_if_any(std::move(flags.problems));
+}
+
 }  // namespace sextant

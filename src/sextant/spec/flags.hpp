@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,14 @@ struct QuantityRange {
   double most = 1e30;
 };
 
+/// Which of the names may have been meant, or all of them.
+inline std::string choice_hint(std::string_view text, std::span<const std::string_view> names) {
+  std::string hint = did_you_mean(text, {names.begin(), names.end()});
+  if (!hint.empty()) return hint;
+  for (const std::string_view n : names) hint += (hint.empty() ? "one of " : ", ") + std::string(n);
+  return hint;
+}
+
 /// Collects what is wrong with the flags.
 struct Flags {
   std::vector<Diagnostic> problems;
@@ -28,14 +37,7 @@ struct Flags {
   E choice(const char* flag, const std::string& text) {
     E value{};
     if (parse_enum(text, value)) return value;
-    std::vector<std::string> names;
-    std::string all;
-    for (const std::string_view n : names_of(E{})) {
-      names.emplace_back(n);
-      all += (all.empty() ? "" : ", ") + std::string(n);
-    }
-    const std::string hint = did_you_mean(text, names);
-    add(flag, "unknown value '" + text + "'", hint.empty() ? "one of " + all : hint);
+    add(flag, "unknown value '" + text + "'", choice_hint(text, names_of(E{})));
     return value;
   }
   /// "64 MiB"; `otherwise` where it is not given.

@@ -14,12 +14,15 @@ Technology load_technology(const TechnologyNames& names, const std::vector<Setti
                            Lookup lookup) {
   Technology t;
   Flags wrong;
-  // What is wrong with one part hides nothing of the others.
-  const auto take = [&](auto& part, auto load, const std::string& name) {
+  // What is wrong with one part hides nothing of the others; a name that is none is its field's.
+  const auto take = [&](const char* field, auto& part, auto load, const std::string& name) {
     try {
       part = load(name, settings, lookup);
     } catch (const InputError& e) {
-      wrong.add(e);
+      for (Diagnostic d : e.diagnostics()) {
+        if (d.file.empty() && d.field.empty()) d.field = field;
+        wrong.problems.push_back(std::move(d));
+      }
     }
   };
   using Settings = const std::vector<Setting>&;
@@ -27,12 +30,12 @@ Technology load_technology(const TechnologyNames& names, const std::vector<Setti
   const auto dram = [](const std::string& n, Settings s, Lookup l) { return load_dram(n, s, l); };
   const auto link = [](const std::string& n, Settings s, Lookup l) { return load_link(n, s, l); };
   const auto core = [](const std::string& n, Settings s, Lookup l) { return load_core(n, s, l); };
-  take(t.node, node, names.node.empty() ? usual_node : names.node);
+  take("node", t.node, node, names.node.empty() ? usual_node : names.node);
   const UsualParts usual = usual_parts(t.node);
-  take(t.memory, dram, names.dram.empty() ? usual.memory : names.dram);
-  take(t.link, link, names.link.empty() ? usual.link : names.link);
+  take("dram", t.memory, dram, names.dram.empty() ? usual.memory : names.dram);
+  take("link", t.link, link, names.link.empty() ? usual.link : names.link);
   const std::string own = names.core.empty() ? usual_core : names.core;
-  take(t.core, core, own == "own" ? usual.core : own);
+  take("core", t.core, core, own == "own" ? usual.core : own);
   throw_if_any(std::move(wrong.problems));
   t.bridge = load_link("d2d");
   t.bond = load_link("hybrid-bond");
