@@ -79,7 +79,11 @@ class InvocationOf : public Invocation {
           fill_from({options_.from, Options::imports}, options_of(whole),
                     options_.from.empty() ? std::vector<Option>() : options_of(fresh), shared);
     } catch (const InputError& e) {
-      sextant::refuse(e.diagnostics(), shared, [&](const Common& c) { check_scenario(whole, c); });
+      Common known = shared;
+      // What the file would have said is not known, and nothing to complain about.
+      if (whole.model.empty()) known.unread.emplace_back("model");
+      if (whole.system.empty()) known.unread.emplace_back("system");
+      sextant::refuse(e.diagnostics(), known, [&](const Common& c) { check_scenario(whole, c); });
     }
     return whole;
   }

@@ -16,6 +16,7 @@
 #include "sextant/study/problems.hpp"
 #include "sextant/tech/parts.hpp"
 #include "sextant/tech/usual.hpp"
+#include "sextant/units/parse.hpp"
 
 namespace sextant::cli {
 
@@ -191,9 +192,10 @@ DeviceResult read(const TechOptions& o, const Common& common) {
   if (o.core.empty())
     assume("core " + a.technology.core.name + ", as H100; --core own: of the node's time");
   if (o.link_gen.empty()) assume("link " + a.technology.link.name);
-  if (!o.links && !free) assume(fmt::format("links {}", b.links));
-  if (!o.stacks && !free) assume("stacks: as many as the die's edge holds beside the links");
-  if (o.l2.empty() && !free) assume("l2: 14.5 % of the area, as A100 and H100");
+  const bool split = free || !o.optimise.empty();  // chosen, not assumed
+  if (!o.links && !split) assume(fmt::format("links {}", b.links));
+  if (!o.stacks && !split) assume("stacks: as many as the die's edge holds beside the links");
+  if (o.l2.empty() && !split) assume("l2: 14.5 % of the area, as A100 and H100");
   if (o.power.empty() && !free) assume("power: what a full load at the rated clock needs");
   for (const auto& [what, confidence] :
        {std::pair{a.technology.node.name, a.technology.node.confidence},
@@ -385,12 +387,33 @@ void assume_workload(const TechOptions& o, const Workload& w, DeviceResult& a) {
 }
 
 /// The workload's time on the device that was chosen, and how sure it is.
-std::optional<WorkloadTime> predicted_on(const Workload& w, const DeviceResult& a) {
+std::optional<WorkloadTime> predicted_on(const Workload& w, DeviceResult& a) {
   const design::Outcome out = design::time_on(w, a.technology, a.blueprint);
   if (!out.runs()) return std::nullopt;
   const Problem p = design::problem_on(w, a.technology, a.blueprint);
+  a.assumptions.push_back("runtime " + p.runtime.name);
   return WorkloadTime{out.time, likeness_of(w.trains ? Asked::train : Asked::infer,
                                             a.blueprint.device.name, p, w.strategy)};
+}
+
+/// Of a workload's options those that what is asked about it never reads.
+void check_workload_needs(Flags& flags, const TechOptions& o) {
+  const auto unread = [&](const char* flag, bool given, const char* whose, bool asked) {
+    if (given && !asked) flags.add(flag, std::string("is of ") + whose);
+  };
+  unread("--objective", o.objective != TechOptions{}.objective, "--optimise, which is not given",
+         !o.optimise.empty());
+  unread("--price", !o.price.empty(), "the objective cost, which is not asked for",
+         o.objective == "cost");
+  unread("--network", o.network != TechOptions{}.network,
+         "a workload or a --system, neither of which is asked for", has_workload(o) || o.system);
+  if (!has_workload(o)) return;
+  Flags unsaid;  // what is wrong with the workload itself is said where it is read
+  const bool training = trains(unsaid, o);
+  unread("--seq", o.seq.has_value(), "training, and the workload serves", training);
+  unread("--input", o.input.has_value(), "serving, and the workload trains", !training);
+  unread("--output-tokens", o.output_tokens.has_value(), "serving, and the workload trains",
+         !training);
 }
 
 /// Options that mean nothing without another.
@@ -429,6 +452,7 @@ void check_needs(const TechOptions& o) {
     unasked("--input", o.input.has_value());
     unasked("--output-tokens", o.output_tokens.has_value());
   }
+  check_workload_needs(flags, o);
   const int modes =
       (o.pareto.empty() ? 0 : 1) + (o.solve.empty() ? 0 : 1) + (o.optimise.empty() ? 0 : 1);
   if (modes > 1) {
@@ -454,6 +478,9 @@ TechQuestion read_tech(const TechOptions& o, const Common& common) {
     }
   };
   attempt([&] { check_needs(o); });
+  if (parse_number(common.output)) {
+    flags.add("--output", "is the file to write", "tokens generated are --output-tokens");
+  }
   attempt([&] { q.device = read(o, common); });
   attempt([&] { q.networks = read_networks(o, common.lookup); });
   if (has_workload(o)) {
