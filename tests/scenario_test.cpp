@@ -213,6 +213,7 @@ Digits by_search(const Given& g, const Scenario& x) {
   }
   Inputs inputs = x.inputs;
   inputs.strategy = x.strategy;
+  inputs.serving = x.problem.serving;
   const auto fix = [&](std::string_view name, auto&) {
     for (const Slot& slot : fields_of(g.task, inputs).fields) {
       if (slot.name != name) continue;

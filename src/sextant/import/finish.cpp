@@ -351,6 +351,11 @@ class Finisher {
       f_.otherwise(kind + "_dp", ranks);
     }
     waits();
+    // TensorRT-LLM: what is quantised as it is loaded brings no scales of a cache along.
+    if (const Fact* narrow = f_.find("_narrow");
+        narrow != nullptr && narrow->from.starts_with("quant_config")) {
+      f_.otherwise("kv_precision", "bf16");
+    }
     limits(of_attention);
     drafts();
     if (f_.yes("_experts_over_all"))

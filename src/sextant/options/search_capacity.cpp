@@ -96,6 +96,10 @@ CapacitySearch read_capacity_search(const SearchOptions& o, const Common& common
     std::erase_if(assumed, [](const std::string& said) {
       return said == "tp 1" || said.starts_with("cache of ") || said.starts_with("price ");
     });
+    if (!o.precision.empty()) assume_precisions(search.scenario, search.space.precision, true);
+    if (!o.kv_precision.empty()) {
+      std::erase_if(assumed, [](const std::string& said) { return said.starts_with("cache in "); });
+    }
     if (!o.price.empty()) {
       DevicePrice price = read_device_price(o.price, search.scenario.system, flags.problems);
       search.aim.price = price.dollars_per_hour.value_or(0);

@@ -39,6 +39,13 @@ void derive_draft(const Inputs& in, Problem& p) {
 
 }  // namespace
 
+Precision usual_cache(const Runtime& runtime, Precision precision) {
+  if (element_bytes(precision) > 2) return precision;
+  const bool weights_alone = precision == Precision::int8 || precision == Precision::int4;
+  const bool scaled = narrow(precision) && !weights_alone;
+  return scaled && runtime.engine.narrow_cache ? Precision::fp8 : Precision::bf16;
+}
+
 std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy& s) noexcept {
   s = in.strategy;
   const bool trains = task == Task::train;
@@ -53,8 +60,7 @@ std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy&
   } else {
     if (!in.said.precision) s.precision = p.model.stored;
     p.serving = in.serving;
-    // A cache is no narrower than a step that is all in 32 bits.
-    if (!in.said.cache && element_bytes(s.precision) > 2) p.serving.cache = s.precision;
+    if (!in.said.cache) p.serving.cache = usual_cache(p.runtime, s.precision);
     derive_draft(in, p);
   }
   if (in.gpus > 0 && others * s.dp != in.gpus) return Refusal::gpus_not_divisible;

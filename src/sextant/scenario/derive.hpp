@@ -19,6 +19,10 @@ constexpr auto names_of(Refusal) {
   return std::array<std::string_view, 3>{"gpus not divisible", "context too long", "nothing fits"};
 }
 
+/// Of a cache that nobody chose: 16 bits, as many as a step that is all in 32 has, or 8 where the
+/// engine's narrow checkpoints bring them along.
+Precision usual_cache(const Runtime& runtime, Precision precision);
+
 /// Replicas follow from the devices, the batch from the replicas, sequence parallelism from the
 /// runtime, the sequence from the model. Sets the strategy and the problem's workload; nothing
 /// where all is well. No allocation, but for a draft model or prediction layers that were not

@@ -16,6 +16,14 @@
 namespace sextant {
 namespace {
 
+/// Empty where the device multiplies in this type.
+std::string runs_as_other(const Device& device, Precision asked) {
+  const Precision real = runs_as(device, asked);
+  if (real == asked) return "";
+  return fmt::format("{} has no {} matrix units: multiplies run as {}", device.name, name_of(asked),
+                     name_of(real));
+}
+
 class Reader {
  public:
   explicit Reader(const Question& question) : q_(question) { x_.task = q_.task; }
@@ -347,7 +355,12 @@ void Reader::assume_work(bool with_strategy) {
   assume_unless("input", fmt::format("input {}", w.input));
   assume_unless("output", fmt::format("output {}", w.output));
   assume_unless("batching", "batching static: all requests start and end together");
-  if (with_strategy) assume_unless("kv_precision", fmt::format("cache in {}", name_of(w.cache)));
+  if (with_strategy) {
+    const bool brought = narrow(w.cache);
+    assume_unless("kv_precision",
+                  fmt::format("cache in {}{}", name_of(w.cache),
+                              brought ? ", which checkpoints of so few bits bring along" : ""));
+  }
   if (w.speculation.tokens > 0) {
     assume_unless("acceptance",
                   fmt::format("acceptance {} of a proposed token", w.speculation.acceptance));
@@ -378,11 +391,8 @@ void Reader::assume_images() {
 // What the device cannot do, what is not asked of it, and whether it was measured.
 void Reader::say_device() {
   const Device& device = x_.system.device;
-  const Precision asked = x_.strategy.precision;
-  const Precision real = runs_as(device, asked);
-  if (real != asked) {
-    assume("{} has no {} matrix units: multiplies run as {}", device.name, name_of(asked),
-           name_of(real));
+  if (std::string other = runs_as_other(device, x_.strategy.precision); !other.empty()) {
+    x_.assumptions.push_back(std::move(other));
   }
   const Chip& chip = x_.problem.chip;
   if (chip.roofline > 0) {
@@ -399,6 +409,21 @@ void Reader::say_device() {
 }
 
 }  // namespace
+
+void assume_precisions(Scenario& x, const std::vector<Precision>& searched, bool given) {
+  const Device& device = x.system.device;
+  const std::string other = runs_as_other(device, x.strategy.precision);
+  const bool same = !given && searched == std::vector{x.strategy.precision};
+  if (same) return;
+  std::erase_if(x.assumptions, [&](const std::string& said) {
+    return said.starts_with("precision ") || said == other;
+  });
+  for (const Precision p : searched) {
+    if (std::string runs = runs_as_other(device, p); !runs.empty()) {
+      x.assumptions.push_back(std::move(runs));
+    }
+  }
+}
 
 std::vector<std::string> setting_roots() {
   return {"system", "device", "model", "runtime", "strategy", "kernel", "collective"};

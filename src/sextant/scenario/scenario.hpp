@@ -41,6 +41,10 @@ struct Scenario {
 inline std::string describe_strategy(const Strategy& s) { return summary_of(s, Task::train); }
 inline std::string describe_serving(const Strategy& s) { return summary_of(s, Task::infer); }
 
+/// What a search over these precisions assumes of them, in place of what a scenario of one does;
+/// `given`: they were asked for.
+void assume_precisions(Scenario& scenario, const std::vector<Precision>& searched, bool given);
+
 /// Throws InputError with everything that is wrong, a strategy that cannot exist included: which
 /// rule, and the nearest legal values.
 Scenario read_scenario(const Question& question);

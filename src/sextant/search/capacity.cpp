@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sextant/predict/rules.hpp"
+#include "sextant/scenario/derive.hpp"
 #include "sextant/search/parallel.hpp"
 
 namespace sextant {
@@ -35,19 +36,22 @@ std::vector<Layout> layouts_of(const Problem& p, const CapacitySpace& space) {
   };
   std::vector<Layout> all;
   const auto add = [&](const Strategy& s) {
-    for (const Precision cache : space.cache) {
+    const std::vector<Precision> usual{usual_cache(p.runtime, s.precision)};
+    for (const Precision cache : space.cache.empty() ? usual : space.cache) {
       for (const int most : space.max_requests) {
         all.push_back({s, cache, most, false});
         if (space.disaggregated) all.push_back({s, cache, most, true});
       }
     }
   };
+  const std::vector<Precision> precisions =
+      space.precision.empty() ? std::vector{p.model.stored} : space.precision;
   for (const int tp : given(space.tp, powers(space.devices))) {
     for (const int pp : given(space.pp, powers(space.devices / tp))) {
       const int rest = space.devices / std::max(1, tp * pp);
       for (const int dp : given(space.dp, experts ? powers(rest) : std::vector<int>{1})) {
         for (const int ep : given(space.ep, experts ? powers(tp * dp) : std::vector<int>{1})) {
-          for (const Precision precision : space.precision) {
+          for (const Precision precision : precisions) {
             add({.tp = tp, .pp = pp, .dp = dp, .ep = ep, .precision = precision});
           }
         }

@@ -16,10 +16,10 @@ namespace sextant {
 
 /// Layouts of one engine, up to so many devices.
 struct CapacitySpace {
-  int devices = 8;                  ///< of the whole cluster, at most
-  std::vector<int> tp, pp, dp, ep;  ///< empty: all that are legal
-  std::vector<Precision> precision = {Precision::bf16};
-  std::vector<Precision> cache = {Precision::bf16};
+  int devices = 8;                      ///< of the whole cluster, at most
+  std::vector<int> tp, pp, dp, ep;      ///< empty: all that are legal
+  std::vector<Precision> precision;     ///< empty: as weights are published
+  std::vector<Precision> cache;         ///< empty: as the engine has it beside such weights
   std::vector<int> max_requests = {0};  ///< 0: the engine's default
   bool disaggregated = true;            ///< pools of prompts and tokens, too
 };

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sextant/scenario/derive.hpp"
 #include "sextant/search/parallel.hpp"
 #include "sextant/search/pareto.hpp"
 
@@ -26,7 +27,8 @@ std::vector<Instance> instances_of(const Problem& p, const ServingSpace& space) 
         values_of(space.ep, p.model.experts.count > 0 ? divisors(tp * dp) : std::vector<int>{1});
     for (const int e : ep) {
       for (const Precision precision : space.precision) {
-        for (const Precision cache : space.cache) {
+        const std::vector<Precision> usual{usual_cache(p.runtime, precision)};
+        for (const Precision cache : space.cache.empty() ? usual : space.cache) {
           all.push_back({{.tp = tp, .pp = pp, .dp = dp, .ep = e, .precision = precision}, cache});
         }
       }

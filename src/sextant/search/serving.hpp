@@ -29,7 +29,7 @@ struct ServingSpace {
   bool at_most = false;  ///< or fewer
   Choices tp, pp, dp, ep, batch;
   std::vector<Precision> precision{Precision::bf16};
-  std::vector<Precision> cache{Precision::bf16};
+  std::vector<Precision> cache;  ///< empty: as the engine has it beside such weights
 };
 
 template <class V>

@@ -35,6 +35,7 @@ class Reader {
       flags_.add("--batch", "a search needs the sequences of a step", "such as --batch 512");
     }
     finish(t.space.devices.back());
+    assume_precisions(scenario_, t.space.precision, !o_.precision.empty());
     if (const Bytes has = scenario_.problem.capacity; t.aim.max_memory > has) {
       scenario_.assumptions.push_back(
           fmt::format("--max-memory leaves nothing out: a device has {}", format(has)));
@@ -57,6 +58,7 @@ class Reader {
     t.time = flags_.quantity<Seconds>("--time", o_.time);
     read_space(t);
     finish(t.space.devices);
+    assume_precisions(scenario_, t.space.precision, !o_.precision.empty());
     t.scenario = std::move(scenario_);
     return t;
   }

@@ -4,6 +4,7 @@
 #include "sextant/io/traces.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/rules.hpp"
+#include "sextant/scenario/derive.hpp"
 #include "sextant/validate/parts.hpp"
 
 namespace sextant {
@@ -78,8 +79,7 @@ ServingRuns::Run ServingRuns::run(const Case& c, const Runtime* runtime) {
   Serving serving;
   apply(t.settings, engine, "runtime");
   apply(t.settings, serving, "serving");
-  const bool narrow_cache = engine.engine.narrow_cache && narrow(t.strategy.precision);
-  serving.cache = t.cache.value_or(narrow_cache ? Precision::fp8 : Precision::bf16);
+  serving.cache = t.cache.value_or(usual_cache(engine, t.strategy.precision));
   const Problem problem = prepare(*parts->system, engine, parts->libraries, parts->model, serving);
   const Strategy& tokens = t.decode_workers > 0 ? t.decode : t.strategy;
   made.likeness = likeness_of(Asked::traffic, parts->system->device.name, problem, tokens);
