@@ -215,6 +215,7 @@ Digits by_search(const Given& g, const Scenario& x) {
   inputs.strategy = x.strategy;
   inputs.serving = x.problem.serving;
   const auto fix = [&](std::string_view name, auto&) {
+    if (o.given.find(name) != nullptr) return;  // by a flag of its own
     for (const Slot& slot : fields_of(g.task, inputs).fields) {
       if (slot.name != name) continue;
       const int number = static_cast<int>(sweep::number_of(slot.target));

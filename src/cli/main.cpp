@@ -16,6 +16,9 @@
 #include "sextant/io/files.hpp"
 #include "sextant/options/meant.hpp"
 #include "sextant/options/range.hpp"
+#include "sextant/options/request.hpp"
+#include "sextant/search/serving.hpp"
+#include "sextant/search/space.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/spec/flags.hpp"
 #include "sextant/units/parse.hpp"
@@ -223,11 +226,29 @@ std::string whose(const CLI::App& app, const std::string& flag) {
   return list;
 }
 
+/// Whether a flag is an axis of searches.
+bool is_searched(const std::string& flag) {
+  bool found = false;
+  const auto look = [&, name = field_of_flag(flag)](std::string_view axis, const auto&) {
+    found = found || axis == name;
+  };
+  SearchSpace training;
+  ServingSpace serving;
+  describe(look, training);
+  describe(look, serving);
+  return found;
+}
+
 Diagnostic unknown_flag(const CLI::App& app, const CLI::App& command, const std::string& flag) {
   const std::vector<std::string> flags = flags_of(command);
   if (std::find(flags.begin(), flags.end(), flag) != flags.end()) {
     return {
         .file = flag, .message = "comes after the command", .hint = called(command) + " " + flag};
+  }
+  if (called(command) == "sextant search" && is_searched(flag)) {
+    return {.file = flag,
+            .message = "is what a search finds",
+            .hint = "hold it with --fix " + flag.substr(2) + "=VALUE"};
   }
   std::string hint = option_meant(flag, flags);
   if (hint.empty()) hint = whose(app, flag);

@@ -57,6 +57,10 @@ class Axes {
                      }});
   }
 
+  /// Given by a flag of its own.
+  void hold(std::string_view name) {
+    for (Axis& a : axes_) a.held = a.held || a.name == name;
+  }
   void fix(const std::string& text) { read("--fix", text, {"="}); }
   void limit(const std::string& text) { read("--limit", text, {"<=", ">=", "<", ">", "="}); }
 
@@ -66,7 +70,17 @@ class Axes {
     std::string_view name;
     Choices* numbers;  ///< or names:
     std::function<void(const char*, const Texts&)> set;
+    bool held = false;
   };
+
+  /// Each once, in their order: what is searched twice is found twice.
+  static Texts distinct(const Texts& values) {
+    Texts all;
+    for (const std::string& v : values) {
+      if (std::find(all.begin(), all.end(), v) == all.end()) all.push_back(v);
+    }
+    return all;
+  }
 
   bool truth(const char* flag, const std::string& text) {
     const bool yes = text == "true" || text == "yes" || text == "on" || text == "1";
@@ -88,7 +102,8 @@ class Axes {
                         "'" + text + "' is not of the form AXIS" + relations.front() + "VALUE",
                         std::string("such as ") + (relations.size() == 1 ? "tp=8" : "'pp<=16'"));
     }
-    set(flag, {text.substr(0, at), *relation, split(text.substr(at + relation->size()), ',')});
+    set(flag,
+        {text.substr(0, at), *relation, distinct(split(text.substr(at + relation->size()), ','))});
   }
 
   void set(const char* flag, const Constraint& c) {
@@ -101,6 +116,11 @@ class Axes {
       return flags_.add(flag, "there is no axis '" + c.axis + "'",
                         hint.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : hint);
     }
+    if (c.relation == "=" && axis->held) {
+      return flags_.add(flag, c.axis + " is given twice",
+                        "once, with all its values: " + c.axis + "=A,B");
+    }
+    axis->held = axis->held || c.relation == "=";
     if (axis->numbers != nullptr) return bound(flag, c, *axis->numbers);
     if (c.relation != "=") {
       return flags_.add(flag, c.axis + " has names, not an order", c.axis + "=" + c.values.front());
@@ -145,6 +165,7 @@ template <class Space>
 void constrain(Space& space, Task task, const Constraints& c, Flags& flags) {
   Axes axes(flags, task);
   describe(axes, space);
+  for (const std::string_view name : c.held) axes.hold(name);
   for (const std::string& text : c.fix) axes.fix(text);
   for (const std::string& text : c.limit) axes.limit(text);
 }

@@ -15,6 +15,7 @@ namespace sextant {
 struct Constraints {
   const std::vector<std::string>& fix;
   const std::vector<std::string>& limit;
+  std::vector<std::string_view> held = {};  ///< axes that flags of their own have given
 };
 /// Unknown axes and values are told to `flags`, with suggestions.
 void constrain(SearchSpace& space, const Constraints& constraints, Flags& flags);

@@ -58,6 +58,12 @@ class Reader {
     t.time = flags_.quantity<Seconds>("--time", o_.time);
     read_space(t);
     finish(t.space.devices);
+    if (count_instances(scenario_.problem, t.space) == 0) {
+      throw InputError(
+          "search: no way to serve is left: tp, pp and dp must multiply to a divisor of the "
+          "devices",
+          "loosen --fix or --limit");
+    }
     assume_precisions(scenario_, t.space.precision, !o_.precision.empty());
     t.scenario = std::move(scenario_);
     return t;
@@ -127,7 +133,20 @@ class Reader {
   void read_list(const char* flag, const std::vector<std::string>& given, std::vector<E>& values) {
     if (given.empty()) return;
     values.clear();
-    for (const std::string& g : given) values.push_back(flags_.choice<E>(flag, g));
+    for (const std::string& g : given) {
+      const E value = flags_.choice<E>(flag, g);
+      // What is searched twice is found twice.
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+  }
+
+  /// Axes that have flags of their own.
+  std::vector<std::string_view> held() const {
+    std::vector<std::string_view> all;
+    if (!o_.precision.empty()) all.emplace_back("precision");
+    if (!o_.kv_precision.empty()) all.emplace_back("kv_precision");
+    if (scenario_.given.contains("batch")) all.emplace_back("batch");
+    return all;
   }
 
   void read_space(SearchSpace& s) {
@@ -137,7 +156,7 @@ class Reader {
     read_list("--precision", o_.precision, s.precision);
     if (!explores("schedule")) keep_schedules(s, scenario_.problem.runtime);
     explore(s);
-    constrain(s, {o_.fix, o_.limit}, flags_);
+    constrain(s, {o_.fix, o_.limit, held()}, flags_);
   }
 
   void read_space(ServingSearch& t) {
@@ -148,7 +167,7 @@ class Reader {
     read_list("--precision", o_.precision, s.precision);
     read_list("--kv-precision", o_.kv_precision, s.cache);
     if (scenario_.given.contains("batch")) s.batch.only = {scenario_.inputs.serving.batch};
-    constrain(s, {o_.fix, o_.limit}, flags_);
+    constrain(s, {o_.fix, o_.limit, held()}, flags_);
     if (s.devices > 100000) {
       flags_.add("--gpus",
                  fmt::format("{} devices are more than one search of serving looks at", s.devices),
