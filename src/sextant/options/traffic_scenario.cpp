@@ -110,6 +110,7 @@ class TrafficReader {
   }
 
   void read_requests();
+  void read_lengths();
   void read_limits();
   void read_cluster();
   Pool pool_of(const Scenario& s, int replicas);
@@ -168,6 +169,17 @@ void TrafficReader::read_requests() {
                      traced   ? static_cast<int>(x_.trace->requests.size())
                      : closed ? std::min(10 * t.concurrency, 1000000)
                               : 10000);
+  if (t.arrivals == Arrivals::trace && o_.requests &&
+      *o_.requests > static_cast<int>(x_.trace->requests.size())) {
+    flags_.add("--requests", fmt::format("the trace has {}", x_.trace->requests.size()));
+  }
+  read_lengths();
+  t.seed = static_cast<std::uint64_t>(o_.seed);
+}
+
+void TrafficReader::read_lengths() {
+  Traffic& t = x_.traffic;
+  const bool traced = t.trace != nullptr;
   t.input = count("--input", o_.input, t.input);
   t.output = count("--output", o_.output, t.output);
   if (!o_.lengths.empty()) {
@@ -175,17 +187,22 @@ void TrafficReader::read_requests() {
     if (t.lengths == Lengths::trace && !traced) {
       flags_.add("--lengths", "there is no trace", "give its file as --arrivals");
     }
-  } else if (o_.length_ratio && !traced) {
-    t.lengths = Lengths::uniform;
-  } else if (o_.spread && !traced) {
-    t.lengths = Lengths::lognormal;
+  } else if (!traced) {
+    t.lengths = o_.length_ratio ? Lengths::uniform : o_.spread ? Lengths::lognormal : t.lengths;
   }
+  const char* drawn = "requests that are not a trace's, which have its lengths";
+  only_with(!traced || t.lengths == Lengths::trace, true, "--lengths", drawn);
+  only_with(!traced, o_.input.has_value(), "--input", drawn);
+  only_with(!traced, o_.output.has_value(), "--output", drawn);
+  only_with(t.lengths == Lengths::uniform, o_.length_ratio.has_value(), "--length-ratio",
+            "--lengths uniform");
+  only_with(t.lengths == Lengths::lognormal, o_.spread.has_value(), "--spread",
+            "--lengths lognormal");
   // Uniform lengths that nobody bounds would all be the longest.
   t.length_ratio = positive("--length-ratio", o_.length_ratio,
                             t.lengths == Lengths::uniform ? usual_length_ratio : 1);
   if (t.length_ratio > 1) flags_.add("--length-ratio", "expected 1 at most");
   t.spread = positive("--spread", o_.spread, 1);
-  t.seed = static_cast<std::uint64_t>(o_.seed);
 }
 
 void TrafficReader::read_limits() {
@@ -221,6 +238,9 @@ void TrafficReader::check_pools() {
                "say how many of each: --prefill-workers, --decode-workers");
   }
   if (split_) return;
+  if (!o_.router.empty() && o_.replicas.value_or(1) == 1) {
+    flags_.add("--router", "there is one engine, and nothing to choose", "give --replicas");
+  }
   const auto is_of_two = [&](const char* flag, const std::optional<int>& given) {
     if (given) flags_.add(flag, "is of one of two pools", "give --prefill-workers as well");
   };
