@@ -288,6 +288,9 @@ std::vector<Diagnostic> unknown(const CLI::App& app) {
 /// What CLI11 says, in our words where its own are none that people use.
 std::string said_of(const CLI::ParseError& e) {
   const std::string text = e.what();
+  if (text.ends_with(" missing") && text.find(": 1 required ") != text.npos) {
+    return text.substr(0, text.find(": 1 required ")) + ": needs a value";
+  }
   constexpr std::string_view several = ": At Most 1 required but received ";
   const std::size_t at = text.find(several);
   if (at == text.npos) return text;
@@ -369,19 +372,50 @@ std::vector<std::string> asked_for(std::vector<std::string> arguments) {
   return arguments;
 }
 
+/// The command that arguments name, and how many of them do.
+std::pair<const CLI::App*, std::size_t> named(const CLI::App& app,
+                                              const std::vector<std::string>& arguments) {
+  const CLI::App* at = &app;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::vector<const CLI::App*> subs = at->get_subcommands(
+        [&](const CLI::App* sub) { return sub->get_name() == arguments[i]; });
+    if (subs.empty()) return {at, i};
+    at = subs.front();
+  }
+  return {at, arguments.size()};
+}
+
+/// Flags that need a value and have the next flag in its place, which CLI11 would take for it.
+void check_values_given(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto [command, first] = named(app, arguments);
+  const auto option = [command = command](const std::string& a) -> const CLI::Option* {
+    return a.starts_with("--") && a != "--" ? command->get_option_no_throw(a) : nullptr;
+  };
+  std::vector<Diagnostic> problems;
+  for (std::size_t i = first; i + 1 < arguments.size() && arguments[i] != "--"; ++i) {
+    const CLI::Option* o = option(arguments[i]);
+    if (o == nullptr || o->get_expected_min() == 0) continue;
+    if (const std::string& next = arguments[++i]; option(next) != nullptr) {
+      problems.push_back({.file = arguments[i - 1],
+                          .message = "needs a value",
+                          .hint = "'" + next + "' is the next option"});
+      --i;
+    }
+  }
+  throw_if_any(std::move(problems));
+}
+
 /// CLI11 takes "--" after a flag of several values for their end alone: what follows would be
 /// flags.
-std::vector<std::string> marked(CLI::App& app, std::vector<std::string> arguments) {
+std::vector<std::string> marked(const CLI::App& app, std::vector<std::string> arguments) {
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
   if (mark == arguments.end() || mark == arguments.begin()) return arguments;
-  const std::vector<CLI::App*> commands = app.get_subcommands(
-      [&](const CLI::App* sub) { return sub->get_name() == arguments.front(); });
+  const CLI::App* command = named(app, arguments).first;
   const auto flag =
       std::find_if(std::reverse_iterator(mark), arguments.rend(),
                    [](const std::string& a) { return a.starts_with("-") && !parse_number(a); });
-  if (commands.empty() || flag == arguments.rend()) return arguments;
-  const CLI::Option* option =
-      commands.front()->get_option_no_throw(flag->substr(0, flag->find('=')));
+  if (flag == arguments.rend()) return arguments;
+  const CLI::Option* option = command->get_option_no_throw(flag->substr(0, flag->find('=')));
   if (option != nullptr && option->get_expected_max() > 1) arguments.insert(mark, "--");
   return arguments;
 }
@@ -395,6 +429,7 @@ int main(int argc, char** argv) {
       marked(p.app, asked_for({argv + std::min(argc, 1), argv + argc}));
   try {
     p.app.name(argc > 0 ? argv[0] : "sextant");
+    check_values_given(p.app, arguments);
     p.app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     if (!p.problems.empty()) p.chosen->refuse(std::move(p.problems));
     return answer(*p.chosen, *p.chosen_command);
