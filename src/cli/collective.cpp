@@ -31,20 +31,14 @@ CollectiveResult read(const CollectiveOptions& o, const Common& common,
   Flags flags;
   q.what.op = flags.choice<Collective>("--collective", o.collective);
   q.what.bytes = flags.quantity<Bytes>("--bytes", o.bytes, {.zero = true, .most = 1e18});
-  const auto attempt = [&](const char* flag, const auto& load) {
-    try {
-      load();
-    } catch (const InputError& e) {
-      for (Diagnostic d : e.diagnostics()) {
-        if (d.file.empty() && d.field.empty()) d.file = flag;
-        flags.problems.push_back(std::move(d));
-      }
-    }
-  };
-  const std::size_t before = flags.problems.size();
-  attempt("--system", [&] { q.system = load_system(o.system, settings, common.lookup); });
-  if (flags.problems.size() == before) check_ranks(o, q.system, flags);
-  attempt("--library", [&] {
+  const bool known =
+      flags.attempt("--system", [&] { q.system = load_system(o.system, settings, common.lookup); });
+  if (known) {
+    check_ranks(o, q.system, flags);
+  } else if (o.gpus < 1) {
+    flags.add("--gpus", "expected 1 at least");
+  }
+  flags.attempt("--library", [&] {
     q.library = load_collectives(o.library.empty() ? q.system.collectives : o.library, settings,
                                  common.lookup);
   });

@@ -51,6 +51,7 @@ Answer run_calibrate(const CalibrateOptions& options, const Common& common);
 }  // namespace sextant::cli
 
 namespace sextant {
-/// Throws all that is wrong with a device that is asked for.
+/// Throws all that is wrong with what is asked, where numbers among it could not be read.
 void check_scenario(const TechOptions& options, const Common& common);
+void check_scenario(const ModelOptions& options, const Common& common);
 }  // namespace sextant

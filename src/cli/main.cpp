@@ -377,8 +377,8 @@ std::pair<const CLI::App*, std::size_t> named(const CLI::App& app,
                                               const std::vector<std::string>& arguments) {
   const CLI::App* at = &app;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::vector<const CLI::App*> subs = at->get_subcommands(
-        [&](const CLI::App* sub) { return sub->get_name() == arguments[i]; });
+    const std::vector<const CLI::App*> subs =
+        at->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == arguments[i]; });
     if (subs.empty()) return {at, i};
     at = subs.front();
   }

@@ -10,15 +10,34 @@
 
 namespace sextant::cli {
 
-Answer run_model(const ModelOptions& o, const Common& common) {
+namespace {
+
+/// The model, and all that is wrong with what is asked of it.
+Model read_model(const ModelOptions& o, const Common& common, ModelQuestion& question) {
   Flags flags;
-  ModelQuestion question;
+  Model model;
   question.cache = flags.choice<Precision>("--kv-precision", o.kv_precision);
+  flags.attempt(
+      "model", [&] { model = load_model(o.model, settings_of(common, {"model"}), common.lookup); });
   throw_if_any(std::move(flags.problems));
-  const Model model = load_model(o.model, settings_of(common, {"model"}), common.lookup);
+  return model;
+}
+
+}  // namespace
+
+Answer run_model(const ModelOptions& o, const Common& common) {
+  ModelQuestion question;
+  const Model model = read_model(o, common, question);
   constexpr int usual = 4096;
   question.seq = o.seq.value_or(model.max_context > 0 ? std::min(usual, model.max_context) : usual);
   return answer_of(model, question);
 }
 
 }  // namespace sextant::cli
+
+namespace sextant {
+void check_scenario(const ModelOptions& options, const Common& common) {
+  ModelQuestion question;
+  cli::read_model(options, common, question);
+}
+}  // namespace sextant

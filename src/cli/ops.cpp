@@ -166,18 +166,15 @@ void list_assumptions(const OpsOptions& o, KernelResult& a) {
 }  // namespace
 
 Answer run_ops(const OpsOptions& o, const Common& common) {
-  const std::vector<Setting> settings = settings_of(common, {"device", "kernel"});
   Flags flags;
+  std::vector<Setting> settings;
+  flags.attempt("--set", [&] { settings = settings_of(common, {"device", "kernel"}); });
   const KernelChoice kernel = kernel_of(o, flags);
   const std::string library = library_of(o, flags);
   const Load load = load_of(o, flags);
   KernelResult a;
   a.kernel = o.kernel;
-  try {
-    a.device = load_device(o.device, settings, common.lookup);
-  } catch (const InputError& e) {
-    flags.add(e);
-  }
+  flags.attempt("--device", [&] { a.device = load_device(o.device, settings, common.lookup); });
   throw_if_any(std::move(flags.problems));
   a.chip = lower(a.device);
   a.type = type_of(kernel);

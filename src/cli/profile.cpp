@@ -52,8 +52,12 @@ profile::Recording recording_of(const PresetRef& trace, const Common& common) {
 }  // namespace
 
 Answer run_profile(const ProfileOptions& o, const Common& common) {
-  const std::vector<Setting> settings = settings_of(common, {"device"});
-  const Device device = load_device(o.device, settings, common.lookup);
+  Flags flags;
+  Device device;
+  flags.attempt("--device", [&] {
+    device = load_device(o.device, settings_of(common, {"device"}), common.lookup);
+  });
+  throw_if_any(std::move(flags.problems));
   profile::Question question{.attainable = {.chip = lower(device)}, .device = o.gpu};
   // PyTorch's own kernels, and attention by cuDNN where that is faster.
   for (const char* library : {"pytorch", "cudnn"}) {

@@ -470,13 +470,7 @@ struct TechQuestion {
 TechQuestion read_tech(const TechOptions& o, const Common& common) {
   TechQuestion q;
   Flags flags;
-  const auto attempt = [&](const auto& work) {
-    try {
-      work();
-    } catch (const InputError& e) {
-      flags.add(e);
-    }
-  };
+  const auto attempt = [&](const auto& work) { flags.attempt("", work); };
   attempt([&] { check_needs(o); });
   if (parse_number(common.output)) {
     flags.add("--output", "is the file to write", "tokens generated are --output-tokens");

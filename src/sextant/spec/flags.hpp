@@ -71,6 +71,20 @@ struct Flags {
   void add(const InputError& e) {
     problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
   }
+  /// What work throws is kept; a problem of a name alone is its flag's.
+  template <class Work>
+  bool attempt(const char* flag, const Work& work) {
+    try {
+      work();
+    } catch (const InputError& e) {
+      for (Diagnostic d : e.diagnostics()) {
+        if (d.file.empty() && d.field.empty()) d.file = flag;
+        problems.push_back(std::move(d));
+      }
+      return false;
+    }
+    return true;
+  }
   void add(const char* flag, std::string message, std::string hint = "") {
     Diagnostic d;
     d.file = flag;
