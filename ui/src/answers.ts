@@ -944,6 +944,8 @@ export type SearchAnswer = {
   reasons: string[];
   rejected: Record<string, number>;
   assumptions: string[];
+  leanest?: Found;
+  nearest?: Found;
 };
 
 export type Sensitivity = {
