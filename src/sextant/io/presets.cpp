@@ -441,6 +441,26 @@ T load_inside(const Document& document, const Node& node, const std::vector<Sett
 
 }  // namespace
 
+namespace {
+
+/// "llama3-405b" of "llama3.1-405b".
+std::string without_minor(std::string_view name) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string major;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool minor =
+        name[i] == '.' && i > 0 && digit(name[i - 1]) && i + 1 < name.size() && digit(name[i + 1]);
+    if (!minor) {
+      major += name[i];
+      continue;
+    }
+    while (i + 1 < name.size() && digit(name[i + 1])) ++i;
+  }
+  return major;
+}
+
+}  // namespace
+
 std::string preset_hint(std::string_view name, std::optional<PresetKind> only) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
@@ -452,12 +472,12 @@ std::string preset_hint(std::string_view name, std::optional<PresetKind> only) {
   std::string meant;
   if (!only || *only == PresetKind::model) meant = model_like(name);
   if (!meant.empty()) return "did you mean '" + meant + "'?";
-  // The start of a name: of few, all of them.
+  // The start of a name, or one whose version was left out: of few, all of them.
   constexpr std::size_t few = 6;
   std::vector<std::string> longer;
   for (const std::string& n : all) {
     // A system is asked for by its device, too.
-    const bool starts = n.starts_with(lower(name)) ||
+    const bool starts = n.starts_with(lower(name)) || without_minor(n) == lower(name) ||
                         (only == PresetKind::system &&
                          load_system(n, {}, Lookup::presets).device.name.starts_with(lower(name)));
     if (name.size() > 1 && starts) longer.push_back(n);

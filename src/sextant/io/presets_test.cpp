@@ -127,6 +127,7 @@ TEST(Presets, SuggestsNames) {
   expect_contains(error_of([] { load_model("meta-llama/Llama-2-7b"); }), "no model is called");
   expect_contains(error_of([] { preset_text(PresetKind::runtime, "zzzzzz"); }), "no runtime");
   expect_contains(error_of([] { load_device(""); }), "no device is called ''");
+  expect_contains(error_of([] { load_model("llama3-405b"); }), "'llama3.1-405b'?");
 }
 
 TEST(Presets, SettingsApply) {

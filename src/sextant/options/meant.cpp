@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 19> words = {
     " batch b batch-size global-batch-size gbs max-num-seqs ",
     " microbatch micro-batch micro-batch-size mbs ",
     " seq seq-len seq-length seqlen sequence-length max-model-len ",
-    " input input-len input-length input-tokens isl prompt prompt-len ",
+    " input input-len input-length input-tokens isl prompt prompt-len seq seq-len ",
     " output output-len output-length output-tokens osl max-tokens max-new-tokens ",
     " rate qps rps request-rate ",
     " format f json csv html "};
