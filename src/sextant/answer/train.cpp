@@ -129,24 +129,19 @@ void say_trained(Answer& a, const Problem& p) {
                                : fmt::format("all but {}", fmt::join(parts_on(t.frozen), ", "))));
 }
 
-/// Of a model's FLOPs, what a causal mask leaves out: counted all the same, as Megatron counts, so
-/// that a long sequence's MFU may come near all of the peak, or above it.
-double masked_share(const Problem& p, const Estimate& e) {
-  double masked = 0;
-  for (const graph::Branch& b : p.graph.branches) {
-    for (const graph::Operator& op : b.operators) {
-      masked += b.layers * graph::masked_flops(op, p.work.seq);
-    }
-  }
-  return e.model_flops.value > 0 ? 3 * masked * e.tokens / e.model_flops.value : 0;
+/// What a causal mask leaves out is counted all the same, as Megatron counts, so that a long
+/// sequence's MFU may come near all of the peak, or above it.
+double masked_share(const Estimate& e) {
+  return e.model_flops.value > 0 ? e.masked_flops / e.model_flops : 0;
 }
 
-void say_masked(Answer& a, const Problem& p, const Estimate& e) {
+void say_masked(Answer& a, const Estimate& e) {
   constexpr double much = 0.2;
-  const double masked = masked_share(p, e);
+  const double masked = masked_share(e);
   if (masked < much) return;
-  a.say(fmt::format("of these FLOPs {} are attention's that its mask leaves out: without, MFU {}",
-                    format_percent(masked, 0), format_percent((1 - masked) * e.mfu())));
+  a.say(fmt::format("of these FLOPs {} are attention's that its mask leaves out: without, MFU {}{}",
+                    format_percent(masked, 0), format_percent((1 - masked) * e.mfu()),
+                    e.counts_masked() ? "" : "; HFU is without"));
 }
 
 /// The workload with what follows from it.
@@ -167,7 +162,7 @@ Interval say_head(Answer& a, const TrainResult& x) {
                     format(rates.model_each), format_percent(e.mfu()), format_percent(e.hfu()),
                     for_people(rate(rates.tokens)), for_people(rate(rates.tokens_each)),
                     format(e.power), format(e.clock)));
-  say_masked(a, p, e);
+  say_masked(a, e);
   Interval time = add(a, likeness_of(x), {e.step.value});
   add(a, EnergyAnswer{e.energy, e.devices, e.tokens, time});
   say_trained(a, p);
@@ -288,7 +283,7 @@ Answer answer_of(TrainResult x) {
   a("power_watts", e.power);
   a("model_flops", e.model_flops);
   a("hardware_flops", e.hardware_flops);
-  a("masked_share", masked_share(p, e));
+  a("masked_share", masked_share(e));
   a("predict_ahead", p.ahead);
   const Interval sure = say_head(a, x);
   a.show(time);

@@ -52,6 +52,16 @@ double frozen_flops(const Problem& p) {
   return 2 * weights;
 }
 
+double masked_flops(const Problem& p) {
+  double masked = 0;
+  for (const graph::Branch& b : p.graph.branches) {
+    for (const graph::Operator& op : b.operators) {
+      masked += b.layers * graph::masked_flops(op, p.work.seq);
+    }
+  }
+  return masked;
+}
+
 double adapter_flops(const Problem& p) {
   if (p.work.tuning.rank == 0) return 0;
   double weights = 0;
@@ -94,6 +104,7 @@ Block block_of(const Problem& p, const Strategy& s, GemmMemo* memo) noexcept {
   b.widths = widths_of(p, s);
   b.flops = forward_flops(p) + adapter_flops(p);
   b.frozen = frozen_flops(p);
+  b.masked = masked_flops(p);
   b.kept = kept_of(p, s, b.widths);
   b.clock = chip.clock;
   Silent silent{.memo = memo};

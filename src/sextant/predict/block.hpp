@@ -15,6 +15,7 @@ struct Block {
   Kept kept;
   double flops = 0;   ///< of a token's way forward through the whole model
   double frozen = 0;  ///< of these, of weights that need no gradient
+  double masked = 0;  ///< and attention's that a causal mask leaves out
   Hertz clock;        ///< that power allows
   Watts power;        ///< of one device while it computes
 };

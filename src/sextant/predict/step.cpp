@@ -308,6 +308,7 @@ class Step {
     const double again =
         part.forward.flops.value > 0 ? part.recompute.flops / part.forward.flops : 0;
     e.hardware_flops = e.model_flops + Flops(again * once * e.tokens);
+    e.masked_flops = Flops(3 * b_.masked * e.tokens);
     e.peak = p_.peak[s_.precision];
   }
 

@@ -57,13 +57,17 @@ struct Estimate {
   double tokens = 0;     ///< a step
   Flops model_flops;     ///< a step, all devices: no recomputation, attention not halved
   Flops hardware_flops;  ///< with recomputation
+  Flops masked_flops;    ///< of the model's, attention's that a causal mask leaves out
   FlopsPerSecond peak;   ///< of one device, of the strategy's precision
   Hertz clock;           ///< that power allows
   Watts power;           ///< of one device while it computes
   Energy energy;         ///< a step, of a device of the slowest stage
   Seconds forward_backward() const;
   double mfu() const;
+  /// Attention counts whole, as for the model; but no chip does more than its peak, so that where
+  /// it would, what the mask leaves out was left out.
   double hfu() const;
+  bool counts_masked() const;
 };
 
 /// How often an operator runs.
