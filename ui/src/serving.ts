@@ -35,7 +35,7 @@ function tracedWorkload(): Fields | null {
   return {
     ...limitFields(),
     arrivals: given.text,
-    requests: Math.min(given.requests, mostRequests),
+    ...(given.requests > mostRequests ? { requests: mostRequests } : {}), // else all that it has
     ...(params.value['rate'] ? { rate: numberIn('rate', 2) } : {}),
   };
 }

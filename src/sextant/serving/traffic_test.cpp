@@ -369,14 +369,19 @@ TEST(Traffic, AFreshServersFirstStepTakesLonger) {
   EXPECT_NEAR(fresh.seconds, warm.seconds + 3, 0.05 * warm.seconds);
 }
 
-TEST(Traffic, DraftsAreThoseOfInfer) {
-  Cluster c = cluster_of();
+Traffic one_user() {
   Traffic t;
   t.arrivals = Arrivals::closed;
   t.concurrency = 1;
   t.requests = 10;
   t.input = 512;
   t.output = 256;
+  return t;
+}
+
+TEST(Traffic, DraftsAreThoseOfInfer) {
+  Cluster c = cluster_of();
+  const Traffic t = one_user();
   Problem& p = c.pool.problem;
   p.serving.batch = 1;
   p.serving.input = t.input;
@@ -400,12 +405,7 @@ TEST(Traffic, DraftsAreThoseOfInfer) {
 // What the host takes for a step is taken once, however many tokens of drafts the step keeps.
 TEST(Traffic, TheHostPreparesAStepOfDraftsOnce) {
   Cluster c = cluster_of();
-  Traffic t;
-  t.arrivals = Arrivals::closed;
-  t.concurrency = 1;
-  t.requests = 10;
-  t.input = 512;
-  t.output = 256;
+  const Traffic t = one_user();
   Problem& p = c.pool.problem;
   p.runtime.engine.asynchronous = false;
   p.serving.speculation = {.tokens = 3, .acceptance = 0.8, .draft_cost = 0.1};
