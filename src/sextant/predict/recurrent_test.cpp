@@ -47,7 +47,7 @@ TEST(Recurrent, OnlyAttentionCachesTokens) {
   EXPECT_EQ(cache("falcon-h1-7b"), 44 * 2 * 2 * 128 * 2);
 }
 
-// Side by side in a layer they take what each would take alone, and their sum.
+// Side by side in a layer they weigh and take what each would alone, but for one norm and one sum.
 TEST(Recurrent, MixersSideBySideAddUp) {
   const Model both = load_model("falcon-h1-7b");
   Model attention = both;
@@ -57,6 +57,10 @@ TEST(Recurrent, MixersSideBySideAddUp) {
   recurrence.hybrid.parallel = false;
   recurrence.hybrid.attention_layers = 0;
   complete(recurrence);
+  const ParameterCount n = count_parameters(both);
+  EXPECT_EQ(n.attention, count_parameters(attention).attention);
+  EXPECT_EQ(n.recurrent, count_parameters(recurrence).recurrent);
+  EXPECT_EQ(n.norms, count_parameters(attention).norms);
   Model neither = both;
   neither.hybrid = {.attention_layers = 1, .mlp_layers = 44};
   const auto time = [](const Model& m, double queries) {
