@@ -16,7 +16,8 @@ namespace {
 struct Axis {
   int steps;
   double at(int i) const {
-    return std::ldexp(1 + static_cast<double>(i % steps) / steps, i / steps);
+    const auto exponent = static_cast<std::uint64_t>(1023 + i / steps);
+    return std::bit_cast<double>(exponent << 52U) * (1 + static_cast<double>(i % steps) / steps);
   }
   /// The point at or below `value` (at least 1).
   int below(double value) const {
