@@ -139,7 +139,7 @@ struct Operator {
   bool bias = false;
   bool after_norm = false;  ///< the kernel before can write its input in 8 bits
   bool wide = false;        ///< never quantised
-  bool published = false;   ///< a checkpoint of narrow weights has it in 16 bits (Model::narrow)
+  bool published = false;   ///< a checkpoint of narrow weights leaves it (Model::rest)
   bool absorbed = false;    ///< decoding folds it into queries and outputs instead
   bool last = false;        ///< of its layer: no gradient needs its result
   bool aside = false;       ///< of shared experts, which may run beside the routed ones
@@ -178,7 +178,7 @@ struct Branch {
   bool cross = false;  ///< text looks at images: without any, its layers are passed over
   std::vector<Operator> operators;
   Width weights;      ///< of all of them but the routed experts
-  Width published;    ///< of these, what a checkpoint of narrow weights has in 16 bits
+  Width published;    ///< of these, what a checkpoint of narrow weights leaves
   double routed = 0;  ///< of these
 };
 

@@ -21,6 +21,7 @@ struct Stored {
   std::string_view field = "bits";    ///< what told, or should have
   int fp4_block = nvfp4_block;        ///< 4-bit floats that share a scale
   std::optional<Narrow> narrow = {};  ///< where modules are named with their types
+  Precision rest = Precision::bf16;   ///< what they leave
 };
 
 std::optional<Precision> of_bits(int bits, bool whole) {
@@ -82,6 +83,17 @@ class Modules {
     return !experts_ || same(shared_) ? Narrow::mlps : Narrow::experts;
   }
 
+  /// What the others have; the mixers' type where it is another than other MLPs'.
+  Precision rest() const {
+    const auto& part = mixers_ ? mixers_ : all_;
+    return part && *part != type() ? *part : Precision::bf16;
+  }
+
+  void tell(Stored& stored) const {
+    stored.narrow = narrow();
+    stored.rest = rest();
+  }
+
  private:
   std::optional<Precision> experts_, shared_, mlps_, mixers_, all_;
 };
@@ -140,7 +152,7 @@ Stored of_groups(Config& q) {
     }
   }
   stored.precision = any ? modules.type() : Precision::bf16;
-  if (modules.named()) stored.narrow = modules.narrow();
+  if (modules.named()) modules.tell(stored);
   return stored;
 }
 
@@ -156,7 +168,7 @@ Stored of_listed(Config& q, Config& inner) {
     if (const std::optional<Precision> type = named(kind)) modules.add(name, *type);
   }
   stored.precision = modules.type();
-  stored.narrow = modules.narrow();
+  modules.tell(stored);
   return stored;
 }
 
@@ -185,7 +197,7 @@ Stored of_quark(Config& q) {
     const auto type = named(others.section(name).section("weight").word({"dtype"}, ""));
     if (type) modules.add(name, *type);
   }
-  if (modules.named() && stored.precision) stored.narrow = modules.narrow();
+  if (modules.named() && stored.precision) modules.tell(stored);
   return stored;
 }
 
@@ -291,10 +303,6 @@ Stored of_experts(Config& config, Config& q) {
   return {.precision = Precision::fp4, .fp4_block = mxfp4_block};
 }
 
-void note_mixed(Model& m) {
-  note(m, "what is quantised otherwise than most of the weights is counted in 16 bits");
-}
-
 }  // namespace
 
 void read_quantised(Config& q, Model& m) {
@@ -325,7 +333,7 @@ void read_quantised(Config& q, Model& m) {
   } else if (m.stored != Precision::bf16) {
     m.narrow = stored.narrow.value_or(narrow_of(q, m));
     if (m.narrow == Narrow::experts && m.experts.count == 0) m.narrow = Narrow::mlps;
-    if (stored.narrow && m.narrow != Narrow::layers) note_mixed(m);
+    if (m.narrow != Narrow::layers) m.rest = stored.rest;
   }
 }
 
@@ -348,10 +356,11 @@ void read_stored(Config& config, Model& m) {
     read_quantised(q, m);
     const Stored experts = of_experts(config, q);
     if (!experts.precision || *experts.precision == m.stored || m.experts.count == 0) return;
+    m.rest = m.stored;
     m.stored = *experts.precision;
     m.fp4_block = experts.fp4_block;
     m.narrow = Narrow::experts;
-    return note_mixed(m);
+    return;
   }
   const std::string type = config.word({"torch_dtype", "dtype"}, "");
   if (type.starts_with("float8")) m.stored = Precision::fp8;

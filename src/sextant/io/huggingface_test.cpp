@@ -420,7 +420,7 @@ TEST(HuggingFaceConfig, ReadsNarrowerExperts) {
     EXPECT_EQ(m.stored, row.stored);
     EXPECT_EQ(m.fp4_block, row.fp4_block);
     EXPECT_EQ(m.narrow, apart ? Narrow::experts : Narrow::layers);
-    EXPECT_EQ(m.notes.find("is counted in 16 bits") != std::string::npos, apart);
+    EXPECT_EQ(m.rest, apart ? Precision::fp8 : Precision::bf16);
   }
 }
 

@@ -41,9 +41,9 @@ double weight_bytes(const Problem& p, const Strategy& s, const RankParameters& n
   const Experts& e = p.model.experts;
   const double narrow = stored_bits(p, s.precision) / 8;
   const double copies = e.count > 0 ? double(served(e)) / e.count : 1;
-  const double wide = leaves_some_wide(p.model, s.precision) ? n.published : 0;
-  return (n.dense - wide + copies * n.experts) * narrow +
-         (wide + n.embedding + n.head + n.vision) * 2;
+  const double left = leaves_some(p.model, s.precision) ? n.published : 0;
+  return (n.dense - left + copies * n.experts) * narrow + left * stored_bits(p, p.model.rest) / 8 +
+         (n.embedding + n.head + n.vision) * 2;
 }
 
 }  // namespace

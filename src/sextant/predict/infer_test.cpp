@@ -199,17 +199,20 @@ TEST(Serving, ATokenTakesNoLessThanReadingTheWeights) {
 }
 
 // gpt-oss has its routed experts in 4 bits alone: 13.76 GB of weights are published for 20B.
-TEST(Serving, WhatACheckpointLeavesInSixteenBitsIsHeldAndReadSo) {
-  for (const Precision type : {Precision::fp4, Precision::int4}) {
+TEST(Serving, WhatACheckpointLeavesIsHeldAndReadSo) {
+  for (const auto& [type, rest] :
+       {std::pair{Precision::fp4, Precision::bf16}, std::pair{Precision::int4, Precision::bf16},
+        std::pair{Precision::fp4, Precision::fp8}}) {
     const Scene scene{
         .system = "dgx-h100", .model = "gpt-oss-20b", .strategy = {.precision = type}};
-    const Problem p = problem_of(scene);
+    Problem p = problem_of(scene);
+    p.model.rest = rest;
     Problem all = p;
     all.model.narrow = Narrow::layers;
     all.graph = graph::build(all.model);
     const RankParameters n = rank_parameters(p, scene.strategy, 0);
     EXPECT_GT(n.published, 0.5e9);
-    const double more = n.published * (2 - stored_bits(p, type) / 8);
+    const double more = n.published * (stored_bits(p, rest) - stored_bits(p, type)) / 8;
     const auto weights = [&](const Problem& x) {
       return serving_memory(x, scene.strategy, false).weights.value;
     };
@@ -218,7 +221,7 @@ TEST(Serving, WhatACheckpointLeavesInSixteenBitsIsHeldAndReadSo) {
       return serving_pass(x, scene.strategy, {1, 1, 100}).dram.value;
     };
     EXPECT_NEAR(read(p) - read(all), more, 0.05 * more) << name_of(type);
-    if (type == Precision::fp4) {
+    if (type == Precision::fp4 && rest == Precision::bf16) {
       EXPECT_NEAR(weights(p), 13.76e9, 0.01 * 13.76e9);
     }
   }
@@ -230,11 +233,14 @@ TEST(Serving, BlocksOfEightBitsAreOfAllLayers) {
   m.narrow = Narrow::outputs;
   m.block_scales = true;
   for (const Precision type : {Precision::bf16, Precision::fp8, Precision::fp4, Precision::int4}) {
-    EXPECT_EQ(leaves_some_wide(m, type), element_bytes(type) < 1) << name_of(type);
+    EXPECT_EQ(leaves_some(m, type), element_bytes(type) < 1) << name_of(type);
   }
   m.block_scales = false;
-  EXPECT_TRUE(leaves_some_wide(m, Precision::fp8));
-  EXPECT_FALSE(leaves_some_wide(m, Precision::bf16));
+  EXPECT_TRUE(leaves_some(m, Precision::fp8));
+  EXPECT_FALSE(leaves_some(m, Precision::bf16));
+  m.rest = Precision::fp8;
+  EXPECT_FALSE(leaves_some(m, Precision::fp8));
+  EXPECT_TRUE(leaves_some(m, Precision::fp4));
 }
 
 // Weights, head, cache and all that streams are as wide as the multiplies.

@@ -90,14 +90,16 @@ struct RankParameters {
   double embedding = 0;  ///< input embedding, first stage (and last when tied)
   double head = 0;       ///< output head, last stage, when not tied
   double vision = 0;     ///< tower for images, first stage
-  double published = 0;  ///< of `dense`, what a checkpoint of narrow weights has in 16 bits
+  double published = 0;  ///< of `dense`, what a checkpoint of narrow weights leaves
   double total() const { return dense + experts + embedding + head + vision; }
 };
 RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
                                const StageKind& stage) noexcept;
-/// Whether a multiply of a model that is served with narrow weights takes none.
-inline bool stays_wide(const Problem& p, const Strategy& s, const graph::Operator& op) {
-  return op.wide || (op.published && leaves_some_wide(p.model, s.precision));
+/// The type of a multiply's weights, where a checkpoint of narrow ones may leave it another.
+inline Precision weights_of(const Problem& p, const Strategy& s, const graph::Operator& op) {
+  if (!narrow(s.precision)) return s.precision;
+  if (op.wide) return Precision::bf16;
+  return op.published && leaves_some(p.model, s.precision) ? p.model.rest : s.precision;
 }
 /// Of these, or of adapters beside them, those that are trained.
 RankParameters trained_parameters(const Problem& problem, const Strategy& strategy,

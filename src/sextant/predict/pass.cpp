@@ -52,8 +52,6 @@ struct Sum {
 
 using graph::Kind;
 
-bool weight_only(Precision p) { return p == Precision::int8 || p == Precision::int4; }
-
 template <class Trace>
 class ServingPass {
  public:
@@ -341,15 +339,12 @@ class ServingPass {
 
   // -- kernels -----------------------------------------------------------------------------------
 
-  /// What multiplies run in: weights alone are narrow where that was asked for or where the chip
-  /// lacks the type (4-bit weights on Hopper are widened to 16 bits in registers).
-  Precision matrix_type() const {
+  /// What multiplies run in.
+  Precision matrix_type() const { return matrix_type(s_.precision); }
+  Precision matrix_type(Precision weights) const {
     // Checkpoints in narrow types leave the tower for images as it was.
     if (tower_) return attention_type(s_.precision);
-    const bool lacking =
-        element_bytes(s_.precision) < 1 && p_.chip.runs[s_.precision] != s_.precision;
-    if (weight_only(s_.precision) || lacking) return Precision::bf16;
-    return s_.precision;
+    return multiplied_in(weights, p_.chip.runs[weights]);
   }
 
   void norm(const graph::Operator& op, double tokens, bool head) {
@@ -393,13 +388,12 @@ class ServingPass {
   void linear(const graph::Operator& op, double tokens, bool head) {
     if (op.absorbed && t_.queries <= 1) return absorb(op.mixer, tokens);
     const bool logits = op.bucket == graph::Bucket::head;
-    const bool as_trained = stays_wide(p_, s_, op);
-    const bool wide = as_trained && narrow(matrix_type());
+    const Precision weights = weights_of(p_, s_, op);
     Gemm g{.m = tokens,
            .n = logits ? vocab() : op.out.on(s_.tp),
            .k = op.in.on(s_.tp),
            .batch = std::max(1.0, op.groups / s_.tp),
-           .type = wide ? Precision::bf16 : matrix_type(),
+           .type = matrix_type(weights),
            .result_bytes = element_};
     if (tokens <= p_.kernels.few_rows.rows) g.core_bytes = p_.kernels.few_rows.core_bytes;
     if (head) {
@@ -417,7 +411,7 @@ class ServingPass {
       type_ = Kind::linear;
       g.provider = GemmLibrary::scaled;
     }
-    if (!tower_ && !as_trained) g.weight_bits = stored_bits(p_, s_.precision);
+    if (!tower_ && narrow(weights)) g.weight_bits = stored_bits(p_, weights);
     kernel(Work::multiply, op.name, multiply(g), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
       all_reduce(tokens, op.out.all());

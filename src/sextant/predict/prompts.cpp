@@ -41,8 +41,8 @@ double launches(const Problem& p, const Strategy& s, const graph::Operator& op) 
   /// Routed experts are a handful of kernels: choose, sort, multiply, activate, multiply, combine.
   constexpr double expert_launches = 6;
   if (op.kind == graph::Kind::experts) return expert_launches;
-  const bool quantised = op.kind == graph::Kind::linear && !stays_wide(p, s, op);
-  return quantised && quantised_apart(p, s.precision) ? 2 : 1;
+  const bool multiplies = op.kind == graph::Kind::linear;
+  return multiplies && quantised_apart(p, weights_of(p, s, op)) ? 2 : 1;
 }
 
 /// And a branch of a layer. Piece by piece, graphs hold all but what mixes tokens, which is counted

@@ -17,11 +17,15 @@ namespace sextant {
 namespace {
 
 /// Empty where the device multiplies in this type.
-std::string runs_as_other(const Device& device, Precision asked) {
+std::string runs_as_other(const Device& device, Precision asked, Task task) {
   const Precision real = runs_as(device, asked);
+  const Precision in = task == Task::train ? asked : multiplied_in(asked, real);
+  const std::string runs = fmt::format("multiplies run as {}", name_of(runs_as(device, in)));
+  if (in != asked && asked != Precision::fp4)
+    return fmt::format("{} is the weights' type alone: {}", name_of(asked), runs);
   if (real == asked) return "";
-  return fmt::format("{} has no {} matrix units: multiplies run as {}", device.name, name_of(asked),
-                     name_of(real));
+  return fmt::format("{} has no {} matrix units: {}{}", device.name, name_of(asked),
+                     in != asked ? "weights are widened and " : "", runs);
 }
 
 class Reader {
@@ -391,7 +395,7 @@ void Reader::assume_images() {
 // What the device cannot do, what is not asked of it, and whether it was measured.
 void Reader::say_device() {
   const Device& device = x_.system.device;
-  if (std::string other = runs_as_other(device, x_.strategy.precision); !other.empty()) {
+  if (std::string other = runs_as_other(device, x_.strategy.precision, x_.task); !other.empty()) {
     x_.assumptions.push_back(std::move(other));
   }
   const Chip& chip = x_.problem.chip;
@@ -412,14 +416,14 @@ void Reader::say_device() {
 
 void assume_precisions(Scenario& x, const std::vector<Precision>& searched, bool given) {
   const Device& device = x.system.device;
-  const std::string other = runs_as_other(device, x.strategy.precision);
+  const std::string other = runs_as_other(device, x.strategy.precision, x.task);
   const bool same = !given && searched == std::vector{x.strategy.precision};
   if (same) return;
   std::erase_if(x.assumptions, [&](const std::string& said) {
     return said.starts_with("precision ") || said == other;
   });
   for (const Precision p : searched) {
-    if (std::string runs = runs_as_other(device, p); !runs.empty()) {
+    if (std::string runs = runs_as_other(device, p, x.task); !runs.empty()) {
       x.assumptions.push_back(std::move(runs));
     }
   }

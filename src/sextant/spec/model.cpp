@@ -218,6 +218,8 @@ std::vector<Diagnostic> check(const Model& m) {
   check_attention(m, layers, p);
   check_experts(m, m.hybrid.mlp_layers, p);
   check_vision(m, p);
+  p.require(m.rest == Precision::bf16 || m.rest == Precision::fp8 || m.rest == Precision::int8,
+            "rest", "expected what a checkpoint of narrow weights leaves", "bf16, fp8 or int8");
   p.require(m.wide_mlp_layers <= layers.dense, "wide_mlp_layers",
             "more than the " + show(layers.dense) + " layers with an ordinary MLP");
   p.require(m.position != Position::learned || m.max_context > 0, "max_context",

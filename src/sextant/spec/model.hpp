@@ -313,7 +313,7 @@ ImageShape image_shape(const Vision& vision);
 /// Tokens that an image adds to a prompt; none where cross-attention looks at it.
 double image_tokens(const Vision& vision);
 
-/// What of a checkpoint of narrow weights is narrow; the rest has 16 bits.
+/// What of a checkpoint of narrow weights is narrow; for the rest, see Model::rest.
 enum class Narrow : std::uint8_t {
   layers,   ///< all of them but routers and norms
   outputs,  ///< MLPs and attention's way out, whose other projections stay (DeepSeek-R1-FP4-v2)
@@ -352,8 +352,9 @@ struct Model {
   Hybrid hybrid;
   Vision vision;
   Precision stored =
-      Precision::bf16;             ///< of the published weights; served so unless told otherwise
-  Narrow narrow = Narrow::layers;  ///< of the published weights, or of those made narrower
+      Precision::bf16;               ///< of the published weights; served so unless told otherwise
+  Narrow narrow = Narrow::layers;    ///< of the published weights, or of those made narrower
+  Precision rest = Precision::bf16;  ///< of what `narrow` leaves
   /// 8-bit checkpoints scale blocks of 128 values, of activations too: a kernel of its own makes
   /// those, where one scale a tensor can be known before and folded into the kernel before.
   bool block_scales = false;
@@ -363,10 +364,11 @@ struct Model {
   double published_parameters = 0;  ///< what the authors state; 0: unknown
   double published_active = 0;
 };
-/// Whether `narrow` holds for weights of a type. Blocks of 128 are of all layers; what was made
-/// narrower than that afterwards leaves more.
-inline bool leaves_some_wide(const Model& m, Precision type) {
-  return narrow(type) && !(m.block_scales && element_bytes(type) == 1);
+/// Whether `narrow` holds for weights of a type. Blocks of 128 are of all layers, and so are 8 bits
+/// where what has fewer leaves 8; what was made narrower than that afterwards leaves more.
+inline bool leaves_some(const Model& m, Precision type) {
+  const bool all_of_8_bits = m.block_scales || narrow(m.rest);
+  return narrow(type) && !(all_of_8_bits && element_bytes(type) == 1);
 }
 template <class V>
 void describe(V& v, Model& m) {
@@ -411,6 +413,7 @@ void describe(V& v, Model& m) {
   v("narrow", m.narrow,
     {.help = "what is narrow where weights are served in 8 bits or fewer: layers, all of them; "
              "outputs, MLPs and attention's way out; mlps; or routed experts alone"});
+  v("rest", m.rest, {.help = "type of what `narrow` leaves: 16 bits, or 8 beside 4"});
   v("block_scales", m.block_scales,
     {.help = "its 8-bit weights, and activations with them, are scaled in blocks of 128"});
   v("block_training", m.block_training,
