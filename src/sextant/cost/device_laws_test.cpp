@@ -102,6 +102,25 @@ TEST(DeviceLaws, LongRowsWaitForTheirPages) {
   }
 }
 
+// Of 64 rows that Hopper's row-scaled kernels copy, 32 that are not there cost more than 32 that
+// are (vLLM's on H200: 2.9 TB/s of weights for 32 rows, 3.5 for 64); with few cores nothing is
+// seen.
+TEST(DeviceLaws, RowsThatAreNotThereTakeTime) {
+  const auto weights = [](const char* device, double m, double n) {  // TB/s
+    const Chip chip = lower(load_device(device));
+    const Gemm g{
+        .m = m, .n = n, .k = 8192, .type = Precision::fp8, .provider = GemmLibrary::scaled};
+    return n * g.k / gemm(chip, g, chip.clock).time.value / 1e12;
+  };
+  EXPECT_NEAR(weights("h200-sxm", 32, 28672), 2.85, 0.15);
+  EXPECT_GT(weights("h200-sxm", 64, 28672), 3.4);
+  EXPECT_LT(weights("h200-sxm", 24, 28672), weights("h200-sxm", 32, 28672));
+  for (const auto& [device, n] :
+       {std::pair("h100-sxm", 28672), std::pair("h200-sxm", 2048), std::pair("b200", 28672)}) {
+    EXPECT_NEAR(weights(device, 32, n) / weights(device, 64, n), 1, 0.02) << device;
+  }
+}
+
 // TensorRT-LLM 1.0 on A100, microseconds, of any number of heads up to 64: whole tiles of 64
 // tokens, whole cores, two blocks at a time on each.
 TEST(DeviceLaws, LatentCachesAreWalkedInPairsOnAmpere) {

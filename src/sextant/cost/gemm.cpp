@@ -103,6 +103,11 @@ constexpr double multicast = 4;
 constexpr double tensor_memory = 1e-6;
 // Bytes a clock that any core takes in, however slow its matrix unit.
 constexpr double narrowest_port = 32;
+// Bytes a clock of rows that Hopper's copies of whole tiles ask for and that are not there, all
+// cores together: 680 to 940 by how many they are (tiles of 64x64 in 8 bits out of L2 on an H200:
+// 352 ns for 256 steps with all 64 rows, 559 with 48, 806 with 32, 1142 with one; of 8 cores alone
+// 330 with any). Blackwell's rows show no such thing.
+constexpr double absent_per_clock = 850;
 // Weights of 4 or 8 bits that one core widens to 16 in a clock, beside the matrix unit.
 constexpr double widened_per_clock = 64;
 
@@ -162,6 +167,7 @@ struct Problem {
   double x_missed, w_missed;  // bytes that each reading again takes from memory
   double page_reach;          // bytes that the cores of a wave reach without translating anew
   double walk;                // cycles a core for a byte of k of each row beyond
+  double absent_rate;         // bytes a second of what of a tile is not there; 0: not asked for
 };
 
 // Rows of both operands that the matrix units read from shared memory for each step: the longer
@@ -186,6 +192,23 @@ double page_walks(const Problem& p, TileShape t) {
   const double fewest = std::min(rows(p.m, p.n, t.m, t.n), rows(p.n, p.m, t.n, t.m));
   const double span = fewest * p.k * p.x_element;
   return span > p.page_reach ? (t.m + t.n) * p.walk * (1 - p.page_reach / span) : 0;
+}
+
+// Bytes of a step of the inner dimension that a tile's rows would have if they were there. Copies
+// of whole tiles ask for them all the same.
+double absent_bytes(const Problem& p, TileShape t) {
+  const auto absent = [](double rows, double side) {
+    const double tiles = std::ceil(rows / side);
+    return (tiles * side - rows) / tiles;
+  };
+  return absent(p.m, t.m) * p.x_element + absent(p.n, t.n) * p.w_element;
+}
+
+// Seconds that what crosses L2 takes.
+double crossing_time(const Problem& p, TileShape t, double tiles, double inner) {
+  const double steps = tiles * inner;
+  const double there = steps * tile_bytes(p, t) / p.l2_rate;
+  return p.absent_rate > 0 ? std::max(there, steps * absent_bytes(p, t) / p.absent_rate) : there;
 }
 
 struct Candidate {
@@ -265,7 +288,7 @@ void try_tile(const Problem& p, TileShape t, bool tuned, const Traffic& x, Candi
         s > 1 ? p.split + s * p.batch * p.m * p.n * 8 / (reduce_bytes * p.cores * p.cycles_per_s)
               : 0;
     const double serial = p.start + p.epilogue + extra;
-    const double traffic = std::max(memory, tiles * inner * tile_bytes(p, t) / p.l2_rate);
+    const double traffic = std::max(memory, crossing_time(p, t, tiles, inner));
     if (serial + std::max(compute, traffic) + toll >= best.score) continue;
     const double time = serial + smooth_max(compute, traffic);
     if (time + toll < best.score) {
@@ -317,6 +340,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   // pairs of cores apply scales on the way out of tensor memory, which takes long to set up.
   const bool scaled = g.provider == GemmLibrary::scaled;
   const bool paired = scaled && p.rows > 64;
+  p.absent_rate = scaled && !paired && mech.asynchronous ? absent_per_clock * clock.value : 0;
   p.drain_cycles = mech.drain_cycles * (paired ? 2.0 : scaled ? 0.6 : 1.0);
   p.tail = vector ? 1 : mech.tail;
   p.start = mech.start_cycles / clock.value + (paired ? tensor_memory : 0);
@@ -553,7 +577,7 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   c.busy[Bound::shared] = Seconds(passes * reads / p.shared);
   const double walks = p.walk > 0 ? page_walks(p, best.tile) : 0;
   c.busy[Bound::l2] = Seconds(std::max(passes * std::max(edge / p.feed, walks),
-                                       best.tiles * best.inner * edge / p.l2_rate));
+                                       crossing_time(p, best.tile, best.tiles, best.inner)));
   cross(c, best.dram, p.crossing);
   c.busy[Bound::latency] =
       Seconds(p.latency + (best.split > 1 ? p.split : 0) +
