@@ -21,6 +21,13 @@ double expected_largest(double n) {
                  (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
+/// What replicas send each other of a rank's parameters; of those that none of them shares,
+/// nothing.
+Bytes volume(const StateExchange& x, const BytesEach& bytes, const RankParameters& n) {
+  return (x.dense.ranks > 1 ? 1.0 : 0.0) * bytes.dense(n) +
+         (x.experts.ranks > 1 ? 1.0 : 0.0) * bytes.experts(n);
+}
+
 /// The first stage's: it ends last, so its own show.
 void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
                  const RankParameters& n, Mapping& m) {
@@ -31,6 +38,8 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
                        collect(p, op, x.experts, bytes.experts(n) / messages));
   };
   m.reduce = in_parts(x.reduce, x.reduced);
+  m.reduced = volume(x, x.reduced, n);
+  m.gathered = volume(x, x.gathered, n);
   // Tied embeddings of the first and last stage are summed.
   if (p.model.tied && s.pp > 1) {
     const Bytes table(n.embedding * x.reduced.ends);
@@ -51,6 +60,8 @@ void send_layers(const Problem& p, const StateExchange& x, const RankParameters&
   m.by_layer = true;
   m.gather = by_layer(all, Collective::all_gather, x.gathered);
   m.reduce = by_layer(trained, x.reduce, x.reduced);
+  m.reduced = volume(x, x.reduced, trained);
+  m.gathered = volume(x, x.gathered, all);
   if (x.across.ranks > 1) {
     m.across =
         collect(p, Collective::all_reduce, x.across, x.reduced.dense(trained) / x.dense.ranks);

@@ -17,6 +17,8 @@ struct Mapping {
   /// (ZeRO 3, and 2 without a pipeline) each microbatch.
   Seconds reduce;
   Seconds gather;
+  Bytes reduced;   ///< what a rank hands to one `reduce`
+  Bytes gathered;  ///< and what a `gather` brings it
   bool by_layer = false;
   Seconds across;     ///< between the groups that share states (HSDP), a step
   Seconds optimizer;  ///< Adam over this rank's share, the gradient norm and clipping
