@@ -79,6 +79,16 @@ TEST(Energy, OfLinksGrowsWithSharing) {
   EXPECT_GT(links(3), 1.2 * links(2));
 }
 
+// A device that waits for states in the host's memory moves no more bytes of its own.
+TEST(Energy, OfMemoryIsTheSameWithStatesAtTheHost) {
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{.batch = 64, .seq = 4096});
+  const Estimate here = evaluate(p, {.tp = 2, .dp = 8});
+  const Estimate there = evaluate(p, {.tp = 2, .dp = 8, .offload = true});
+  EXPECT_GT(there.step, here.step + Seconds(1));
+  EXPECT_NEAR(there.energy.memory / here.energy.memory, 1, 1e-6);
+}
+
 // Experts that no other rank holds have nobody to send their gradients to.
 TEST(Energy, OfLinksIsOfWhatReplicasShare) {
   const Problem p =

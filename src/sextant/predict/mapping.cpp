@@ -123,8 +123,7 @@ Seconds orthogonalise(const Problem& p, const Strategy& s, const StageKind& stag
   return sum / shards;
 }
 
-Seconds optimizer_of(const Problem& p, const Strategy& s, const Mapping& m,
-                     const RankParameters& n) {
+void update(const Problem& p, const Strategy& s, const RankParameters& n, Mapping& m) {
   const Groups& g = m.groups;
   const double dense_shards = s.zero >= 1 ? g.shard.ranks : 1;
   const double expert_shards = s.zero >= 1 ? g.expert_data.ranks : 1;
@@ -132,17 +131,19 @@ Seconds optimizer_of(const Problem& p, const Strategy& s, const Mapping& m,
   const double gradient = gradient_bytes(p.runtime, s.precision);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
   const double bytes = optimizer_traffic(p.work.optimizer, gradient);
-  Seconds t = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
-  if (s.offload) t = max(t, Bytes(own * bytes) / p.host_link);
+  const Seconds states = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
+  Seconds rest;
   if (p.work.optimizer != Optimizer::adamw_bf16_states) {
     const StreamKernel& copy = p.kernels.stream[StreamOp::copy];
     const double passes = 3 * gradient;  // norm; read and write when clipping
-    t += stream(p.chip, copy, {own, 1, Bytes(own * passes)}).time;
+    rest += stream(p.chip, copy, {own, 1, Bytes(own * passes)}).time;
   }
   if (p.work.optimizer == Optimizer::muon) {
-    t += orthogonalise(p, s, m.stages.kinds[0], dense_shards);
+    rest += orthogonalise(p, s, m.stages.kinds[0], dense_shards);
   }
-  return t + p.runtime.host_per_optimizer;
+  m.updating = states + rest;
+  const Seconds streamed = s.offload ? max(states, Bytes(own * bytes) / p.host_link) : states;
+  m.optimizer = streamed + rest + p.runtime.host_per_optimizer;
 }
 
 }  // namespace
@@ -195,7 +196,7 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
   } else {
     send_states(p, s, x, trained, m);
   }
-  m.optimizer = optimizer_of(p, s, m, trained);
+  update(p, s, trained, m);
   return m;
 }
 
