@@ -89,6 +89,19 @@ TEST(Energy, OfMemoryIsTheSameWithStatesAtTheHost) {
   EXPECT_NEAR(there.energy.memory / here.energy.memory, 1, 1e-6);
 }
 
+// An optimizer reads all the states that its rank holds, those of experts too.
+TEST(Energy, AnOptimizerMovesWhatItHolds) {
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "mixtral-8x7b", Training{.batch = 128, .seq = 4096});
+  for (const int shard : {0, 16, 8, 4, 2}) {
+    const Strategy s{.tp = 2, .dp = 32, .ep = 2, .zero = 1, .shard = shard};
+    const Bytes held = evaluate(p, s).memory.parts[Space::optimizer];
+    const Bytes moved = optimizer_bytes(p, mapping_of(p, s));
+    EXPECT_GT(moved, 2 * held) << shard;
+    EXPECT_LT(moved, 4 * held) << shard;
+  }
+}
+
 // Experts that no other rank holds have nobody to send their gradients to.
 TEST(Energy, OfLinksIsOfWhatReplicasShare) {
   const Problem p =

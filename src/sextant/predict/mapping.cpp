@@ -126,8 +126,8 @@ Seconds orthogonalise(const Problem& p, const Strategy& s, const StageKind& stag
 void update(const Problem& p, const Strategy& s, const RankParameters& n, Mapping& m) {
   const Groups& g = m.groups;
   const double dense_shards = s.zero >= 1 ? g.shard.ranks : 1;
-  const double expert_shards = s.zero >= 1 ? g.expert_data.ranks : 1;
-  const double own = (n.total() - n.experts) / dense_shards + n.experts / expert_shards;
+  const double own =
+      (n.total() - n.experts) / dense_shards + n.experts / (s.zero >= 1 ? expert_shards(g) : 1);
   const double gradient = gradient_bytes(p.runtime, s.precision);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
   const double bytes = optimizer_traffic(p.work.optimizer, gradient);
