@@ -110,6 +110,20 @@ const Node& table_of(const Document& document, const PresetSource& source, Prese
   return pick_model(document, *models, source);
 }
 
+/// Each fabric reaches at least what the one inside it does: whom an outer one does not reach would
+/// be served by it all the same.
+void check_fabrics(const System& system, std::vector<Diagnostic>& found) {
+  for (std::size_t i = 1; i < system.fabrics.size(); ++i) {
+    const int inner = system.fabrics[i - 1].reach;
+    const int reach = system.fabrics[i].reach;
+    if (reach >= inner) continue;
+    Diagnostic& d = found.emplace_back();
+    d.field = fmt::format("fabrics[{}].reach", i);
+    d.message = fmt::format("{} devices, fewer than the {} of the fabric before", reach, inner);
+    d.hint = "innermost first";
+  }
+}
+
 /// Where names inside a document are looked up.
 struct Origin {
   std::string folder = {};
@@ -329,6 +343,7 @@ class Loader {
       for (Diagnostic& d : check_ranges(candidate.ranges)) found.push_back(std::move(d));
     }
     if constexpr (std::same_as<T, System>) {
+      check_fabrics(candidate, found);
       for (Diagnostic& d : check(candidate.device)) {
         d.field = join_path("device", d.field);
         found.push_back(std::move(d));

@@ -285,6 +285,17 @@ TEST(Presets, SystemsFindMistakesInTheirDevice) {
   const std::string fabric =
       folder.write("e.toml", "device = \"h100-sxm\"\n[[fabrics]]\nreach = 8\n");
   expect_contains(error_of([&] { load_system(fabric); }), ":2:1: fabrics[0].bandwidth: missing");
+  const std::string inside_out =
+      folder.write("f.toml",
+                   "device = \"h100-sxm\"\n[[fabrics]]\nreach = 8\nbandwidth = \"450 GB/s\"\n"
+                   "[[fabrics]]\nreach = 4\nbandwidth = \"50 GB/s\"\n");
+  expect_contains(error_of([&] { load_system(inside_out); }),
+                  "fabrics[1].reach: 4 devices, fewer than the 8 of the fabric before");
+  expect_contains(
+      error_of([] {
+        load_system("dgx-h100", {{"system.fabrics.0.reach", "100000"}});
+      }),
+      "--set: fabrics[1].reach: 32768 devices, fewer than the 100000 of the fabric before");
 }
 
 TEST(Presets, SystemSettingsReachTheDevice) {

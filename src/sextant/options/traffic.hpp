@@ -53,10 +53,13 @@ struct TrafficOptions : RequestOptions {
 
 template <class V>
 void describe_traffic_engine(V& v, TrafficOptions& o) {
-  v("token_budget", o.token_budget, {.help = "tokens a step; without, the engine's default"});
-  v("max_requests", o.max_requests, {.help = "requests at a time; without, the engine's default"});
+  v("token_budget", o.token_budget,
+    {.help = "tokens a step; without, the engine's default", .min = 1, .max = 1e8});
+  v("max_requests", o.max_requests,
+    {.help = "requests at a time; without, the engine's default", .min = 1, .max = 1e8});
   v("block", o.block, {.help = "tokens of a cache block", .min = 1, .max = 1e6});
-  v("memory_fraction", o.memory_fraction, {.help = "share of memory that the engine takes"});
+  v("memory_fraction", o.memory_fraction,
+    {.help = "share of memory that the engine takes", .min = 0.01, .max = 1});
   v("prefix_cache", o.prefix_cache,
     {.help = "keep blocks of shared prefixes; without, as the engine does",
      .no = "no_prefix_cache"});

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "sextant/io/presets.hpp"
+#include "sextant/predict/mapping.hpp"
 
 namespace sextant {
 namespace {
@@ -61,6 +62,55 @@ TEST(Energy, OfServingOnH200AsMeasured) {
     const PassCost pass = serving_pass(p, {}, r.shape);
     expect_as_measured(r.measured, pass.power, pass.clock, pass_energy(p, {}, r.shape).device());
   }
+}
+
+// Sharing states never spares replicas bytes: ZeRO 2 and 3 send for every microbatch what 0 and 1
+// send once.
+TEST(Energy, OfLinksGrowsWithSharing) {
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{.batch = 256, .seq = 4096});
+  const auto links = [&](int zero) {
+    return evaluate(p, {.dp = 64, .microbatch = 1, .zero = zero}).energy.links;
+  };
+  const double microbatches = 4;
+  EXPECT_GT(links(0).value, 0);
+  EXPECT_LE(links(1), links(0));
+  EXPECT_NEAR(links(2) / links(1), microbatches, 0.01);
+  EXPECT_GT(links(3), 1.2 * links(2));
+}
+
+// A device that waits for states in the host's memory moves no more bytes of its own.
+TEST(Energy, OfMemoryIsTheSameWithStatesAtTheHost) {
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{.batch = 64, .seq = 4096});
+  const Estimate here = evaluate(p, {.tp = 2, .dp = 8});
+  const Estimate there = evaluate(p, {.tp = 2, .dp = 8, .offload = true});
+  EXPECT_GT(there.step, here.step + Seconds(1));
+  EXPECT_NEAR(there.energy.memory / here.energy.memory, 1, 1e-6);
+}
+
+// An optimizer reads all the states that its rank holds, those of experts too.
+TEST(Energy, AnOptimizerMovesWhatItHolds) {
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "mixtral-8x7b", Training{.batch = 128, .seq = 4096});
+  for (const int shard : {0, 16, 8, 4, 2}) {
+    const Strategy s{.tp = 2, .dp = 32, .ep = 2, .zero = 1, .shard = shard};
+    const Bytes held = evaluate(p, s).memory.parts[Space::optimizer];
+    const Bytes moved = optimizer_bytes(p, mapping_of(p, s));
+    EXPECT_GT(moved, 2 * held) << shard;
+    EXPECT_LT(moved, 4 * held) << shard;
+  }
+}
+
+// Experts that no other rank holds have nobody to send their gradients to.
+TEST(Energy, OfLinksIsOfWhatReplicasShare) {
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "mixtral-8x7b", Training{.batch = 64, .seq = 4096});
+  const auto gradients = [&](int ep) {
+    const Strategy s{.dp = 8, .ep = ep};
+    return mapping_of(p, s).reduced;
+  };
+  EXPECT_LT(gradients(8), 0.2 * gradients(4));
 }
 
 TEST(Energy, OfTrainingOnH200AsMeasured) {

@@ -33,6 +33,20 @@ PassCost drafted(const Problem& p, const Strategy& s, const Pass& pass) {
 /// Steps in which a request gets its tokens, those of its first included.
 double steps_of(const Serving& w) { return w.output / tokens_a_step(w.speculation); }
 
+/// A prompt that is longer than a pass takes is cut: into equal pieces, which stand for whole ones
+/// and what is left of them.
+struct Pieces {
+  double count = 1;
+  double tokens = 1;   ///< of each
+  double context = 1;  ///< that the one in the middle ends with
+};
+Pieces pieces_of(const Problem& p) {
+  const double input = prompt_tokens(p);
+  const double count = std::max(1.0, std::ceil(input / budget_of(p.serving)));
+  const double tokens = input / count;
+  return {count, tokens, (input + tokens) / 2};
+}
+
 /// The prompts of a batch: as many at a time as a pass takes; one that is longer in pieces.
 struct Prompts {
   double passes = 1;
@@ -43,16 +57,14 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
   const double input = prompt_tokens(p);
   const double images = p.serving.images;
   const double sequences = std::ceil(batch / std::max(1, s.dp));
-  const double piece = std::min(input, budget_of(p.serving));
+  const Pieces piece = pieces_of(p);
   const double together = std::clamp(std::floor(budget_of(p.serving) / input), 1.0, sequences);
   Prompts r;
-  r.passes = std::ceil(sequences / together) * std::ceil(input / piece);
-  // Of the pieces of a prompt, the one in the middle.
-  const double context = input > piece ? (input + piece) / 2 : input;
-  const double each = sequences * std::ceil(input / piece) / r.passes;
+  r.passes = std::ceil(sequences / together) * piece.count;
+  const double each = sequences * piece.count / r.passes;
   const Tokens tokens{.sequences = each,
-                      .queries = piece,
-                      .context = context,
+                      .queries = piece.tokens,
+                      .context = piece.context,
                       .images = sequences * images / r.passes,
                       .seen = images,
                       .home = home};
@@ -73,14 +85,12 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
 class JoiningPrompts {
  public:
   JoiningPrompts(const Problem& p, const Strategy& s, const Tokens& decode, Seconds alone)
-      : p_(p), s_(s), decode_(decode), alone_(alone) {
+      : p_(p), s_(s), decode_(decode), alone_(alone), piece_(pieces_of(p)) {
     const Serving& w = p.serving;
     const double input = prompt_tokens(p);
-    const double budget = budget_of(w);
-    piece_ = std::min(input, budget);
-    pieces_ =
-        std::clamp(std::floor(budget / input), 1.0, std::ceil(decode.sequences / steps_of(w)));
-    passes_ = std::ceil(input / piece_) / pieces_;
+    const double most = std::floor(budget_of(w) / input);
+    pieces_ = std::clamp(most, 1.0, std::ceil(decode.sequences / steps_of(w)));
+    passes_ = piece_.count / pieces_;
   }
 
   /// Passes that a prompt needs its part of.
@@ -102,14 +112,13 @@ class JoiningPrompts {
       one.queries = 1;
       return pass_over(q, cut, one);
     });
-    const double input = prompt_tokens(p_);
     t.images = p_.serving.images / passes_;
     t.pieces = pieces_;
-    t.chunk = pieces_ * piece_;
-    t.chunk_context = input > piece_ ? (input + piece_) / 2 : input;
+    t.chunk = pieces_ * piece_.tokens;
+    t.chunk_context = piece_.context;
     const Seconds mixed(smooth_max(pass_over(p_, s_, t).time.value, prompt_launch(p_, s_).value));
     const Tokens prompts{.sequences = pieces_,
-                         .queries = piece_,
+                         .queries = piece_.tokens,
                          .context = t.chunk_context,
                          .images = t.images,
                          .seen = t.seen,
@@ -124,8 +133,8 @@ class JoiningPrompts {
   const Problem& p_;
   const Strategy& s_;
   const Tokens& decode_;
-  Seconds alone_;      // of one prompt
-  double piece_ = 1;   // tokens of a prompt in one pass
+  Seconds alone_;  // of one prompt
+  Pieces piece_;
   double pieces_ = 1;  // prompts in one pass
   double passes_ = 1;
 };
@@ -319,12 +328,13 @@ ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noe
   // what a step takes: just beyond such an edge fewer are better.
   const double input = prompt_tokens(p);
   const double budget = budget_of(p.serving);
-  const double edge = steps_of(p.serving) / std::ceil(input / budget) * replicas;
+  const Pieces piece = pieces_of(p);
+  const double edge = steps_of(p.serving) / piece.count * replicas;
   const double together = std::max(1.0, std::floor(budget / input));
   for (double n = 1; n <= together && (n - 1) * edge < all.active; n = std::ceil(n * 1.0625)) {
     fewer(n * edge);
     const double end = n < together ? n * edge : all.active;
-    whole_tiles(n * std::min(input, budget), (n - 1) * edge, std::min(end, all.active));
+    whole_tiles(n * piece.tokens, (n - 1) * edge, std::min(end, all.active));
   }
   return best;
 }

@@ -166,6 +166,30 @@ TEST(Serving, LatencyGrowsWithInputAndOutput) {
   }
 }
 
+// One token beyond what a pass takes costs another pass, but not another whole pass of tokens.
+TEST(Serving, APromptIsCutIntoPiecesOfItsOwnTokens) {
+  struct Row {
+    Batching batching;
+    int chunk;
+    int fits;
+  };
+  for (const Row& r : {Row{Batching::fixed, 0, 8192}, Row{Batching::closed_loop, 0, 8192},
+                       Row{Batching::closed_loop, 2048, 4096}}) {
+    Problem p = problem_of({.runtime = "vllm", .model = "llama3.1-8b"});
+    p.serving.batching = r.batching;
+    p.serving.chunk = r.chunk;
+    p.serving.batch = 4;
+    p.serving.output = 32;
+    p.serving.input = r.fits;
+    const ServingEstimate whole = serve(p, {});
+    p.serving.input = r.fits + 1;
+    const ServingEstimate more = serve(p, {});
+    EXPECT_GT(more.first_token, 0.999 * whole.first_token);
+    EXPECT_LT(more.first_token, 1.2 * whole.first_token) << r.chunk;
+    EXPECT_LT(more.latency, 1.2 * whole.latency) << r.chunk;
+  }
+}
+
 TEST(Serving, APassGrowsWithContextAndBatch) {
   for (const Scene& s : scenes()) {
     const Problem p = problem_of(s);

@@ -3,6 +3,7 @@
 // layers its stage has.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "sextant/predict/rules.hpp"
@@ -41,6 +42,11 @@ struct Groups {
   Group pipeline;     ///< two neighbouring stages
 };
 Groups groups_of(const Problem& problem, const Strategy& strategy) noexcept;
+
+/// Ranks that share an expert's states: of those that hold it, as many as of a dense parameter's.
+inline double expert_shards(const Groups& g) noexcept {
+  return std::max(1.0, static_cast<double>(g.expert_data.ranks) * g.shard.ranks / g.data.ranks);
+}
 
 /// Whether a layer's weights are gathered where it runs: ZeRO-3, and somebody to gather them from.
 constexpr bool gathers_weights(const Strategy& s) noexcept {

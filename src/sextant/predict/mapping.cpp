@@ -21,6 +21,13 @@ double expected_largest(double n) {
                  (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
+/// What replicas send each other of a rank's parameters; of those that none of them shares,
+/// nothing.
+Bytes volume(const StateExchange& x, const BytesEach& bytes, const RankParameters& n) {
+  return (x.dense.ranks > 1 ? 1.0 : 0.0) * bytes.dense(n) +
+         (x.experts.ranks > 1 ? 1.0 : 0.0) * bytes.experts(n);
+}
+
 /// The first stage's: it ends last, so its own show.
 void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
                  const RankParameters& n, Mapping& m) {
@@ -31,6 +38,8 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
                        collect(p, op, x.experts, bytes.experts(n) / messages));
   };
   m.reduce = in_parts(x.reduce, x.reduced);
+  m.reduced = volume(x, x.reduced, n);
+  m.gathered = volume(x, x.gathered, n);
   // Tied embeddings of the first and last stage are summed.
   if (p.model.tied && s.pp > 1) {
     const Bytes table(n.embedding * x.reduced.ends);
@@ -51,6 +60,8 @@ void send_layers(const Problem& p, const StateExchange& x, const RankParameters&
   m.by_layer = true;
   m.gather = by_layer(all, Collective::all_gather, x.gathered);
   m.reduce = by_layer(trained, x.reduce, x.reduced);
+  m.reduced = volume(x, x.reduced, trained);
+  m.gathered = volume(x, x.gathered, all);
   if (x.across.ranks > 1) {
     m.across =
         collect(p, Collective::all_reduce, x.across, x.reduced.dense(trained) / x.dense.ranks);
@@ -112,26 +123,27 @@ Seconds orthogonalise(const Problem& p, const Strategy& s, const StageKind& stag
   return sum / shards;
 }
 
-Seconds optimizer_of(const Problem& p, const Strategy& s, const Mapping& m,
-                     const RankParameters& n) {
+void update(const Problem& p, const Strategy& s, const RankParameters& n, Mapping& m) {
   const Groups& g = m.groups;
   const double dense_shards = s.zero >= 1 ? g.shard.ranks : 1;
-  const double expert_shards = s.zero >= 1 ? g.expert_data.ranks : 1;
-  const double own = (n.total() - n.experts) / dense_shards + n.experts / expert_shards;
+  const double own =
+      (n.total() - n.experts) / dense_shards + n.experts / (s.zero >= 1 ? expert_shards(g) : 1);
   const double gradient = gradient_bytes(p.runtime, s.precision);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
   const double bytes = optimizer_traffic(p.work.optimizer, gradient);
-  Seconds t = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
-  if (s.offload) t = max(t, Bytes(own * bytes) / p.host_link);
+  const Seconds states = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
+  Seconds rest;
   if (p.work.optimizer != Optimizer::adamw_bf16_states) {
     const StreamKernel& copy = p.kernels.stream[StreamOp::copy];
     const double passes = 3 * gradient;  // norm; read and write when clipping
-    t += stream(p.chip, copy, {own, 1, Bytes(own * passes)}).time;
+    rest += stream(p.chip, copy, {own, 1, Bytes(own * passes)}).time;
   }
   if (p.work.optimizer == Optimizer::muon) {
-    t += orthogonalise(p, s, m.stages.kinds[0], dense_shards);
+    rest += orthogonalise(p, s, m.stages.kinds[0], dense_shards);
   }
-  return t + p.runtime.host_per_optimizer;
+  m.updating = states + rest;
+  const Seconds streamed = s.offload ? max(states, Bytes(own * bytes) / p.host_link) : states;
+  m.optimizer = streamed + rest + p.runtime.host_per_optimizer;
 }
 
 }  // namespace
@@ -184,7 +196,7 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
   } else {
     send_states(p, s, x, trained, m);
   }
-  m.optimizer = optimizer_of(p, s, m, trained);
+  update(p, s, trained, m);
   return m;
 }
 

@@ -17,9 +17,12 @@ struct Mapping {
   /// (ZeRO 3, and 2 without a pipeline) each microbatch.
   Seconds reduce;
   Seconds gather;
+  Bytes reduced;   ///< what a rank hands to one `reduce`
+  Bytes gathered;  ///< and what a `gather` brings it
   bool by_layer = false;
   Seconds across;     ///< between the groups that share states (HSDP), a step
   Seconds optimizer;  ///< Adam over this rank's share, the gradient norm and clipping
+  Seconds updating;   ///< of it the device's own work, without waits for the host and its memory
   double spread = 0;  ///< share of a step that the slowest device takes longer
 };
 
@@ -50,9 +53,10 @@ StateExchange state_exchange(const Problem& problem, const Strategy& strategy,
 /// One of its collectives.
 Seconds collect(const Problem& problem, Collective op, Group group, Bytes bytes) noexcept;
 
-/// What the optimizer reads and writes: it streams at the rate that memory gives.
+/// What the optimizer reads and writes: while the device works it streams at the rate that memory
+/// gives.
 inline Bytes optimizer_bytes(const Problem& p, const Mapping& m) {
-  return p.chip.mechanism.memory_efficiency * p.chip.bandwidth * m.optimizer;
+  return p.chip.mechanism.memory_efficiency * p.chip.bandwidth * m.updating;
 }
 
 /// Depends on the axes of Scope::mapping alone: strategies that are alike() in them share one. No

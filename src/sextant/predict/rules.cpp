@@ -341,6 +341,7 @@ constexpr std::tuple serving_rules{
            const Placement how = p.serving.placement;
            const bool cache = how == Placement::cache || how == Placement::both;
            if (how == Placement::overflow) return p.serving.placed == 1;
+           if (how == Placement::spread && p.serving.placed != 1) return false;
            return p.tier.capacity.value > 0 && !(cache && p.tier.read_only);
          },
          [](const Problem& p, const Strategy&) -> Words {
@@ -348,6 +349,10 @@ constexpr std::tuple serving_rules{
            if (p.serving.placement == Placement::overflow) {
              return {"a share is of weights, cache or both; overflow is what does not fit",
                      "such as placement weights"};
+           }
+           if (p.serving.placement == Placement::spread && p.serving.placed != 1) {
+             return {"a share is of weights, cache or both; spread is as fast as both memories",
+                     "leave placed out"};
            }
            if (p.tier.capacity.value > 0) {
              return {how + " in " + (p.tier.kind.empty() ? "a memory" : p.tier.kind) +

@@ -251,16 +251,30 @@ class Step {
     return max(p_.runtime.communication.cores * comm, comm - window);
   }
 
+  /// How often gradients leave in a step: sharded ones after every run of a chunk, of pp
+  /// microbatches where several chunks take turns.
+  double reductions() const {
+    if (s_.zero < 2) return 1;
+    const double run = s_.interleave > 1 ? s_.pp : 1;
+    return std::max(1.0, microbatches_ / run);
+  }
+
+  /// What a rank and its replicas send each other in a step; a sum that all of them get goes round
+  /// twice.
+  Bytes between_replicas() const {
+    if (map_.by_layer) {
+      return microbatches_ * (map_.reduced + (s_.zero >= 3 ? 2.0 : 1.0) * map_.gathered);
+    }
+    return (s_.zero == 0 ? 2 : reductions()) * map_.reduced + map_.gathered;
+  }
+
   /// Gradients and parameters between replicas. Gradients of a chunk are complete after its last
   /// microbatch; with several chunks a stage the others still have theirs to do.
   void data_parallel() {
     const Overlap& o = p_.runtime.overlap;
     const double chunks = s_.interleave;
     const double ahead = chunks > 1 ? (chunks - 1) / chunks * s_.pp : 1;
-    // Sharded gradients leave after every run of a chunk: of pp microbatches where several chunks
-    // take turns.
-    const double run = chunks > 1 ? s_.pp : 1;
-    const double rounds = s_.zero >= 2 ? std::max(1.0, microbatches_ / run) : 1;
+    const double rounds = reductions();
     const Seconds reduce = rounds * map_.reduce;
     time_[Time::gradients] = {reduce,
                               beside(reduce, rounds * ahead * way_.first_backward, o.gradients)};
@@ -326,7 +340,6 @@ class Step {
     }
   }
 
-  /// Gradients are summed over replicas once.
   void energy(Estimate& estimate) const {
     const Chip& chip = p_.chip;
     Energy& e = estimate.energy;
@@ -336,7 +349,7 @@ class Step {
       e.links += microbatches_ * (link_energy * phase->sent);
     }
     e.memory += chip.memory_energy * optimizer_bytes(p_, map_);
-    if (s_.dp > 1) e.links += 2.0 * (network_energy * estimate.memory.parts[Space::gradients]);
+    e.links += network_energy * between_replicas();
     e.idle = chip.idle * step_;
     e.host = p_.host_power * step_;
   }

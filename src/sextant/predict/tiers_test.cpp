@@ -190,6 +190,9 @@ TEST(Tiers, WhatCannotBeIsSaid) {
   work.placed = 0.5;
   const Problem share = served("llama2-13b", work, tier_of(512, 1.6));
   EXPECT_EQ(serve(share, {}).verdict, Verdict::placement_without_tier);
+  work.placement = Placement::spread;
+  const Problem spread = served("llama2-13b", work, tier_of(512, 1.6));
+  EXPECT_EQ(serve(spread, {}).verdict, Verdict::placement_without_tier);
 }
 
 }  // namespace

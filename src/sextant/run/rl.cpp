@@ -136,9 +136,26 @@ class Step {
     if (t_.critic.problem != nullptr) part(RlPhase::values).time = passes(t_.critic);
   }
 
+  /// All updates of a model in a step. The last of an epoch has the answers that are left, made up
+  /// to whole microbatches on every replica.
+  Seconds updates(const RlModel& m, Seconds whole) const {
+    const double batch = m.problem->work.batch;
+    const double full = std::floor(t_.samples / batch);
+    const double left = t_.samples - full * batch;
+    Seconds time = full * whole;
+    if (left > 0) {
+      const Strategy& s = m.strategy;
+      const double round = static_cast<double>(s.dp) * s.microbatch * (s.interleave > 1 ? s.pp : 1);
+      Problem last = *m.problem;
+      last.work.batch = static_cast<int>(std::min(batch, round * std::ceil(left / round)));
+      time += evaluate(last, s).step;
+    }
+    return t_.epochs * time;
+  }
+
   void learn() {
     RlPart& update = part(RlPhase::update);
-    update.time = r_.updates * r_.update.step;
+    update.time = updates(t_.actor, r_.update.step);
     update.memory = r_.update.memory.total();
     if (t_.critic.problem == nullptr) {
       update.fits = r_.update.verdict == Verdict::fits;
@@ -146,7 +163,7 @@ class Step {
     }
     const Estimate critic = evaluate(*t_.critic.problem, t_.critic.strategy);
     RlPart& other = part(RlPhase::critic);
-    other.time = r_.updates * critic.step;
+    other.time = updates(t_.critic, critic.step);
     // Each keeps its states while the other is trained.
     const auto states = [](const StageMemory& m) {
       return m.parts[Space::weights] + m.parts[Space::gradients] + m.parts[Space::optimizer];

@@ -44,6 +44,22 @@ TEST(Rl, PhasesSumToTheStep) {
   EXPECT_TRUE(s.fits());
 }
 
+// The last update is of the answers that are left, not of a whole batch.
+TEST(Rl, TheLastUpdateIsOfWhatIsLeft) {
+  const Problem p = problem_of("llama3.1-8b", 128);
+  RlTask t = task_of(p, {.tp = 2, .dp = 4, .zero = 1});
+  const auto update = [&](double samples) {
+    t.samples = samples;
+    return rl_step(t).parts[RlPhase::update].time;
+  };
+  EXPECT_GT(update(257), update(256));
+  EXPECT_LT(update(257), 1.2 * update(256));
+  EXPECT_LT(update(320), update(384));
+  EXPECT_NEAR(update(384) / update(128), 3, 1e-9);
+  t.epochs = 2;
+  EXPECT_NEAR(update(256) / update(128), 2, 1e-9);
+}
+
 TEST(Rl, WeightsGoWhereTheEnginesWantThem) {
   const Problem p = problem_of("llama3.1-8b", 128);
   RlTask t = task_of(p, {.tp = 4, .pp = 2, .dp = 2, .zero = 1});

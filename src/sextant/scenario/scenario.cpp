@@ -11,6 +11,7 @@
 #include "sextant/cost/outrun.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/rules.hpp"
+#include "sextant/predict/tuning.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -60,7 +61,9 @@ class Reader {
   void load_draft();
   void read_settings();
   void check_inputs();
+  void check_axes();
   void check_parts();
+  bool trains_nothing() const;
   void prepare_problem();
   void find_unread();
   void judge(bool with_strategy);
@@ -162,11 +165,31 @@ void Reader::check_inputs() {
       add(flag_of_field(field), "there are no adapters", "give --lora-rank, such as 16");
     }
   }
-  if (trains()) return check_parts();
+  if (trains()) {
+    check_axes();
+    return check_parts();
+  }
   if (x_.inputs.serving.speculation.tokens > 0) return;
   for (const char* field : {"acceptance", "draft", "draft_cost"}) {
     if (!gives(field)) continue;
     add(flag_of_field(field), "there is no speculation", "give --speculate, the tokens a step");
+  }
+}
+
+/// An axis that says how far another one goes is nothing without it.
+void Reader::check_axes() {
+  const Strategy& s = x_.inputs.strategy;
+  const auto read = [&](const char* field) {
+    const std::string flag = flag_of_field(field);
+    return std::none_of(problems_.begin(), problems_.end(),
+                        [&](const Diagnostic& d) { return d.file == flag; });
+  };
+  if (gives("shard") && s.shard > 0 && s.zero == 0 && read("zero")) {
+    add("--shard", "under zero 0 replicas share nothing", "give --zero, 1 to 3");
+  }
+  if (gives("recompute_layers") && s.recompute_layers > 0 && s.recompute != Recompute::full &&
+      read("recompute")) {
+    add("--recompute-layers", "no layer is recomputed in full", "give --recompute full");
   }
 }
 
@@ -189,6 +212,22 @@ void Reader::check_parts() {
   lacks(dense && t.targets.experts, "lora_targets", "experts", "routed experts");
   lacks(dense && t.frozen.experts, "frozen", "experts", "routed experts");
   lacks(model_.vision.layers == 0 && t.frozen.vision, "frozen", "vision", "tower for images");
+}
+
+/// Whether every weight that the model has is frozen.
+bool Reader::trains_nothing() const {
+  const Tuning& t = x_.inputs.training.tuning;
+  if (!trains() || t.rank > 0) return false;
+  for (const std::vector<graph::Branch>* part :
+       {&x_.problem.graph.branches, &x_.problem.graph.tower}) {
+    for (const graph::Branch& b : *part) {
+      for (const graph::Operator& op : b.operators) {
+        const bool weights = op.kind == graph::Kind::experts || op.weights.all() > 0;
+        if (weights && is_trained(t, op)) return false;
+      }
+    }
+  }
+  return true;
 }
 
 void Reader::prepare_problem() {
@@ -230,6 +269,7 @@ void Reader::judge(bool with_strategy) {
   const std::size_t before = problems_.size();
   named("--runtime", [&] { prepare_problem(); });
   if (problems_.size() > before) return;
+  if (trains_nothing()) add("--frozen", "nothing is left to train", "name fewer parts");
   std::vector<Diagnostic> found = wrong(with_strategy);
   if (!unread_.empty()) {
     for (const Slot& slot : fields_of(q_.task, x_.inputs).fields) {
