@@ -2,6 +2,8 @@
 // Loading presets: bases first, then overlays, settings and checks.
 #include "sextant/io/presets.hpp"
 
+#include <fmt/format.h>
+
 #include <concepts>
 #include <filesystem>
 #include <map>

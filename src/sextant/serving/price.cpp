@@ -16,7 +16,7 @@ namespace {
 struct Axis {
   int steps;
   double at(int i) const {
-    const auto exponent = static_cast<std::uint64_t>(1023 + i / steps);
+    const std::uint64_t exponent = 1023U + static_cast<unsigned>(i / steps);
     return std::bit_cast<double>(exponent << 52U) * (1 + static_cast<double>(i % steps) / steps);
   }
   /// The point at or below `value` (at least 1).
