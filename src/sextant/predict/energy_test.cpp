@@ -64,8 +64,8 @@ TEST(Energy, OfServingOnH200AsMeasured) {
   }
 }
 
-// Sharing states never spares replicas bytes: ZeRO 2 and 3 send for every microbatch what 0 and 1
-// send once.
+// Sharing states never spares replicas bytes: ZeRO 2 sends gradients for every microbatch, which 0
+// and 1 send once, and 3 parameters as well.
 TEST(Energy, OfLinksGrowsWithSharing) {
   const Problem p =
       problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{.batch = 256, .seq = 4096});
@@ -75,8 +75,24 @@ TEST(Energy, OfLinksGrowsWithSharing) {
   const double microbatches = 4;
   EXPECT_GT(links(0).value, 0);
   EXPECT_LE(links(1), links(0));
-  EXPECT_NEAR(links(2) / links(1), microbatches, 0.01);
+  EXPECT_GT(links(2) / links(1), microbatches / 2);  // parameters once, gradients every time
   EXPECT_GT(links(3), 1.2 * links(2));
+}
+
+// Who frees parameters after each pass gathers them for the next; who holds them, once a step.
+TEST(Energy, OfLinksIsMoreWhereParametersAreFreed) {
+  const Strategy s{.dp = 64, .microbatch = 1, .zero = 2};
+  for (const char* runtime : {"megatron-core", "deepspeed", "nemo", "fsdp", "pytorch"}) {
+    Problem p = problem_of("dgx-h100", runtime, "llama3.1-8b", Training{.batch = 512, .seq = 4096});
+    const bool own = p.runtime.communication.frees_parameters;
+    EXPECT_EQ(own, runtime == std::string("fsdp") || runtime == std::string("pytorch"));
+    p.runtime.communication.frees_parameters = true;
+    const Estimate freed = evaluate(p, s);
+    p.runtime.communication.frees_parameters = false;
+    const Estimate held = evaluate(p, s);
+    EXPECT_GT(freed.energy.links, 1.2 * held.energy.links) << runtime;
+    EXPECT_GT(freed.step, held.step) << runtime;
+  }
 }
 
 // A device that waits for states in the host's memory moves no more bytes of its own.

@@ -48,8 +48,8 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
   if (x.gathered.layers > 0) m.gather = in_parts(Collective::all_gather, x.gathered);
 }
 
-/// ZeRO-2 and 3 (FSDP): parameters are gathered for each pass and gradients reduced after it, layer
-/// by layer.
+/// ZeRO-3, and 2 as FSDP does it: parameters are gathered for each pass and gradients reduced after
+/// it, layer by layer.
 void send_layers(const Problem& p, const StateExchange& x, const RankParameters& all,
                  const RankParameters& trained, Mapping& m) {
   const double units = p.model.layers + 1.0;
@@ -150,7 +150,8 @@ void update(const Problem& p, const Strategy& s, const RankParameters& n, Mappin
 
 StateExchange state_exchange(const Problem& p, const Strategy& s, const Groups& g) noexcept {
   StateExchange x;
-  x.by_layer = s.zero >= 3 || (s.zero == 2 && s.pp == 1);
+  const bool freed = s.zero == 2 && s.pp == 1 && p.runtime.communication.frees_parameters;
+  x.by_layer = s.zero >= 3 || freed;
   x.reduce = s.zero >= 1 ? Collective::reduce_scatter : Collective::all_reduce;
   const double sum = reduced_bytes(p.runtime, s.precision);
   x.reduced = {sum, sum};

@@ -90,6 +90,9 @@ struct Communication {
   Seconds crossing{0};  ///< the same where the collective itself spans nodes, nothing pending
   /// In which gradients are summed over replicas and parameters gathered; 0: one for all layers.
   int messages_per_layer = 0;
+  /// Where gradients are sharded, parameters are freed after each pass, and gathered for the next
+  /// (FSDP's SHARD_GRAD_OP); others hold them, and gather them once a step (DeepSpeed, Megatron).
+  bool frees_parameters = false;
   bool expert_kernels = false;  ///< tokens reach their experts by kernels made for it (DeepEP)
   /// Served experts get all tokens gathered and their results summed by a reduce-scatter, where one
   /// host holds all ranks; links between hosts have kernels of their own (TensorRT-LLM's choice).
@@ -112,6 +115,8 @@ void describe(V& v, Communication& c) {
     {.help = "host time of a tensor-parallel collective that spans nodes, a rank", .max = 1});
   v("messages_per_layer", c.messages_per_layer,
     {.help = "in which gradients are summed and parameters gathered; 0: one for all", .max = 1e4});
+  v("frees_parameters", c.frees_parameters,
+    {.help = "ZeRO 2 frees parameters after each pass; otherwise they are gathered once a step"});
   v("expert_kernels", c.expert_kernels,
     {.help = "tokens reach their experts by the collective library's kernels for it"});
   v("gathers_tokens", c.gathers_tokens,
