@@ -19,12 +19,12 @@ Breakdown node_of(std::string label, double seconds, std::string note) {
           .note = std::move(note)};
 }
 
-// The parts of a pass, `times` over, and of the drafts before it, as parts of `whole`. What a
-// request waits for beyond its own passes is a part of its own.
+// The parts of a pass, `times` over, of the drafts before it and of the front end, as parts of
+// `whole`. What a request waits for beyond its own passes is a part of its own.
 Breakdown phase(std::string label, const PassCost& pass, double times, double whole,
-                const char* waiting, double drafts = 0) {
+                const char* waiting, double drafts = 0, double front_end = 0) {
   Breakdown b = node_of(std::move(label), whole, "");
-  const double own = pass.time.value * times + drafts;
+  const double own = pass.time.value * times + drafts + front_end;
   const double scale = own > whole * (1 + 1e-9) ? whole / own : 1;
   for (std::size_t i = 0; i < pass.parts.size; ++i) {
     const auto w = static_cast<Work>(i);
@@ -35,6 +35,10 @@ Breakdown phase(std::string label, const PassCost& pass, double times, double wh
   if (drafts > 0) {
     b.parts.push_back(
         node_of("draft", drafts * scale, "what drafts: the prompt read, tokens proposed"));
+  }
+  if (front_end > 0) {
+    b.parts.push_back(
+        node_of("front end", front_end * scale, "the request read, text made tokens"));
   }
   const double rest = whole - own * scale;
   if (rest > 1e-9 * whole) b.parts.push_back(node_of("waiting", rest, waiting));
@@ -266,10 +270,9 @@ void add_passes(Answer& a, const InferResult& x) {
 Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   Breakdown root = node_of("request", e.latency.value, "");
   const bool closed = w.batching == Batching::closed_loop;
-  root.parts.push_back(
-      phase("prefill", e.prefill, e.prompt_passes, e.ttft.value,
-            closed ? "for the step that runs" : "for the host, and for stages to fill",
-            e.prompt_passes * e.draft_prefill.time.value));
+  root.parts.push_back(phase("prefill", e.prefill, e.prompt_passes, e.ttft.value,
+                             closed ? "for the step that runs" : "for stages to fill",
+                             e.prompt_passes * e.draft_prefill.time.value, e.front_end.value));
   if (w.output > 1) {
     const double tokens = w.output - 1.0;
     root.parts.push_back(phase("decode", e.decode, tokens / tokens_a_step(w.speculation),

@@ -265,9 +265,9 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
   e.prefill = prompts.cost;
   e.draft_prefill = prompts.draft;
   e.prompt_passes = prompts.passes;
+  e.front_end = p.runtime.host_per_request + front_end(p.runtime.engine, prompt_tokens(p));
   e.first_token = prompts.passes * prompts.cost.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) +
-                  prompts.passes * prompts.draft.time + p.runtime.host_per_request +
-                  p.runtime.engine.request;
+                  prompts.passes * prompts.draft.time + e.front_end;
   e.step = step;
   e.drafting = step - checking / tokens_a_step(w.speculation);
   e.tpot = step;

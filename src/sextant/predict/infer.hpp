@@ -66,6 +66,7 @@ struct ServingMemory {
 struct ServingEstimate {
   Verdict verdict = Verdict::fits;
   Seconds first_token;  ///< prompt in, first token out, without waiting
+  Seconds front_end;    ///< of that, before its passes: the request read, text made tokens
   Seconds ttft;         ///< as a request sees it
   Seconds tpot;         ///< mean over the output, after the first token
   Seconds step;      ///< of that, a decode step that no prompt joins: what the median token waits

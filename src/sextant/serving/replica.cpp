@@ -40,7 +40,7 @@ void Replica::submit(const Request& request, double now) {
   if (role_ == Role::decode) {
     r.ready = now;
   } else {
-    front_end_ = std::max(front_end_, now) + runtime.engine.request.value;
+    front_end_ = std::max(front_end_, now) + front_end(runtime.engine, request.input).value;
     r.ready = front_end_ + runtime.host_per_request.value;
   }
   Rank* least = &ranks_.front();

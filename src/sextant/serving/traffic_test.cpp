@@ -526,7 +526,7 @@ TEST(Traffic, AnEngineOfPromptsPlansAheadToo) {
   for (const bool ahead : {false, true}) {
     Cluster c = cluster_of("sglang", {.token_budget = 8000});
     c.pool.problem.runtime.engine.asynchronous = ahead;
-    c.pool.problem.runtime.engine.request = Seconds(0);
+    c.pool.problem.runtime.engine.request = c.pool.problem.runtime.engine.tokenizing = Seconds(0);
     c.decode = c.pool;
     c.link = BytesPerSecond(1e15);
     std::array<double, 3> read{};  // when its prompt was in a step
@@ -551,6 +551,27 @@ TEST(Traffic, HandingARequestOverDelaysItsFirstToken) {
     return simulate(c, t, {}).ttft.mean;
   };
   EXPECT_NEAR(first(Seconds(0.25)) - first(Seconds(0)), 0.25, 0.01);
+}
+
+// While a front end reads a long text the requests behind it end too, and then wait for its prompt:
+// users in step see more than the reading itself.
+TEST(Traffic, ReadingTextDelaysFirstTokens) {
+  const auto first = [&](Seconds tokenizing, double users) {
+    Traffic t;
+    t.arrivals = Arrivals::closed;
+    t.concurrency = static_cast<int>(users);
+    t.requests = 10 * users;
+    t.input = 4096;
+    t.output = 128;
+    Cluster c = cluster_of("vllm", {.token_budget = 4224});
+    c.pool.problem.runtime.engine.asynchronous = false;
+    c.pool.problem.runtime.engine.tokenizing = tokenizing;
+    return simulate(c, t, {}).ttft.mean;
+  };
+  const Seconds reading(5e-6);
+  const double alone = first(reading, 1) - first(Seconds(0), 1);
+  EXPECT_NEAR(alone, 4096 * reading.value, 1e-6);
+  EXPECT_GT(first(reading, 16) - first(Seconds(0), 16), 2 * alone);
 }
 
 TEST(Traffic, PrefixesAreComputedOnce) {

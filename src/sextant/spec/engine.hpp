@@ -111,6 +111,8 @@ struct Engine {
   /// meet to send tokens to their experts and back.
   Seconds meeting{0};
   Seconds request{0};  ///< at the front end, one after the other, beside the steps
+  /// And for each token of its prompt, which is made of text.
+  Seconds tokenizing{0};
   /// What the first step of a fresh server takes longer: kernels that are compiled when first met.
   Seconds first_use{0};
   /// From the end of a prompt to the engine that goes on with it, beside moving the cache: routers,
@@ -150,11 +152,18 @@ void describe(V& v, Engine& e) {
     {.help = "host time such a layer for each further rank of attention, which it waits for",
      .max = 10});
   v("request", e.request, {.help = "host time of the front end a request", .max = 10});
+  v("tokenizing", e.tokenizing,
+    {.help = "host time of the front end a token of a prompt", .max = 1});
   v("first_use", e.first_use,
     {.help = "by which the first step is longer: kernels compiled when first met", .max = 3600});
   v("hand_over", e.hand_over,
     {.help = "from a prompt's end to the engine that goes on with it, beside moving the cache",
      .max = 10});
+}
+
+/// What a front end does for a request, one after the other.
+inline Seconds front_end(const Engine& e, double prompt_tokens) {
+  return e.request + prompt_tokens * e.tokenizing;
 }
 
 /// The batch that a graph was captured for: 1, 2, 4, then by 8, from 256 by 16 (vLLM's list; others

@@ -131,9 +131,10 @@ struct MeasuredEngine {
   /// devices of an engine.
   bool spread_experts = false;
   bool spread_attention = false;
-  /// Tokens of a request beside one prompt, which the budget of a step was told to hold: with so
-  /// many for every user no step has two prompts. 0: the engine's own budget.
+  /// Tokens beside one prompt that the budget of a step was told to hold: so many for every user,
+  /// with which no step has two prompts, and so many more. 0 and 0: the engine's own budget.
   int beside_prompt = 0;
+  int spare_tokens = 0;
   std::vector<std::string> set;  ///< fields of `runtime` and `serving`: "runtime.engine.block=64"
 };
 template <class V>
@@ -157,8 +158,9 @@ void describe(V& v, MeasuredEngine& e) {
   v("spread_attention", e.spread_attention,
     {.help = "a rank of attention on every device, which rows leave out"});
   v("beside_prompt", e.beside_prompt,
-    {.help = "tokens of every user that a step's budget holds beside one prompt; 0: its own",
-     .max = 64});
+    {.help = "tokens of every user that a step's budget holds beside one prompt", .max = 64});
+  v("spare_tokens", e.spare_tokens,
+    {.help = "tokens more that it holds beside one prompt; both 0: the engine's own", .max = 1e6});
   v("set", e.set, {.help = "fields of runtime and serving, as --set writes them"});
 }
 

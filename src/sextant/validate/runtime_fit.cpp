@@ -72,6 +72,7 @@ std::vector<Parameter> parameters_of(Runtime& r, const Seen& seen) {
     add("engine.sequence", r.engine.sequence.value, 1e-8, 1e-3);
     add("engine.layer", r.engine.layer.value, 1e-7, 1e-2);
     add("engine.request", r.engine.request.value, 1e-5, 0.1);
+    add("engine.tokenizing", r.engine.tokenizing.value, 1e-8, 1e-4);
   }
   if (!seen.training && !seen.serving) return p;
   Communication& c = r.communication;

@@ -99,12 +99,11 @@ void settle(const Measurement& habits, const RowReader& row, ServingCase& c) {
     if (!about(e, row, c)) continue;
     if (e.spread_experts) s.ep = s.tp * s.dp;
     if (e.spread_attention) s.dp *= std::exchange(s.tp, 1);
-    if (e.beside_prompt > 0 && row.text("token_budget").empty()) {
-      // Recipes give it 64 tokens more, and round up to as many.
-      constexpr int spare = 64;
+    if (e.beside_prompt + e.spare_tokens > 0 && row.text("token_budget").empty()) {
+      constexpr int unit = 64;  // recipes round up to whole blocks
       const int others = e.beside_prompt * ((c.traffic.concurrency + s.dp - 1) / s.dp);
-      c.choices.token_budget =
-          (static_cast<int>(c.traffic.input) + others + 2 * spare - 1) / spare * spare;
+      const int tokens = static_cast<int>(c.traffic.input) + others + e.spare_tokens;
+      c.choices.token_budget = (tokens + unit - 1) / unit * unit;
     }
     for (const std::string& text : e.set) c.settings.push_back(parse_setting(text));
   }

@@ -148,6 +148,10 @@ TEST(ServingCases, EnginesAreSpreadAsTheSourceDid) {
       {"1.2.0rc6.post2", "fp8", "64", mirror, "8 1 1", std::nullopt, "hold_fill=0.8"},
       {"", "fp8", "64", "\"InferenceX, 2026-01-29\"", "8 1 1", std::nullopt, "hold_fill=0.8"},
       {"", "fp8", "64", "\"InferenceX, 2025-12-15\"", "8 1 1", 1152, ""},
+      {"1.0.0rc3", "fp8", "64", "silicon anchors: x_trtllm_agg_y", "8 1 1", 3072,
+       "asynchronous=false"},
+      {"1.3.0rc1", "fp8", "64", "silicon anchors: x_trtllm_agg_y", "8 1 1", 3072,
+       "tokenizing=4 us"},
       {"", "fp4", "256", "mine", "8 1 1", std::nullopt, ""},
   };
   for (const Row& row : rows) {
