@@ -7,8 +7,6 @@
 #include <string>
 
 #include "sextant/io/test_support.hpp"
-#include "sextant/spec/runtime.hpp"
-#include "sextant/spec/strategy.hpp"
 #include "sextant/spec/system.hpp"
 
 namespace sextant {
