@@ -3,9 +3,9 @@
 // under a microsecond, so that a core passes a million a second.
 #include <benchmark/benchmark.h>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/block.hpp"
 #include "sextant/predict/mapping.hpp"
+#include "sextant/predict/test_problem.hpp"
 #include "sextant/predict/train.hpp"
 
 namespace {
@@ -13,10 +13,8 @@ namespace {
 using namespace sextant;
 
 Problem problem() {
-  const System system = load_system("dgx-a100");
-  const Runtime runtime = load_runtime("megatron-core");
-  return prepare(system, runtime, load_libraries(system, runtime), load_model("gpt3-175b"),
-                 {.batch = 512, .seq = 2048});
+  return test::problem_of("dgx-a100", "megatron-core", "gpt3-175b",
+                          Training{.batch = 512, .seq = 2048});
 }
 
 Strategy strategy() {

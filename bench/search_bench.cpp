@@ -3,7 +3,7 @@
 // whole space, front included. Counters compare the two: ratios hold on any machine.
 #include <benchmark/benchmark.h>
 
-#include "sextant/io/presets.hpp"
+#include "sextant/predict/test_problem.hpp"
 #include "sextant/search/search.hpp"
 
 namespace {
@@ -21,9 +21,7 @@ const Question llama{"llama3.1-405b", "dgx-h100", 16384, {.batch = 2048, .seq = 
 const Question deepseek{"deepseek-v3", "h800-node", 2048, {.batch = 15360, .seq = 4096}};
 
 Problem problem_of(const Question& q) {
-  const Runtime runtime = load_runtime("megatron-core");
-  const System system = load_system(q.system);
-  return prepare(system, runtime, load_libraries(system, runtime), load_model(q.model), q.work);
+  return test::problem_of(q.system, "megatron-core", q.model, q.work);
 }
 
 /// Points that are legal, each of which an exhaustive search evaluates.
@@ -66,23 +64,12 @@ void BM_search(benchmark::State& state, const Question& q, bool exhaustive) {
   state.counters["legal/s"] =
       benchmark::Counter(all, benchmark::Counter::kIsIterationInvariantRate);
 }
-BENCHMARK_CAPTURE(BM_search, gpt3_exhaustive, gpt3, true)
-    ->Arg(1)
-    ->Arg(2)
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_search, gpt3, gpt3, false)
-    ->Arg(1)
-    ->Arg(2)
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_search, llama_405b, llama, false)
-    ->Arg(1)
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_search, deepseek_v3, deepseek, false)
-    ->Arg(1)
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
+void in_milliseconds(benchmark::internal::Benchmark* b) {
+  b->Arg(1)->UseRealTime()->Unit(benchmark::kMillisecond);
+}
+BENCHMARK_CAPTURE(BM_search, gpt3_exhaustive, gpt3, true)->Apply(in_milliseconds)->Arg(2);
+BENCHMARK_CAPTURE(BM_search, gpt3, gpt3, false)->Apply(in_milliseconds)->Arg(2);
+BENCHMARK_CAPTURE(BM_search, llama_405b, llama, false)->Apply(in_milliseconds);
+BENCHMARK_CAPTURE(BM_search, deepseek_v3, deepseek, false)->Apply(in_milliseconds);
 
 }  // namespace

@@ -16,43 +16,29 @@ using namespace sextant::sweep;
 // Degrees that hardly ever multiply to the devices there are: all but the prediction is done.
 constexpr const char* strategies = R"(
 kind = "train"
+axis = [
+  {field = "microbatch", from = 1, to = 1000, step = 1},
+  {field = "tp", values = [1, 7, 11, 13, 17, 19, 23, 29, 31, 37]},
+  {field = "interleave", from = 1, to = 100, step = 1},
+]
 [base]
 model = "gpt3-175b"
 system = "dgx-a100"
 gpus = 1000003
 batch = 512
-[[axis]]
-field = "microbatch"
-from = 1
-to = 1000
-step = 1
-[[axis]]
-field = "tp"
-values = [1, 7, 11, 13, 17, 19, 23, 29, 31, 37]
-[[axis]]
-field = "interleave"
-from = 1
-to = 100
-step = 1
 )";
 
 // More devices than there are: a new problem at each point, and no prediction.
 constexpr const char* devices = R"(
 kind = "train"
+axis = [
+  {field = "device.memory.bandwidth", from = "1 TB/s", to = "8 TB/s", points = 1000},
+  {field = "device.memory.capacity", from = "40 GB", to = "400 GB", points = 1000},
+]
 [base]
 model = "gpt3-175b"
 system = "dgx-a100"
 gpus = 1000003
-[[axis]]
-field = "device.memory.bandwidth"
-from = "1 TB/s"
-to = "8 TB/s"
-points = 1000
-[[axis]]
-field = "device.memory.capacity"
-from = "40 GB"
-to = "400 GB"
-points = 1000
 )";
 
 void answer_points(benchmark::State& state, const char* text) {
@@ -105,33 +91,19 @@ BENCHMARK(BM_RowsIntoCsv)->Iterations(500)->UseRealTime();
 // The whole of it: a million points of training into SQLite, and the memory at its fullest.
 constexpr const char* million = R"(
 kind = "train"
+axis = [
+  {field = "batch", from = 512, to = 267264, step = 512},
+  {field = "tp", values = [1, 2, 4, 8]},
+  {field = "pp", values = [1, 2, 4, 8, 16]},
+  {field = "microbatch", values = [1, 2, 4, 8]},
+  {field = "recompute", values = ["none", "selective", "full"]},
+  {field = "zero", values = [0, 1, 2, 3]},
+  {field = "schedule", values = ["1f1b", "gpipe"]},
+]
 [base]
 model = "gpt3-175b"
 system = "dgx-a100"
 gpus = 512
-[[axis]]
-field = "batch"
-from = 512
-to = 267264
-step = 512
-[[axis]]
-field = "tp"
-values = [1, 2, 4, 8]
-[[axis]]
-field = "pp"
-values = [1, 2, 4, 8, 16]
-[[axis]]
-field = "microbatch"
-values = [1, 2, 4, 8]
-[[axis]]
-field = "recompute"
-values = ["none", "selective", "full"]
-[[axis]]
-field = "zero"
-values = [0, 1, 2, 3]
-[[axis]]
-field = "schedule"
-values = ["1f1b", "gpipe"]
 )";
 
 void BM_MillionPoints(benchmark::State& state) {

@@ -6,18 +6,15 @@
 
 #include <cstdlib>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/io/traces.hpp"
+#include "sextant/predict/test_problem.hpp"
 #include "sextant/serving/traffic.hpp"
 
 namespace sextant {
 namespace {
 
 Cluster cluster() {
-  const System system = load_system("dgx-h100");
-  const Runtime runtime = load_runtime("vllm");
-  const Problem p = prepare(system, runtime, load_libraries(system, runtime),
-                            load_model("llama3.1-70b"), Serving{});
+  const Problem p = test::problem_of("dgx-h100", "vllm", "llama3.1-70b", Serving{});
   const Strategy s{.tp = 4};
   Cluster c;
   c.pool = {p, s, fit_engine(p, s, {}).limits, 1};

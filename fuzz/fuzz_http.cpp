@@ -3,7 +3,6 @@
 // request sees the body that was cut for it: what one calls a request is one to the other.
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 #include "server/exchange.hpp"

@@ -7,9 +7,10 @@
 #include <map>
 #include <random>
 
-#include "cli/sweep.hpp"
+#include "sextant/io/test_support.hpp"
 #include "sextant/options/request.hpp"
 #include "sextant/options/search_space.hpp"
+#include "sextant/sweep/best.hpp"
 #include "sextant/sweep/evaluator.hpp"
 #include "sextant/validate/validate.hpp"
 
@@ -360,12 +361,7 @@ TEST(Scenario, ASearchNeedsDevices) {
 TEST(Scenario, ARuntimeIsAskedForWhatItDoes) {
   const auto refused = [](Task task, const char* runtime) {
     Question q = by_flags({task, "llama3.1-8b", "dgx-h100", runtime, {}});
-    try {
-      read_scenario(q);
-    } catch (const InputError& e) {
-      return std::string(e.what()).find("--runtime") != std::string::npos;
-    }
-    return false;
+    return test::error_of([&] { read_scenario(q); }).find("--runtime") != std::string::npos;
   };
   EXPECT_TRUE(refused(Task::train, "vllm"));
   EXPECT_TRUE(refused(Task::infer, "megatron-core"));

@@ -2,7 +2,6 @@
 // `sextant list` and `sextant show`: what presets there are and what is in them.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "cli/commands.hpp"

@@ -27,6 +27,20 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
+/// What the plan is, for people: "96 points: system (2) x tp (4) x …".
+std::string describe_plan(const sweep::Plan& plan) {
+  std::string text = grouped(plan.count) + (plan.count == 1 ? " point: " : " points: ");
+  for (std::size_t w = 0; w < plan.wheels.size(); ++w) {
+    const sweep::Wheel& wheel = plan.wheels[w];
+    if (w > 0) text += " x ";
+    for (std::size_t i = 0; i < wheel.axes.size(); ++i) {
+      text += (i > 0 ? " with " : "") + plan.axes[wheel.axes[i]].field;
+    }
+    text += fmt::format(" ({})", wheel.size);
+  }
+  return text;
+}
+
 /// What a row takes in SQLite, roughly: numbers of eight bytes, a few of text.
 constexpr double bytes_per_cell = 8.5;
 
@@ -70,19 +84,6 @@ sweep::Target target_of(const SweepOptions& options) {
   return target;
 }
 
-std::string describe_plan(const sweep::Plan& plan) {
-  std::string text = grouped(plan.count) + (plan.count == 1 ? " point: " : " points: ");
-  for (std::size_t w = 0; w < plan.wheels.size(); ++w) {
-    const sweep::Wheel& wheel = plan.wheels[w];
-    if (w > 0) text += " x ";
-    for (std::size_t i = 0; i < wheel.axes.size(); ++i) {
-      text += (i > 0 ? " with " : "") + plan.axes[wheel.axes[i]].field;
-    }
-    text += fmt::format(" ({})", wheel.size);
-  }
-  return text;
-}
-
 std::string summary_text(const SweepSummary& s) {
   const std::uint64_t written = s.results.written();
   std::string text = fmt::format("{}\n{} points in {}", describe_plan(s.plan), grouped(written),
@@ -101,11 +102,6 @@ std::string summary_text(const SweepSummary& s) {
   return text + "results in " + printable(s.options.output, 300) + "\n";
 }
 
-std::string unfinished_text(const SweepSummary& s) {
-  return fmt::format("{} points were added to '{}'; the same command with --resume goes on",
-                     grouped(s.results.committed()), printable(s.options.output, 300));
-}
-
 std::string run_sweep(const SweepOptions& options, const Common& common) {
   no_settings(common, "a sweep is what its plan says", "write it in [base] of the plan");
   const int threads = options.threads > 0 ? options.threads : sweep::usual_threads();
@@ -121,7 +117,11 @@ std::string run_sweep(const SweepOptions& options, const Common& common) {
   } catch (const std::system_error& e) {
     failure = e.code();
   }
-  if (failure) throw std::system_error(failure, unfinished_text(summary));
+  if (failure) {
+    throw std::system_error(
+        failure, fmt::format("{} points were added to '{}'; the same command with --resume goes on",
+                             grouped(results.committed()), printable(options.output, 300)));
+  }
   summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return summary_text(summary);
 }

@@ -13,9 +13,6 @@ namespace sextant::cli {
 /// Where the options want results; throws InputError where they do not say.
 sweep::Target target_of(const SweepOptions& options);
 
-/// What the plan is, for people: "96 points: system (2) x tp (4) x …".
-std::string describe_plan(const sweep::Plan& plan);
-
 /// What was done, for people.
 struct SweepSummary {
   const sweep::Plan& plan;
@@ -24,8 +21,5 @@ struct SweepSummary {
   double seconds = 0;
 };
 std::string summary_text(const SweepSummary& summary);
-
-/// "1234 of 5000 points are in 'out.db'; --resume goes on".
-std::string unfinished_text(const SweepSummary& summary);
 
 }  // namespace sextant::cli

@@ -38,8 +38,7 @@ int whole(Flags& flags, const char* flag, const std::optional<int>& value, int o
 using FlagOfField = std::pair<std::string_view, const char*>;
 void add_named(Flags& flags, const InputError& e, const char* flag,
                std::initializer_list<FlagOfField> flags_of_fields = {}) {
-  for (Diagnostic d : e.diagnostics()) {
-    if (d.file.empty() && d.field.empty()) d.file = flag;
+  for (Diagnostic& d : placed_at(flag, e)) {
     for (const auto& [field, its_flag] : flags_of_fields) {
       if (!d.file.empty() || d.field != field) continue;
       d.file = its_flag;

@@ -3,7 +3,6 @@
 #include "sextant/serving/traffic.hpp"
 
 #include <chrono>
-#include <cmath>
 
 #include "cli/commands.hpp"
 #include "cli/figure.hpp"

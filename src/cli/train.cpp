@@ -2,8 +2,6 @@
 // `sextant train`: one training step, its time, its memory, and what both are made of.
 #include "sextant/predict/train.hpp"
 
-#include <fmt/format.h>
-
 #include "cli/commands.hpp"
 #include "cli/trace.hpp"
 #include "sextant/answer/track_record.hpp"

@@ -2,8 +2,6 @@
 // `sextant validate` and `sextant calibrate`: predicted against measured, and fitting to it.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "cli/commands.hpp"
 #include "cli/figure.hpp"
 #include "cli/terminal.hpp"
@@ -107,11 +105,54 @@ std::vector<Diagnostic> placed(const InputError& e, const CalibrateOptions& opti
                      : !options.runtime.empty()     ? "--runtime"
                      : !options.kernels.empty()     ? "--kernels"
                                                     : "--defaults";
-  std::vector<Diagnostic> problems = e.diagnostics();
-  for (Diagnostic& d : problems) {
-    if (d.file.empty() && d.field.empty()) d.file = flag;
+  return placed_at(flag, e);
+}
+
+struct Fitted {
+  std::vector<Calibration> fits;
+  std::vector<Diagnostic> refused;
+  std::string preset;  ///< with the constants that were found
+};
+
+Fitted fit(const CalibrateOptions& options, const std::vector<Setting>& settings,
+           const std::vector<Case>& cases) {
+  Catalogue catalogue;
+  Progress bar("fitting", 1000);
+  const CalibrationOptions fitting{
+      .folds = options.folds, .evaluations = options.evaluations, .progress = progress_of(bar)};
+  if (!options.device.empty()) {
+    Device device = load_device(options.device, settings);
+    const Calibration found = calibrate_device(cases, device, catalogue, fitting);
+    Node node = Node::table();
+    node.set("name", Node::of(device.name));
+    node.set("extends", Node::of(options.device));
+    node.set("mechanism", write(device.mechanism));
+    node.set("provenance", write(device.provenance));
+    return {{found}, {}, to_toml(node)};
   }
-  return problems;
+  if (options.defaults) {
+    Mechanism mechanism;
+    const Calibration found = calibrate_mechanism(cases, mechanism, catalogue, fitting);
+    Node node = Node::table();
+    node.set("mechanism", write(mechanism));
+    return {{found}, {}, to_toml(node)};
+  }
+  if (!options.collectives.empty()) {
+    CollectiveLibrary library = load_collectives(options.collectives, settings);
+    std::vector<Fabric> fabrics;
+    const Calibration found = calibrate_collectives(cases, library, fabrics, catalogue, fitting);
+    return {{found}, {}, to_toml(write(library))};
+  }
+  if (!options.runtime.empty()) {
+    Runtime runtime = load_runtime(options.runtime, settings);
+    const Calibration found = calibrate_runtime(cases, runtime, catalogue, fitting);
+    return {{found}, {}, to_toml(fitted_fields(options.runtime, runtime, found))};
+  }
+  Kernels kernels = load_kernels(options.kernels, settings);
+  Fitted x;
+  x.fits = calibrate_kernels(cases, kernels, catalogue, fitting, &x.refused);
+  x.preset = to_toml(fitted_tables(options.kernels, kernels, x.fits));
+  return x;
 }
 
 }  // namespace
@@ -129,52 +170,19 @@ Answer run_calibrate(const CalibrateOptions& options, const Common& common) {
   const std::vector<Setting> settings =
       settings_of(common, {"device", "kernel", "collective", "runtime"});
   const std::vector<Case> cases = load_cases(options.cases);
-  Catalogue catalogue;
-  std::vector<Calibration> fits;
-  std::vector<Diagnostic> refused;
-  std::string preset;
-  try {
-    Progress bar("fitting", 1000);
-    const CalibrationOptions fitting{
-        .folds = options.folds, .evaluations = options.evaluations, .progress = progress_of(bar)};
-    if (!options.device.empty()) {
-      Device device = load_device(options.device, settings);
-      fits.push_back(calibrate_device(cases, device, catalogue, fitting));
-      Node node = Node::table();
-      node.set("name", Node::of(device.name));
-      node.set("extends", Node::of(options.device));
-      node.set("mechanism", write(device.mechanism));
-      node.set("provenance", write(device.provenance));
-      preset = to_toml(node);
-    } else if (options.defaults) {
-      Mechanism mechanism;
-      fits.push_back(calibrate_mechanism(cases, mechanism, catalogue, fitting));
-      Node node = Node::table();
-      node.set("mechanism", write(mechanism));
-      preset = to_toml(node);
-    } else if (!options.collectives.empty()) {
-      CollectiveLibrary library = load_collectives(options.collectives, settings);
-      std::vector<Fabric> fabrics;
-      fits.push_back(calibrate_collectives(cases, library, fabrics, catalogue, fitting));
-      preset = to_toml(write(library));
-    } else if (!options.runtime.empty()) {
-      Runtime runtime = load_runtime(options.runtime, settings);
-      fits.push_back(calibrate_runtime(cases, runtime, catalogue, fitting));
-      preset = to_toml(fitted_fields(options.runtime, runtime, fits.front()));
-    } else {
-      Kernels kernels = load_kernels(options.kernels, settings);
-      fits = calibrate_kernels(cases, kernels, catalogue, fitting, &refused);
-      preset = to_toml(fitted_tables(options.kernels, kernels, fits));
+  const Fitted x = [&] {
+    try {
+      return fit(options, settings, cases);
+    } catch (const InputError& e) {
+      throw InputError(placed(e, options));
     }
-  } catch (const InputError& e) {
-    throw InputError(placed(e, options));
-  }
-  const Answer report = calibration_answer(fits, refused);
+  }();
+  const Answer report = calibration_answer(x.fits, x.refused);
   if (common.format == Format::json) return report;
   // With -o the file is the preset; the report goes to standard error, where a person sees it.
-  if (common.output.empty()) return Answer::verbatim(report.text() + preset);
+  if (common.output.empty()) return Answer::verbatim(report.text() + x.preset);
   std::fputs(report.text().c_str(), stderr);
-  return Answer::verbatim(preset);
+  return Answer::verbatim(x.preset);
 }
 
 }  // namespace sextant::cli

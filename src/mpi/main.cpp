@@ -15,7 +15,6 @@
 #include <ctime>
 #include <deque>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "cli/sweep.hpp"

@@ -3,7 +3,6 @@
 // back as text, so that Python, the command line and the server cannot differ.
 #include <pybind11/pybind11.h>
 
-#include <new>
 #include <system_error>
 
 #include "cli/command_table.hpp"

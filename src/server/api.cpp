@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdint>
 
 #include "server/openapi.hpp"
 #include "server/page.hpp"

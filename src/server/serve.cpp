@@ -14,7 +14,6 @@
 #include "server/connections.hpp"
 #include "server/exchange.hpp"
 #include "sextant/options/settings.hpp"
-#include "sextant/spec/diagnostic.hpp"
 
 namespace sextant::server {
 namespace {

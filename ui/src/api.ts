@@ -20,7 +20,7 @@ export class Refusal extends Error {
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** An answer that `--format html` wrote into the page. */
-export interface Inlined {
+interface Inlined {
   view: string;
   request: Fields;
   answer: unknown;
@@ -149,7 +149,7 @@ export const abandonJob = (id: string): void => {
   if (SITE) cancelHere(id);
   else void fetch(`${base}/jobs/${id}`, { method: 'DELETE', keepalive: true }).catch(() => undefined);
 };
-export const readJob = (id: string): Promise<Job> => call('GET', `/jobs/${id}`);
+const readJob = (id: string): Promise<Job> => call('GET', `/jobs/${id}`);
 
 /** Follows a job by server-sent events until it ends; the returned function stops listening. */
 export function followJob(id: string, update: (job: Job) => void): () => void {

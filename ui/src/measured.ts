@@ -21,7 +21,7 @@ const texts = (request: MeasuredCase['request']): Record<string, string> =>
 export const paramsOf = ({ kind, request }: MeasuredCase): Params => ({ kind, ...texts(request) });
 
 /** Every field of a measured run's scenario is as the answer used it. */
-export function isOf(run: MeasuredCase, answer: Answer, kind: string): boolean {
+function isOf(run: MeasuredCase, answer: Answer, kind: string): boolean {
   if (run.kind !== kind || !(run.metric in answer)) return false;
   const used: Record<string, string> = { ...usedBy(answer), model: answer.model, system: answer.system };
   return Object.entries(texts(run.request)).every(([name, value]) => used[name] === undefined || used[name] === value);

@@ -3,7 +3,7 @@
 import { seconds } from './format';
 import type { ProfileAnswer, ProfilePiece, Span } from './types';
 
-export interface PieceSpan extends Span {
+interface PieceSpan extends Span {
   label: string;
 }
 

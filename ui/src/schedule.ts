@@ -19,7 +19,7 @@ export function layoutOf(stages: number, longest = 8): Layout {
   return { left: 16 + longest * 6, top: 26, row, bar: row - 4, pitch: row + 5 };
 }
 
-export interface Kind {
+interface Kind {
   tone: string;
   /** Transfers are thin: they run beside the kernels. */
   thin: boolean;
@@ -58,7 +58,7 @@ export const moved = (frame: Frame, by: number, whole: number): Frame =>
 export const inSight = (span: Span, frame: Frame): boolean =>
   span.start + span.duration > frame.from && span.start < frame.to;
 
-export interface Shape {
+interface Shape {
   kind: string;
   /** Chunks of a stage alternate in tone. */
   odd: boolean;

@@ -261,7 +261,7 @@ function typed(name: string, text: string, { type }: FieldFacts): Json {
 export const unpackedConfigs = signal<ReadonlyMap<string, Fields>>(new Map());
 
 /** A system that was made in Technology, as requests give it, and its numbers. */
-export interface Made {
+interface Made {
   system: Fields;
   facts: SystemFacts;
 }

@@ -98,19 +98,6 @@ const resources: Record<string, string> = {
 /** `dram_bandwidth` → DRAM bandwidth. */
 export const resourceName = (parameter: string): string => resources[parameter] ?? parameter.replace(/_/g, ' ');
 
-const boundTones: Record<string, Tone> = {
-  compute: 'work',
-  dram: 'work-2',
-  l2: 'rest',
-  shared: 'rest',
-  special: 'rest',
-  network: 'link',
-  link: 'link',
-  latency: 'rest-2',
-  launch: 'rest-2',
-};
-export const boundTone = (bound: string): Tone => boundTones[bound] ?? 'rest';
-
 /** Strategy in a line, ones left out, as the program prints it. */
 export function strategyLine(strategy: object): string {
   const s = strategy as Partial<Record<string, unknown>>;

@@ -140,9 +140,9 @@ TEST(AnswerTypes, AreReadOffAnswers) {
   types.add("Sample", sample({}));
   types.add("Sample", sample({{"gemm", Seconds(1), true}}));
   EXPECT_EQ(types.type_script(),
-            "\nexport type Kernel = {\n  name: string;\n  seconds: number;\n  fits: boolean;\n};\n"
-            "\nexport type Sample = {\n  gpus: number;\n  step_seconds: number;\n"
-            "  share?: number;\n  kernels?: Kernel[];\n  assumptions: string[];\n};\n");
+            "export type Kernel = { name: string; seconds: number; fits: boolean; };\n"
+            "export type Sample = { gpus: number; step_seconds: number; share?: number; kernels?: "
+            "Kernel[]; assumptions: string[]; };\n");
   const Node schemas = types.open_api();
   const Node* fields = schemas.find("Sample")->find("properties");
   EXPECT_EQ(fields->find("step_seconds")->find("description")->string, "in s");
@@ -160,8 +160,17 @@ TEST(AnswerTypes, WhatNotAllHaveIsOptional) {
   other("c", true);
   types.add("T", one);
   types.add("T", other);
-  EXPECT_EQ(types.type_script(),
-            "\nexport type T = {\n  a: number;\n  b?: string;\n  c?: boolean;\n};\n");
+  EXPECT_EQ(types.type_script(), "export type T = { a: number; b?: string; c?: boolean; };\n");
+}
+
+TEST(AnswerTypes, OfManyFieldsTakeMoreThanOneLine) {
+  AnswerTypes types;
+  Record one;
+  for (const char last : {'a', 'b', 'c'}) one(std::string(32, 'x') + last, 1);
+  types.add("T", one);
+  const std::string x(32, 'x');
+  EXPECT_EQ(types.type_script(), "export type T = { " + x + "a: number; " + x + "b: number;\n  " +
+                                     x + "c: number; };\n");
 }
 
 }  // namespace

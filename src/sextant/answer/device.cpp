@@ -153,11 +153,9 @@ Records lines_of(const Blueprint& d) {
   return all;
 }
 
-}  // namespace
-
-Answer answer_of(const DeviceResult& x) {
+/// What programs alone read: all numbers.
+void add_numbers(Answer& a, const DeviceResult& x) {
   const Blueprint& d = x.blueprint;
-  Answer a;
   a.node("device", "DeviceFacts", write(d.device, Quantities::si));
   a.node("area_m2", "number", to_node(d.area));
   a.node("power_watts", "number", to_node(d.power));
@@ -188,6 +186,14 @@ Answer answer_of(const DeviceResult& x) {
     a.node("system", "", write(*x.system));
     a("network_bytes_per_second", x.system->fabrics.back().bandwidth);
   }
+}
+
+}  // namespace
+
+Answer answer_of(const DeviceResult& x) {
+  const Blueprint& d = x.blueprint;
+  Answer a;
+  add_numbers(a, x);
   const std::vector<std::string> warnings = warnings_of(d);
   a.strings("warnings", warnings);
   if (x.front) add_front(a, *x.front, x.technologies);

@@ -265,8 +265,7 @@ void add_passes(Answer& a, const InferResult& x) {
   if (!x.passes.empty() && x.curve.empty()) a.lines(operator_lines(x.passes));
 }
 
-}  // namespace
-
+/// A request's time by what it goes to: parts sum to the whole.
 Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   Breakdown root = node_of("request", e.latency.value, "");
   const bool closed = w.batching == Batching::closed_loop;
@@ -283,6 +282,8 @@ Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   fill_shares(root);
   return root;
 }
+
+}  // namespace
 
 Record prediction_of(const ServingEstimate& e, const Serving& serving) {
   Record r = rates_of(e);

@@ -25,9 +25,6 @@ struct InferResult {
 /// a curve: throughput over time a token.
 Answer answer_of(InferResult result);
 
-/// A request's time by what it goes to: parts sum to the whole.
-Breakdown latency_breakdown(const ServingEstimate& estimate, const Serving& serving);
-
 /// What a prediction has in common wherever it stands: times, rates, memory, breakdown.
 Record prediction_of(const ServingEstimate& estimate, const Serving& serving);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/answer/measured.hpp"
 
-#include <vector>
-
 #include "sextant/io/write.hpp"
 #include "sextant/validate/cases.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "sextant/answer/parts.hpp"
 #include "sextant/units/format.hpp"

@@ -155,18 +155,24 @@ Node AnswerTypes::open_api() const {
 }
 
 std::string AnswerTypes::type_script() const {
+  constexpr std::size_t width = 117;  // of 120, with what closes a type
   std::string text;
   for (const auto& [name, fields] : types_) {
-    text += "\nexport type " + name + " = {\n";
+    std::string line = "export type " + name + " = {";
     for (const Field& f : fields) {
       std::string type = f.type.base + (f.type.list ? "[]" : "");
       if (f.type.map) type = "Record<string, " + type + ">";
       const bool plain =
           f.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-      text += "  " + (plain ? f.name : "'" + f.name + "'") + (f.optional ? "?" : "") + ": " + type +
-              ";\n";
+      const std::string field =
+          " " + (plain ? f.name : "'" + f.name + "'") + (f.optional ? "?" : "") + ": " + type + ";";
+      if (line.size() + field.size() > width) {
+        text += line + "\n";
+        line = " ";
+      }
+      line += field;
     }
-    text += "};\n";
+    text += line + " };\n";
   }
   return text;
 }

@@ -17,7 +17,7 @@ class AnswerTypes {
 
   /// A schema each, as components/schemas of OpenAPI 3.0.
   Node open_api() const;
-  /// An interface each.
+  /// A type each, with as many fields on a line as fit.
   std::string type_script() const;
 
  private:

@@ -19,18 +19,13 @@
 
 namespace sextant {
 
+namespace {
+
+/// Devices of the whole nodes that a job takes; a part of one node is not more than it is.
 double bought_devices(const System& system, double devices) {
   const double node = std::max(1, system.devices_per_node);
   return devices < node ? devices : std::ceil(devices / node) * node;
 }
-
-double run_dollars(const RunPlan& run, const System& system, double price, const Problem& problem,
-                   const Estimate& e) {
-  const WholeRun whole = whole_run(work_of(problem, e, run.tokens), run.terms);
-  return price * whole.device_hours * bought_devices(system, e.devices) / e.devices;
-}
-
-namespace {
 
 const char* counted(BudgetKind kind) {
   switch (kind) {
@@ -497,6 +492,12 @@ SystemsFound found_of_rows(const Systems& x, const Said& what) {
 }
 
 }  // namespace
+
+double run_dollars(const RunPlan& run, const System& system, double price, const Problem& problem,
+                   const Estimate& e) {
+  const WholeRun whole = whole_run(work_of(problem, e, run.tokens), run.terms);
+  return price * whole.device_hours * bought_devices(system, e.devices) / e.devices;
+}
 
 SystemsFound found_of(const TrainedSystems& x) {
   const TrainingSearch& one = x.asked.systems.front().search;

@@ -88,9 +88,6 @@ std::string times(double ratio);
 /// Dollars of money that was spent, for people: "2.5 M$".
 Item dollars_item(double dollars);
 
-/// Devices of the whole nodes that a job takes; a part of one node is not more than it is.
-double bought_devices(const System& system, double devices);
-
 /// Dollars of the whole run of an estimate, on devices at this price.
 double run_dollars(const RunPlan& run, const System& system, double price, const Problem& problem,
                    const Estimate& estimate);

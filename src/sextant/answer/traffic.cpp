@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "sextant/answer/parts.hpp"
 #include "sextant/io/errors.hpp"
 #include "sextant/predict/uncertainty.hpp"

@@ -228,8 +228,7 @@ void add_files(Answer& a, const TraceFiles& f) {
   if (!f.network.empty()) a.say(fmt::format("  network: {}", f.network));
 }
 
-}  // namespace
-
+/// The step's time by what it goes to: parts sum to the whole.
 Breakdown time_breakdown(const Estimate& e) {
   Breakdown root{.label = "step", .value = e.step.value, .unit = Seconds::dimension, .share = 1};
   for (const TimeGroup& g : time_groups()) {
@@ -249,8 +248,6 @@ Breakdown time_breakdown(const Estimate& e) {
   fill_shares(root);
   return root;
 }
-
-namespace {
 
 Record prediction_of(const Estimate& e, Bytes capacity, Breakdown time) {
   Record r = rates_of(e);

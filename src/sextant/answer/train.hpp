@@ -35,9 +35,6 @@ struct TrainResult {
 /// CSV is one line; with operators one line each.
 Answer answer_of(TrainResult result);
 
-/// The step's time by what it goes to: parts sum to the whole.
-Breakdown time_breakdown(const Estimate& estimate);
-
 /// What a prediction has in common wherever it stands: rates, memory, breakdown.
 Record prediction_of(const Estimate& estimate, Bytes capacity);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/ask/systems.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 

@@ -106,7 +106,7 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   const double ends = chip.copied_in ? 0 : k.block_cycles;
   const double busy = rounds * smooth_max(stream, issue) * w.group / hz;
   const double turns = rounds * ends * w.group / hz;
-  const Crossing crossing{k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz};
+  const Crossing crossing = crossing_of(chip, k.memory_efficiency, hz);
   const double hot = w.cache * w.hit / crossing.l2;
   const double memory = w.cache * (1 - w.hit) / crossing.rate() + hot;
   const double other = k.traffic * w.other / chip.bandwidth.value;

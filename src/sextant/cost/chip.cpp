@@ -74,7 +74,6 @@ Chip lower(const Device& d) {
   c.shared_per_clock = max(d.shared.per_clock / lanes, lanes > 1 ? least_shared : Bytes(0));
   c.shared_capacity = d.shared.capacity;
   c.l2_per_clock = d.l2.per_clock.value > 0 ? d.l2.per_clock : Bytes(64 * c.cores);
-  c.l2_capacity = d.l2.capacity;
   c.l2_shared = d.l2.capacity / d.l2.dies;
   c.bandwidth = d.memory.bandwidth;
   c.mechanism = d.mechanism;

@@ -23,11 +23,10 @@ struct Chip {
   double matrix_rows =
       16;  ///< of the matrix instruction: tiles are no shorter on their longer side
   double special_per_clock = 16;
-  Bytes shared_capacity;   ///< a core
-  Bytes shared_per_clock;  ///< a core
-  Bytes l2_per_clock;      ///< the whole chip
-  Bytes l2_capacity;
-  Bytes l2_shared;           ///< of that, what all cores can share: each die keeps its own copy
+  Bytes shared_capacity;     ///< a core
+  Bytes shared_per_clock;    ///< a core
+  Bytes l2_per_clock;        ///< the whole chip
+  Bytes l2_shared;           ///< what all cores can share: each die keeps its own copy
   BytesPerSecond bandwidth;  ///< peak of the datasheet
   Mechanism mechanism;
   // Power (cost/power.hpp).

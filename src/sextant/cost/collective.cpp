@@ -66,6 +66,12 @@ struct Way {
   Seconds far;        // and between nodes
   int narrowest = 0;  // fabric
   Seconds wire;       // bytes over it at its payload rate
+
+  void cross(int fabric, Seconds time) {
+    if (!(time > wire)) return;
+    wire = time;
+    narrowest = fabric;
+  }
 };
 
 // One direction of a ring over all ranks: n / inner − n / members of its n − 1 steps cross a level
@@ -82,11 +88,7 @@ Way ring(const Network& net, const Placement& p, Bytes traffic, double rounds) {
     const double steps = rounds * how.steps * p.ranks / p.members[at];
     w.steps += steps;
     (level.network ? w.far : w.latency) += steps * level.latency;
-    const Seconds wire = traffic / ((level.network ? p.inner[at] : 1) * how.ring * level.rate);
-    if (wire > w.wire) {
-      w.wire = wire;
-      w.narrowest = i;
-    }
+    w.cross(i, traffic / ((level.network ? p.inner[at] : 1) * how.ring * level.rate));
   }
   return w;
 }
@@ -128,11 +130,7 @@ Way direct(const Network& net, const Placement& p, Bytes bytes) {
       w.latency += peers * level.latency;
     }
     const double crowd = wires(level, p.inner[at], p.members[at], p.density).exchange;
-    const Seconds wire = (crowd * peers / p.ranks) * bytes / level.rate;
-    if (wire > w.wire) {
-      w.wire = wire;
-      w.narrowest = i;
-    }
+    w.cross(i, (crowd * peers / p.ranks) * bytes / level.rate);
   }
   return w;
 }
@@ -156,11 +154,7 @@ Way in_network(const Network& net, const Placement& p, Bytes bytes) {
     // SHARP: the switches add, so every byte goes up once instead of around.
     const double traffic = level.reduces ? (fan + 1) / fan : 2 * (fan - 1) / fan;
     const double share = wires(level, p.inner[at], p.members[at], p.density).ring;
-    const Seconds wire = traffic * bytes / (p.inner[at] * share * level.rate);
-    if (wire > w.wire) {
-      w.wire = wire;
-      w.narrowest = i;
-    }
+    w.cross(i, traffic * bytes / (p.inner[at] * share * level.rate));
   }
   return w;
 }

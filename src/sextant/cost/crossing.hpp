@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sextant/cost/chip.hpp"
 #include "sextant/cost/kernel.hpp"
 
 namespace sextant {
@@ -15,6 +16,10 @@ struct Crossing {
   double l2 = 0;
   double rate() const { return std::min(memory, l2); }
 };
+/// Of a kernel that reaches this share of the bandwidth.
+inline Crossing crossing_of(const Chip& chip, double efficiency, double clock) {
+  return {efficiency * chip.bandwidth.value, chip.l2_per_clock.value * clock};
+}
 
 /// Enters bytes that come from memory, and all that cross the cache, those that it held included.
 inline void cross(KernelCost& c, double fetched, double crossing, const Crossing& x) {

@@ -8,7 +8,6 @@
 #include <functional>
 
 #include "sextant/cost/attention.hpp"
-#include "sextant/cost/experts.hpp"
 #include "sextant/cost/gemm.hpp"
 #include "sextant/cost/outrun.hpp"
 #include "sextant/cost/power.hpp"

@@ -113,7 +113,7 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   if (chip.roofline > 0) {
     return on_roofline(chip, Flops(2 * loads.tokens * n * inner), Bytes(bytes), l.type);
   }
-  const Crossing crossing{k.memory_efficiency * chip.bandwidth.value, chip.l2_per_clock.value * hz};
+  const Crossing crossing = crossing_of(chip, k.memory_efficiency, hz);
   const double memory = bytes / crossing.rate();
   KernelCost best;
   best.time = Seconds(1e300);

@@ -19,40 +19,20 @@ struct TileShape {
 
 // Asynchronous matrix units (wgmma, tcgen05) take any multiple of 8 columns; libraries ship these.
 // A tile holds at most 32768 results: the accumulators of one core.
-constexpr std::array fine_tiles = std::to_array<TileShape>(
-    {{256, 128}, {128, 256}, {128, 192}, {192, 128}, {128, 160}, {160, 128}, {128, 128},
-     {256, 96},  {96, 256},  {256, 64},  {64, 256},  {128, 96},  {96, 128},  {64, 192},
-     {192, 64},  {64, 160},  {160, 64},  {128, 64},  {64, 128},  {64, 96},   {96, 64},
-     {256, 32},  {32, 256},  {64, 64},   {128, 32},  {32, 128},  {256, 16},  {16, 256},
-     {64, 32},   {32, 64},   {128, 16},  {16, 128},  {64, 16},   {16, 64}});
+constexpr TileShape fine_tiles[] = {
+    {256, 128}, {128, 256}, {128, 192}, {192, 128}, {128, 160}, {160, 128}, {128, 128},
+    {256, 96},  {96, 256},  {256, 64},  {64, 256},  {128, 96},  {96, 128},  {64, 192},
+    {192, 64},  {64, 160},  {160, 64},  {128, 64},  {64, 128},  {64, 96},   {96, 64},
+    {256, 32},  {32, 256},  {64, 64},   {128, 32},  {32, 128},  {256, 16},  {16, 256},
+    {64, 32},   {32, 64},   {128, 16},  {16, 128},  {64, 16},   {16, 64}};
 // Warp-level units (mma.sync, MFMA) come in powers of two.
-constexpr std::array coarse_tiles = std::to_array<TileShape>({{256, 128},
-                                                              {128, 256},
-                                                              {128, 128},
-                                                              {256, 64},
-                                                              {64, 256},
-                                                              {128, 64},
-                                                              {64, 128},
-                                                              {64, 64},
-                                                              {128, 32},
-                                                              {32, 128},
-                                                              {64, 32},
-                                                              {32, 64},
-                                                              {128, 16},
-                                                              {16, 128},
-                                                              {64, 16},
-                                                              {16, 64}});
+constexpr TileShape coarse_tiles[] = {
+    {256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64}, {64, 128}, {64, 64},
+    {128, 32},  {32, 128},  {64, 32},   {32, 64},  {128, 16}, {16, 128}, {64, 16},  {16, 64}};
 
 // Multiplies on the vector units keep their results in registers: 64 a thread.
-constexpr std::array vector_tiles = std::to_array<TileShape>({{128, 128},
-                                                              {128, 64},
-                                                              {64, 128},
-                                                              {64, 64},
-                                                              {128, 32},
-                                                              {32, 128},
-                                                              {64, 32},
-                                                              {32, 64},
-                                                              {32, 32}});
+constexpr TileShape vector_tiles[] = {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32},
+                                      {32, 128},  {64, 32},  {32, 64},  {32, 32}};
 // They take operands through registers into shared memory, so many bytes a clock and core: kernels
 // that cuBLAS names after their tiles reach 11, 13.5, 15 and 18 TFLOP/s on A100 with 32x32, 64x32,
 // 128x32 and 128x64 once whole waves are counted; V100's and H200's give 11, too. Cores of more
@@ -81,8 +61,8 @@ TileShape wide_scaled_tile(double m) {
   if (m <= 256) return {64, 128};
   return {128, 128};
 }
-constexpr std::array wide_tuned_tiles =
-    std::to_array<TileShape>({{128, 256}, {256, 128}, {128, 128}, {64, 128}, {32, 128}, {16, 128}});
+constexpr TileShape wide_tuned_tiles[] = {{128, 256}, {256, 128}, {128, 128},
+                                          {64, 128},  {32, 128},  {16, 128}};
 
 // Of L2, the share of an operand's lines that survive until the next wave reads them again.
 constexpr double l2_share = 0.3;
@@ -263,6 +243,17 @@ Traffic traffic_of(const Problem& p, TileShape t, bool tuned) {
   return x;
 }
 
+// Cycles that a core takes to be fed a step of the inner dimension from L2, past its page walks.
+double feed_cycles(const Problem& p, TileShape t) {
+  const double walks = p.walk > 0 ? page_walks(p, t) : 0;
+  return std::max(tile_bytes(p, t) / p.feed, walks);
+}
+
+// Cycles of a tile beside its steps: it starts and drains.
+double overhead_cycles(const Problem& p, double area) {
+  return p.drain_cycles * area / 32768 + p.tile_cycles;
+}
+
 // The best split of one tile shape, if it beats `best`.
 void try_tile(const Problem& p, TileShape t, bool tuned, const Traffic& x, Candidate& best) {
   const auto [area, dram, memory, toll] = x;
@@ -272,11 +263,9 @@ void try_tile(const Problem& p, TileShape t, bool tuned, const Traffic& x, Candi
   // Cycles a step of the inner dimension: issue, operand reads from shared memory, feed from L2.
   const double issue = 2 * area / p.per_clock;
   const double shared = operand_bytes(p, t) / p.shared;
-  const double walks = p.walk > 0 ? page_walks(p, t) : 0;
-  const double feed = std::max(tile_bytes(p, t) / p.feed, walks);
   const double inside = std::max({issue, shared, t.n / p.widen});
-  const double overhead = p.drain_cycles * area / 32768 + p.tile_cycles;
-  const double step = smooth_max(inside, feed);
+  const double overhead = overhead_cycles(p, area);
+  const double step = smooth_max(inside, feed_cycles(p, t));
   for (double s = 1; s <= deepest_split; s *= 2) {
     const double tiles = p.batch * tiles_m * tiles_n * s;
     if (s > 1 && (!tuned || p.k < p.least_piece * s || tiles > 2 * p.cores)) break;
@@ -484,8 +473,7 @@ class Contest {
 /// What a tuned library takes: the first of the best. The shape with the least bound is tried
 /// before the others, and leaves few of them.
 template <std::size_t N>
-Candidate best_tile(const Problem& p, const std::array<TileShape, N>& tiles,
-                    const TileTable<N>& table) {
+Candidate best_tile(const Problem& p, const TileShape (&tiles)[N], const TileTable<N>& table) {
   const LeastScores<N> least = least_scores(p, table);
   std::size_t likely = 0;
   for (std::size_t i = 0; i < N; ++i) {
@@ -530,9 +518,9 @@ void try_fitted(const Problem& p, Candidate& best) {
 }
 
 Candidate best_tile(const Problem& p, const Chip& chip, Precision type) {
-  static constexpr TileTable fine(fine_tiles);
-  static constexpr TileTable coarse(coarse_tiles);
-  static constexpr TileTable vector(vector_tiles);
+  static constexpr TileTable fine(std::to_array(fine_tiles));
+  static constexpr TileTable coarse(std::to_array(coarse_tiles));
+  static constexpr TileTable vector(std::to_array(vector_tiles));
   if (chip.on_vector(type)) return best_tile(p, vector_tiles, vector);
   if (chip.mechanism.asynchronous) {
     Candidate best = best_tile(p, fine_tiles, fine);
@@ -575,13 +563,11 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   c.shared = Bytes(best.tiles * ((edge + reads) * best.inner + area * g.result_bytes));
   c.busy[Bound::compute] = Seconds(passes * 2 * area / p.per_clock);
   c.busy[Bound::shared] = Seconds(passes * reads / p.shared);
-  const double walks = p.walk > 0 ? page_walks(p, best.tile) : 0;
-  c.busy[Bound::l2] = Seconds(std::max(passes * std::max(edge / p.feed, walks),
+  c.busy[Bound::l2] = Seconds(std::max(passes * feed_cycles(p, best.tile),
                                        crossing_time(p, best.tile, best.tiles, best.inner)));
   cross(c, best.dram, p.crossing);
-  c.busy[Bound::latency] =
-      Seconds(p.latency + (best.split > 1 ? p.split : 0) +
-              best.waves * (p.drain_cycles * area / 32768 + p.tile_cycles) / p.cycles_per_s);
+  c.busy[Bound::latency] = Seconds(p.latency + (best.split > 1 ? p.split : 0) +
+                                   best.waves * overhead_cycles(p, area) / p.cycles_per_s);
   c.busy[Bound::launch] = Seconds(p.start);
   c.tiling = {best.tile.m, best.tile.n, best.split, best.waves};
   c.clock = clock;

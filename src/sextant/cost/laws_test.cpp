@@ -139,7 +139,7 @@ TEST(GemmLaws, MoreHardwareIsNeverSlower) {
     many.cores = std::ceil(chip.cores * factor);
     EXPECT_LE(gemm(many, g, chip.clock).time.value, before * (1 + 1e-9)) << "cores";
     Chip cached = chip;
-    cached.l2_capacity *= factor;
+    cached.l2_shared *= factor;
     EXPECT_LE(gemm(cached, g, chip.clock).time.value, before * (1 + 1e-9)) << "L2";
   }
 }

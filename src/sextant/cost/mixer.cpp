@@ -89,6 +89,16 @@ KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, c
   return attention_prefill(chip, small ? kernels.prefill_8bit : kernels.prefill, a, false, clock);
 }
 
+/// A kernel that takes so many seconds once it has started and its first bytes are there.
+KernelCost started(const Mechanism& m, double seconds, Hertz clock) {
+  KernelCost c;
+  c.busy[Bound::latency] = m.memory_latency;
+  c.busy[Bound::launch] = Seconds(m.start_cycles / clock.value);
+  c.time = c.busy[Bound::launch] + m.memory_latency + Seconds(seconds);
+  c.clock = clock;
+  return c;
+}
+
 /// The scores of an indexer: 8-bit products of a few small heads with one key a token, which lanes
 /// cut off below zero, weigh and sum before the next products; one fp32 number a query and token
 /// leaves. By DeepGEMM's times on H200 (2048 queries, 64 heads of 128): 103 us over 4096 tokens,
@@ -109,18 +119,12 @@ KernelCost index_scores(const Chip& chip, const Mixer& x, const MixerShape& s, d
   const double efficiency = type == Precision::fp8 ? m.matrix_efficiency_8bit : m.matrix_efficiency;
   const double matrix = flops.value / (chip.per_clock[type].value * efficiency) * cycles;
   const double lanes = scores * on_lanes / (chip.vector_per_clock.value / 2) * cycles;
-  const Crossing crossing{m.memory_efficiency * chip.bandwidth.value,
-                          chip.l2_per_clock.value * clock.value};
-  KernelCost c;
+  const Crossing crossing = crossing_of(chip, m.memory_efficiency, clock.value);
+  KernelCost c = started(m, smooth_max(matrix + lanes, bytes / crossing.rate()), clock);
   c.busy[Bound::compute] = Seconds(matrix + lanes);
-  c.busy[Bound::latency] = m.memory_latency;
-  c.busy[Bound::launch] = Seconds(m.start_cycles / clock.value);
   cross(c, bytes, crossing);
-  c.time = c.busy[Bound::launch] + m.memory_latency +
-           Seconds(smooth_max(matrix + lanes, bytes / crossing.rate()));
   c.flops = flops;
   c.dram = c.l2 = Bytes(bytes);
-  c.clock = clock;
   find_bound(c);
   return c;
 }
@@ -206,19 +210,14 @@ KernelCost selective_scan(const Chip& chip, const Mixer& x, const MixerShape& s,
   const double cycles = 1 / (chip.cores * clock.value);
   const double lanes = states * work.lanes / (chip.vector_per_clock.value / 2) * cycles;
   const double special = (states + of_a_channel * steps) / chip.special_per_clock * cycles;
-  const Crossing way{m.memory_efficiency * chip.bandwidth.value,
-                     chip.l2_per_clock.value * clock.value};
-  KernelCost c;
+  const Crossing way = crossing_of(chip, m.memory_efficiency, clock.value);
+  KernelCost c =
+      started(m, smooth_max(lanes, special) + std::max(own / way.memory, crossing / way.l2), clock);
   c.busy[Bound::compute] = Seconds(lanes);
   c.busy[Bound::special] = Seconds(special);
-  c.busy[Bound::latency] = m.memory_latency;
-  c.busy[Bound::launch] = Seconds(m.start_cycles / clock.value);
   cross(c, own, crossing, way);
-  c.time = c.busy[Bound::launch] + m.memory_latency +
-           Seconds(smooth_max(lanes, special) + std::max(own / way.memory, crossing / way.l2));
   c.dram = Bytes(own);
   c.l2 = Bytes(crossing);
-  c.clock = clock;
   find_bound(c);
   return c;
 }

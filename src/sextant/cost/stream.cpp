@@ -66,8 +66,7 @@ Bytes stream_bytes(StreamOp op, double rows, double cols, Precision type) {
 KernelCost stream(const Chip& chip, const StreamKernel& kernel, const Stream& s, Hertz clock) {
   if (chip.roofline > 0) return on_roofline(chip);
   const double hz = clock.value;
-  const Crossing crossing{kernel.memory_efficiency * chip.bandwidth.value,
-                          chip.l2_per_clock.value * hz};
+  const Crossing crossing = crossing_of(chip, kernel.memory_efficiency, hz);
   const double fetched = s.bytes.value - still_cached(chip, s);
   const double memory = std::max(fetched / crossing.memory, s.bytes.value / crossing.l2);
   const double issue = s.rows * s.cols / (elements_of(kernel, s.cols) * chip.cores * hz);

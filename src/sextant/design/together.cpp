@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 
 #include "sextant/search/parallel.hpp"
 #include "sextant/search/serving.hpp"

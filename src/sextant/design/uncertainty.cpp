@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <numeric>
-#include <optional>
 
 #include "sextant/search/parallel.hpp"
 #include "sextant/tech/spread.hpp"

@@ -13,7 +13,6 @@
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
-#include "sextant/units/format.hpp"
 
 namespace sextant {
 namespace {
@@ -37,30 +36,16 @@ bool is_off(std::string_view text) {
 
 /// A value in a file as a text: lists of words with commas.
 std::string text_of(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::null:
-      return "";
-    case Node::Kind::string:
-      return node.string;
-    case Node::Kind::boolean:
-      return node.boolean ? "true" : "false";
-    case Node::Kind::integer:
-      return std::to_string(node.integer);
-    case Node::Kind::number:
-      return write_number(node.number);
-    case Node::Kind::array: {
-      const bool plain = std::all_of(node.items.begin(), node.items.end(), [](const Node& n) {
-        return n.kind != Node::Kind::array && n.kind != Node::Kind::table;
-      });
-      if (!plain || node.items.empty()) return to_json(node, 0);
-      std::string all;
-      for (const Node& item : node.items) all += (all.empty() ? "" : ",") + text_of(item);
-      return all;
-    }
-    case Node::Kind::table:
-      return to_json(node, 0);
+  const auto nested = [](const Node& n) {
+    return n.kind == Node::Kind::array || n.kind == Node::Kind::table;
+  };
+  if (!nested(node)) return plain_text(node);
+  if (node.items.empty() || std::any_of(node.items.begin(), node.items.end(), nested)) {
+    return to_json(node, 0);
   }
-  return "";
+  std::string all;
+  for (const Node& item : node.items) all += (all.empty() ? "" : ",") + plain_text(item);
+  return all;
 }
 
 /// A text as TOML would have it: numbers and switches as such.

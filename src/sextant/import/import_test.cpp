@@ -309,7 +309,7 @@ INSTANTIATE_TEST_SUITE_P(
               "vllm serve meta-llama/Llama-3.1-8B --compilation-config "
               R"('{"cudagraph_mode": "FULL_DECODE_ONLY"}')",
               "set", R"(["runtime.engine.mixed_launch=eager"])"}),
-    [](const auto& p) { return std::string(p.param.name); });
+    test::name_of_row);
 
 // What a file says that is not read, nobody knows.
 TEST(Import, FilesOfFurtherArgumentsAreNotIrrelevant) {
@@ -392,7 +392,7 @@ INSTANTIATE_TEST_SUITE_P(
                 R"({"accelerator_model_name": "abacus", "accelerators_per_node": 8})",
                 "no system has devices called 'abacus'"},
         Refused{"ScenarioTask", "a.toml", "task = \"dream\"\n", "expected \"train\" or \"infer\""}),
-    [](const auto& p) { return std::string(p.param.name); });
+    test::name_of_row);
 
 TEST(Import, AllProblemsAtOnce) {
   const std::string text = error_of(

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                "|[ -z x ]|a <'TP' is set in line 1 only under a condition>"},
         Script{"Redirections", "a b > out.txt 2>&1\nc 2> /dev/null | d", "|a b|c|d"},
         Script{"HereDocument", "cat <<EOF > x\nvllm serve\nEOF\na", "|cat|a"}),
-    [](const auto& p) { return std::string(p.param.name); });
+    test::name_of_row);
 
 TEST(ShellErrors, OpenQuotesHaveTheirPlace) {
   test::expect_contains(test::error_of([] { said("a\nb 'c"); }),

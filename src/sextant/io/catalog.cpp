@@ -9,7 +9,6 @@
 
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/files.hpp"
-#include "sextant/io/text.hpp"
 
 namespace sextant {
 namespace {

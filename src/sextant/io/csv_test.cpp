@@ -12,6 +12,7 @@
 
 namespace sextant {
 namespace {
+using test::Bad;
 using test::error_of;
 using test::expect_contains;
 
@@ -52,11 +53,6 @@ TEST(Csv, PlacesProblemsOfCells) {
             "a.csv:2:5: m: expected a whole number\n    2 | \"µ\",abc\n      |     ^");
 }
 
-struct Bad {
-  const char* name;
-  std::string text;
-  const char* expected;
-};
 class CsvBad : public testing::TestWithParam<Bad> {};
 TEST_P(CsvBad, SaysWhere) {
   expect_contains(error_of([] { parse_csv(GetParam().text, "bad.csv"); }), GetParam().expected);
@@ -75,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"twice", "a,b,a\n", "bad.csv:1:1: column 3 is named 'a' like one before it"},
         Bad{"unnamed", "a,,b\n", "column 2 has no name"},
         Bad{"nul", std::string("a\n\0", 3), "NUL byte"}, Bad{"binary", "\x80\x81", "not UTF-8"}),
-    [](const auto& test) { return std::string(test.param.name); });
+    test::name_of_row);
 
 TEST(Csv, ReportsAllProblemsButNotTooMany) {
   std::string text = "a,b\n";

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "sextant/io/huggingface_families.hpp"
-#include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
 
 namespace sextant {

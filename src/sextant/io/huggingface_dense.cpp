@@ -3,12 +3,9 @@
 // What a key's absence means is written where the key is read, from the configuration classes of
 // Hugging Face transformers: many files leave out what their class defaults to.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <optional>
 
 #include "sextant/io/huggingface_families.hpp"
-#include "sextant/io/text.hpp"
 
 namespace sextant::hugging_face {
 

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "sextant/io/huggingface_families.hpp"
-#include "sextant/io/text.hpp"
 
 namespace sextant::hugging_face {
 

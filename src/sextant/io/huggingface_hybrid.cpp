@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 
 #include "sextant/io/huggingface_families.hpp"
 #include "sextant/io/text.hpp"

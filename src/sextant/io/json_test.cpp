@@ -14,6 +14,7 @@
 
 namespace sextant {
 namespace {
+using test::Bad;
 using test::error_of;
 using test::expect_contains;
 
@@ -57,11 +58,6 @@ TEST(Json, ReadsWhatPythonWrites) {
   EXPECT_EQ(to_json(d.root), "[null, null, null]");
 }
 
-struct Bad {
-  const char* name;
-  std::string text;
-  const char* expected;
-};
 class JsonBad : public testing::TestWithParam<Bad> {};
 TEST_P(JsonBad, SaysWhere) {
   expect_contains(error_of([] { parse_json(GetParam().text, "bad.json"); }), GetParam().expected);
@@ -95,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"rest", "{} x", "bad.json:1:4: unexpected text after the end"},
         Bad{"deep", std::string(100'000, '['), "nested deeper than 100 levels"},
         Bad{"nul", std::string("{\0}", 3), "NUL byte"}, Bad{"latin1", "\"\xE9\"", "not UTF-8"}),
-    [](const auto& test) { return std::string(test.param.name); });
+    test::name_of_row);
 
 TEST(Json, ReportsAllDuplicateKeys) {
   const std::string text = error_of(

@@ -2,8 +2,6 @@
 // Loading presets: bases first, then overlays, settings and checks.
 #include "sextant/io/presets.hpp"
 
-#include <fmt/format.h>
-
 #include <concepts>
 #include <filesystem>
 #include <map>
@@ -11,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <tuple>
 #include <utility>
 
 #include "sextant/io/catalog.hpp"
@@ -24,28 +23,19 @@
 namespace sextant {
 namespace {
 
+/// What each kind describes, in the order of PresetKind.
+using PresetTypes = std::tuple<Device, System, Model, Runtime, Kernels, CollectiveLibrary,
+                               Measurement, LogicNode, MemoryPart, LinkPart, CoreTemplate>;
+template <class T, std::size_t at = 0>
+constexpr PresetKind kind_from() {
+  if constexpr (std::same_as<T, std::tuple_element_t<at, PresetTypes>>) {
+    return static_cast<PresetKind>(at);
+  } else {
+    return kind_from<T, at + 1>();
+  }
+}
 template <class T>
-constexpr PresetKind kind_of = PresetKind::device;
-template <>
-constexpr PresetKind kind_of<System> = PresetKind::system;
-template <>
-constexpr PresetKind kind_of<Model> = PresetKind::model;
-template <>
-constexpr PresetKind kind_of<Runtime> = PresetKind::runtime;
-template <>
-constexpr PresetKind kind_of<Kernels> = PresetKind::kernel;
-template <>
-constexpr PresetKind kind_of<CollectiveLibrary> = PresetKind::collective;
-template <>
-constexpr PresetKind kind_of<Measurement> = PresetKind::measurement;
-template <>
-constexpr PresetKind kind_of<LogicNode> = PresetKind::node;
-template <>
-constexpr PresetKind kind_of<MemoryPart> = PresetKind::dram;
-template <>
-constexpr PresetKind kind_of<LinkPart> = PresetKind::link;
-template <>
-constexpr PresetKind kind_of<CoreTemplate> = PresetKind::core;
+constexpr PresetKind kind_of = kind_from<T>();
 
 /// "no device is called 'x'" with what may have been meant.
 struct Unknown {
@@ -112,20 +102,6 @@ const Node& table_of(const Document& document, const PresetSource& source, Prese
   return pick_model(document, *models, source);
 }
 
-/// Each fabric reaches at least what the one inside it does: whom an outer one does not reach would
-/// be served by it all the same.
-void check_fabrics(const System& system, std::vector<Diagnostic>& found) {
-  for (std::size_t i = 1; i < system.fabrics.size(); ++i) {
-    const int inner = system.fabrics[i - 1].reach;
-    const int reach = system.fabrics[i].reach;
-    if (reach >= inner) continue;
-    Diagnostic& d = found.emplace_back();
-    d.field = fmt::format("fabrics[{}].reach", i);
-    d.message = fmt::format("{} devices, fewer than the {} of the fabric before", reach, inner);
-    d.hint = "innermost first";
-  }
-}
-
 /// Where names inside a document are looked up.
 struct Origin {
   std::string folder = {};
@@ -185,6 +161,12 @@ class Loader {
   void resume(const T& base, const std::vector<Setting>& settings) {
     value = base;
     finish_settings(settings);
+  }
+
+  /// What was loaded; throws InputError with all that is wrong.
+  T take() {
+    throw_if_any(std::move(problems));
+    return std::move(value);
   }
 
   /// What was read before, by others, is complete.
@@ -344,13 +326,6 @@ class Loader {
     if constexpr (Ranged<T>) {
       for (Diagnostic& d : check_ranges(candidate.ranges)) found.push_back(std::move(d));
     }
-    if constexpr (std::same_as<T, System>) {
-      check_fabrics(candidate, found);
-      for (Diagnostic& d : check(candidate.device)) {
-        d.field = join_path("device", d.field);
-        found.push_back(std::move(d));
-      }
-    }
     return found;
   }
 
@@ -402,12 +377,10 @@ class ReadPresets {
     }
     Loader<T> loader(Lookup::presets);
     loader.load_base(name);
-    throw_if_any(std::move(loader.problems));
     auto entry = std::make_unique<Entry>();
-    entry->base = loader.value;
+    entry->base = loader.take();
     loader.resume(entry->base, {});
-    throw_if_any(std::move(loader.problems));
-    entry->finished = std::move(loader.value);
+    entry->finished = loader.take();
     const std::unique_lock lock(mutex_);
     return *entries_.try_emplace(name, std::move(entry)).first->second;
   }
@@ -422,56 +395,17 @@ class ReadPresets {
   std::map<std::string, std::unique_ptr<const Entry>, std::less<>> entries_;
 };
 
-template <class T>
-T load_named(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  Loader<T> loader(lookup);
-  if (lookup == Lookup::presets && !presets_overridden()) {
-    const auto& known = ReadPresets<T>::all().get(std::string(name));
-    if (settings.empty()) return known.finished;
-    loader.resume(known.base, settings);
-    throw_if_any(std::move(loader.problems));
-    return std::move(loader.value);
-  }
-  loader.load(name, settings);
-  throw_if_any(std::move(loader.problems));
-  return std::move(loader.value);
-}
-
-template <class T>
-T load_ref(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
-  if (preset.object == nullptr) return load_named<T>(preset.name, settings, lookup);
-  Loader<T> loader(lookup);
-  loader.load_object(*preset.object, settings);
-  throw_if_any(std::move(loader.problems));
-  return std::move(loader.value);
-}
-
-template <class T>
-T load_inside(const Document& document, const Node& node, const std::vector<Setting>& settings,
-              Lookup lookup) {
-  Loader<T> loader(lookup);
-  const std::string folder = std::filesystem::path(document.file).parent_path().string();
-  loader.load(document, node, Origin{folder, lookup}, settings);
-  throw_if_any(std::move(loader.problems));
-  return std::move(loader.value);
-}
-
-}  // namespace
-
-namespace {
-
 /// "llama3-405b" of "llama3.1-405b".
 std::string without_minor(std::string_view name) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string major;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool minor =
-        name[i] == '.' && i > 0 && digit(name[i - 1]) && i + 1 < name.size() && digit(name[i + 1]);
+    const bool minor = name[i] == '.' && i > 0 && is_digit(name[i - 1]) && i + 1 < name.size() &&
+                       is_digit(name[i + 1]);
     if (!minor) {
       major += name[i];
       continue;
     }
-    while (i + 1 < name.size() && digit(name[i + 1])) ++i;
+    while (i + 1 < name.size() && is_digit(name[i + 1])) ++i;
   }
   return major;
 }
@@ -515,29 +449,49 @@ std::string preset_text(PresetKind kind, std::string_view name) {
   return std::move(source->text);
 }
 
-Device load_device(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<Device>(name, settings, lookup);
+template <class T>
+T LoadPreset<T>::operator()(std::string_view name, const std::vector<Setting>& settings,
+                            Lookup lookup) const {
+  Loader<T> loader(lookup);
+  if (lookup == Lookup::presets && !presets_overridden()) {
+    const auto& known = ReadPresets<T>::all().get(std::string(name));
+    if (settings.empty()) return known.finished;
+    loader.resume(known.base, settings);
+  } else {
+    loader.load(name, settings);
+  }
+  return loader.take();
 }
-System load_system(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<System>(name, settings, lookup);
+
+template <class T>
+T LoadPreset<T>::operator()(const Document& document, const Node& node,
+                            const std::vector<Setting>& settings, Lookup lookup) const {
+  Loader<T> loader(lookup);
+  const std::string folder = std::filesystem::path(document.file).parent_path().string();
+  loader.load(document, node, Origin{folder, lookup}, settings);
+  return loader.take();
 }
-Model load_model(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<Model>(name, settings, lookup);
+
+template <class T>
+T LoadPreset<T>::operator()(const PresetRef& preset, const std::vector<Setting>& settings,
+                            Lookup lookup) const {
+  if (preset.object == nullptr) return (*this)(preset.name, settings, lookup);
+  Loader<T> loader(lookup);
+  loader.load_object(*preset.object, settings);
+  return loader.take();
 }
-Runtime load_runtime(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<Runtime>(name, settings, lookup);
-}
-Kernels load_kernels(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<Kernels>(name, settings, lookup);
-}
-CollectiveLibrary load_collectives(std::string_view name, const std::vector<Setting>& settings,
-                                   Lookup lookup) {
-  return load_named<CollectiveLibrary>(name, settings, lookup);
-}
-Measurement load_measurement(std::string_view name, const std::vector<Setting>& settings,
-                             Lookup lookup) {
-  return load_named<Measurement>(name, settings, lookup);
-}
+
+template struct LoadPreset<Device>;
+template struct LoadPreset<System>;
+template struct LoadPreset<Model>;
+template struct LoadPreset<Runtime>;
+template struct LoadPreset<Kernels>;
+template struct LoadPreset<CollectiveLibrary>;
+template struct LoadPreset<Measurement>;
+template struct LoadPreset<LogicNode>;
+template struct LoadPreset<MemoryPart>;
+template struct LoadPreset<LinkPart>;
+template struct LoadPreset<CoreTemplate>;
 
 std::string kernels_for(const std::string& library, const Device& device) {
   const std::string variant = library + std::string(kernel_variant(device));
@@ -566,49 +520,6 @@ Libraries load_libraries(const System& system, const Runtime& runtime,
   return {load_kernels(kernels, settings, where(kernels)),
           load_collectives(all, settings, where(all)),
           load_collectives(small, settings, where(small))};
-}
-
-LogicNode load_node(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<LogicNode>(name, settings, lookup);
-}
-MemoryPart load_dram(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<MemoryPart>(name, settings, lookup);
-}
-LinkPart load_link(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<LinkPart>(name, settings, lookup);
-}
-CoreTemplate load_core(std::string_view name, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_named<CoreTemplate>(name, settings, lookup);
-}
-
-Device load_device(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_ref<Device>(preset, settings, lookup);
-}
-System load_system(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_ref<System>(preset, settings, lookup);
-}
-Model load_model(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_ref<Model>(preset, settings, lookup);
-}
-Runtime load_runtime(const PresetRef& preset, const std::vector<Setting>& settings, Lookup lookup) {
-  return load_ref<Runtime>(preset, settings, lookup);
-}
-
-Device load_device(const Document& document, const Node& node, const std::vector<Setting>& settings,
-                   Lookup lookup) {
-  return load_inside<Device>(document, node, settings, lookup);
-}
-System load_system(const Document& document, const Node& node, const std::vector<Setting>& settings,
-                   Lookup lookup) {
-  return load_inside<System>(document, node, settings, lookup);
-}
-Model load_model(const Document& document, const Node& node, const std::vector<Setting>& settings,
-                 Lookup lookup) {
-  return load_inside<Model>(document, node, settings, lookup);
-}
-Runtime load_runtime(const Document& document, const Node& node,
-                     const std::vector<Setting>& settings, Lookup lookup) {
-  return load_inside<Runtime>(document, node, settings, lookup);
 }
 
 }  // namespace sextant

@@ -65,29 +65,34 @@ std::string preset_hint(std::string_view name, std::optional<PresetKind> kind = 
 /// The text of a preset as it was written, comments included; throws InputError when unknown.
 std::string preset_text(PresetKind kind, std::string_view name);
 
-/// By name or path: "h100-sxm", "mine.toml", "models.toml#one-of-many", or for a model the
-/// config.json of Hugging Face or the folder that holds it. Settings of the matching root
-/// ("device", "system" and "device", "model", "runtime") are applied. Throws InputError with
-/// everything that is wrong, or std::system_error when a file cannot be read.
-Device load_device(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                   Lookup lookup = Lookup::anywhere);
-System load_system(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                   Lookup lookup = Lookup::anywhere);
-Model load_model(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                 Lookup lookup = Lookup::anywhere);
-Runtime load_runtime(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                     Lookup lookup = Lookup::anywhere);
-/// A kernel library.
-Kernels load_kernels(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                     Lookup lookup = Lookup::anywhere);
-/// A communication library.
-CollectiveLibrary load_collectives(std::string_view name_or_path,
-                                   const std::vector<Setting>& settings = {},
-                                   Lookup lookup = Lookup::anywhere);
-/// How a source takes its measurements.
-Measurement load_measurement(std::string_view name_or_path,
-                             const std::vector<Setting>& settings = {},
-                             Lookup lookup = Lookup::anywhere);
+/// Loads what a T describes. Settings of the matching root ("device", "system" and "device",
+/// "model", "runtime") are applied. Throws InputError with everything that is wrong, or
+/// std::system_error when a file cannot be read.
+template <class T>
+struct LoadPreset {
+  /// By name or path: "h100-sxm", "mine.toml", "models.toml#one-of-many", or for a model the
+  /// config.json of Hugging Face or the folder that holds it.
+  T operator()(std::string_view name_or_path, const std::vector<Setting>& settings = {},
+               Lookup lookup = Lookup::anywhere) const;
+  /// From a value inside another document: a string is a name, a table may extend one.
+  T operator()(const Document& document, const Node& node,
+               const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere) const;
+  /// However it was asked for. Objects are tables as in a file; a model's may be a Hugging Face
+  /// config.json.
+  T operator()(const PresetRef& preset, const std::vector<Setting>& settings = {},
+               Lookup lookup = Lookup::anywhere) const;
+};
+inline constexpr LoadPreset<Device> load_device{};
+inline constexpr LoadPreset<System> load_system{};
+inline constexpr LoadPreset<Model> load_model{};
+inline constexpr LoadPreset<Runtime> load_runtime{};
+inline constexpr LoadPreset<Kernels> load_kernels{};                ///< a kernel library
+inline constexpr LoadPreset<CollectiveLibrary> load_collectives{};  ///< a communication library
+inline constexpr LoadPreset<Measurement> load_measurement{};        ///< how a source measures
+inline constexpr LoadPreset<LogicNode> load_node{};                 ///< technologies: a process,
+inline constexpr LoadPreset<MemoryPart> load_dram{};                ///< a part of memory,
+inline constexpr LoadPreset<LinkPart> load_link{};                  ///< a link,
+inline constexpr LoadPreset<CoreTemplate> load_core{};              ///< a core
 
 /// The preset of a kernel library for a device: that of its kind (kernel_variant()) where there is
 /// one.
@@ -100,35 +105,5 @@ std::string small_collectives_for(const System& system, const Runtime& runtime);
 Libraries load_libraries(const System& system, const Runtime& runtime,
                          const std::vector<Setting>& settings = {},
                          Lookup lookup = Lookup::anywhere);
-/// Technologies: a logic process, a part of memory, a link, a core.
-LogicNode load_node(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                    Lookup lookup = Lookup::anywhere);
-MemoryPart load_dram(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                     Lookup lookup = Lookup::anywhere);
-LinkPart load_link(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                   Lookup lookup = Lookup::anywhere);
-CoreTemplate load_core(std::string_view name_or_path, const std::vector<Setting>& settings = {},
-                       Lookup lookup = Lookup::anywhere);
-
-/// From a value inside another document: a string is a name, a table may extend one.
-Device load_device(const Document& document, const Node& node,
-                   const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
-System load_system(const Document& document, const Node& node,
-                   const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
-Model load_model(const Document& document, const Node& node,
-                 const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
-Runtime load_runtime(const Document& document, const Node& node,
-                     const std::vector<Setting>& settings = {}, Lookup lookup = Lookup::anywhere);
-
-/// However it was asked for. Objects are tables as in a file; a model's may be a Hugging Face
-/// config.json.
-Device load_device(const PresetRef& preset, const std::vector<Setting>& settings = {},
-                   Lookup lookup = Lookup::anywhere);
-System load_system(const PresetRef& preset, const std::vector<Setting>& settings = {},
-                   Lookup lookup = Lookup::anywhere);
-Model load_model(const PresetRef& preset, const std::vector<Setting>& settings = {},
-                 Lookup lookup = Lookup::anywhere);
-Runtime load_runtime(const PresetRef& preset, const std::vector<Setting>& settings = {},
-                     Lookup lookup = Lookup::anywhere);
 
 }  // namespace sextant

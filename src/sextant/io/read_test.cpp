@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"element_bounds", "numbers = [1, 10]",
                 "a.toml:2:15: numbers[1]: must be at most 9"},
         Mistake{"control_characters", "\"\\u001b[2J\" = 1", "a.toml:2:1: ?[2J: unknown field"}),
-    [](const auto& test) { return std::string(test.param.name); });
+    test::name_of_row);
 
 TEST(Read, IntStaysInItsRange) {
   expect_contains(problems_of("whole = 3000000000"), "whole: must be at most 2147483647");

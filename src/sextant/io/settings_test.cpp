@@ -7,12 +7,11 @@
 #include <string>
 
 #include "sextant/io/test_support.hpp"
-#include "sextant/spec/runtime.hpp"
-#include "sextant/spec/strategy.hpp"
 #include "sextant/spec/system.hpp"
 
 namespace sextant {
 namespace {
+using test::Bad;
 using test::error_of;
 using test::expect_contains;
 
@@ -61,11 +60,6 @@ TEST(Settings, TakeTablesAndLists) {
   EXPECT_EQ(s.device.memory.kind, "HBM4");
 }
 
-struct Bad {
-  const char* name;
-  const char* text;
-  const char* expected;
-};
 class SettingsBad : public testing::TestWithParam<Bad> {};
 TEST_P(SettingsBad, SaysWhy) {
   expect_contains(error_of([] { with({GetParam().text}); }), GetParam().expected);
@@ -94,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
             "--set: system.fabrics[0].bandwidth: missing"},
         Bad{"two_lines", "device.cores=1\nx=2", "expected a whole number, not '1?x=2'"},
         Bad{"infinite", "system.fabrics.0.efficiency=inf", "must be finite"}),
-    [](const auto& test) { return std::string(test.param.name); });
+    test::name_of_row);
 
 TEST(Settings, ReportsAllAtOnce) {
   const std::string text = error_of([] {

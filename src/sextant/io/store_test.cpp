@@ -12,6 +12,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "sextant/io/test_support.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
 namespace sextant {
@@ -28,14 +29,7 @@ const StoreFacts facts = {{"plan", "kind = 'train'\n"}, {"version", "1"}};
 
 class StoreTest : public testing::Test {
  protected:
-  StoreTest() {
-    static int counter = 0;
-    folder_ = std::filesystem::temp_directory_path() /
-              ("sextant-store-" + std::to_string(::getpid()) + "-" + std::to_string(counter++));
-    std::filesystem::create_directories(folder_);
-  }
-  ~StoreTest() override { std::filesystem::remove_all(folder_); }
-  std::string path(const std::string& name) const { return folder_ / name; }
+  std::string path(const std::string& name) const { return folder_.path(name); }
 
   static void write_row(Store& store, std::uint64_t point) {
     const std::string text = "row " + std::to_string(point);
@@ -44,7 +38,7 @@ class StoreTest : public testing::Test {
     store.write(point, cells);
   }
 
-  std::filesystem::path folder_;
+  test::Folder folder_;
 };
 
 TEST_F(StoreTest, KeepsRowsAndFacts) {

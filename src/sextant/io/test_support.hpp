@@ -29,6 +29,16 @@ inline void expect_contains(const std::string& text, std::string_view part) {
   EXPECT_NE(text.find(part), std::string::npos) << "expected: " << part << "\nin: " << text;
 }
 
+/// A text that a reader refuses, and a part of what it says.
+struct Bad {
+  const char* name;
+  std::string text;
+  const char* expected;
+};
+
+/// The name of a table's row, for its test.
+inline constexpr auto name_of_row = [](const auto& row) { return std::string(row.param.name); };
+
 /// A folder that vanishes with the test.
 class Folder {
  public:

@@ -198,10 +198,8 @@ Diagnostic problem_at(const std::string& file, std::string_view text, Place plac
   return d;
 }
 
-std::string describe_value(const Node& node, const ValueWords& words) {
+std::string plain_text(const Node& node) {
   switch (node.kind) {
-    case Node::Kind::null:
-      return std::string(words.null);
     case Node::Kind::boolean:
       return node.boolean ? "true" : "false";
     case Node::Kind::integer:
@@ -209,13 +207,25 @@ std::string describe_value(const Node& node, const ValueWords& words) {
     case Node::Kind::number:
       return write_number(node.number);
     case Node::Kind::string:
+      return node.string;
+    default:
+      return "";
+  }
+}
+
+std::string describe_value(const Node& node, const ValueWords& words) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return std::string(words.null);
+    case Node::Kind::string:
       return in_quotes(node.string);
     case Node::Kind::array:
       return "an array";
     case Node::Kind::table:
       return std::string(words.table);
+    default:
+      return plain_text(node);
   }
-  return "";
 }
 
 }  // namespace sextant

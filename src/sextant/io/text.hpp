@@ -53,6 +53,9 @@ inline Diagnostic problem_at(const Document& document, Place place, std::string 
                     std::move(hint));
 }
 
+/// A switch, a number or a text without quotes; nothing of other values.
+std::string plain_text(const Node& node);
+
 /// What a format calls its kinds of values that have no spelling of their own.
 struct ValueWords {
   std::string_view null;

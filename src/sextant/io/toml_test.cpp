@@ -10,6 +10,7 @@
 
 namespace sextant {
 namespace {
+using test::Bad;
 using test::error_of;
 using test::expect_contains;
 
@@ -54,11 +55,6 @@ TEST(Toml, SkipsByteOrderMarkAndCarriageReturns) {
   EXPECT_EQ(d.line(1), "a = 1");
 }
 
-struct Bad {
-  const char* name;
-  std::string text;
-  const char* expected;
-};
 class TomlBad : public testing::TestWithParam<Bad> {};
 TEST_P(TomlBad, SaysWhere) {
   expect_contains(error_of([] { parse_toml(GetParam().text, "bad.toml"); }), GetParam().expected);
@@ -91,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
             "a = " + repeated("{" + repeated("b.", 60) + "b=", 60) + "1" + std::string(60, '}'),
             "nested deeper"},
         Bad{"hidden_depth", "a = [\"\"\"x\"\"\"\"," + std::string(5000, '['), "nested deeper"}),
-    [](const auto& test) { return std::string(test.param.name); });
+    test::name_of_row);
 
 // Megabytes, made where they are needed: every case of the program would copy a parameter.
 TEST(Toml, RefusesWhatIsTooLarge) {

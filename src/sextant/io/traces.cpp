@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "sextant/io/csv.hpp"
 #include "sextant/io/files.hpp"

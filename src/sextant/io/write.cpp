@@ -2,6 +2,7 @@
 // Described structs as documents and as lists of fields.
 #include "sextant/io/write.hpp"
 
+#include "sextant/io/text.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -55,19 +56,7 @@ std::vector<FieldInfo> list_elements(const ListRef& list, const std::string& pat
 }  // namespace
 
 std::string text_of(const Target& target) {
-  const Node node = std::visit(Writer(Quantities::text), target);
-  switch (node.kind) {
-    case Node::Kind::boolean:
-      return node.boolean ? "true" : "false";
-    case Node::Kind::integer:
-      return std::to_string(node.integer);
-    case Node::Kind::number:
-      return write_number(node.number);
-    case Node::Kind::string:
-      return node.string;
-    default:
-      return "";
-  }
+  return plain_text(std::visit(Writer(Quantities::text), target));
 }
 
 Node write_fields(const StructRef& fields, Quantities quantities) {

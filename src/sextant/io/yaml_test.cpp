@@ -9,6 +9,7 @@
 
 namespace sextant {
 namespace {
+using test::Bad;
 using test::error_of;
 using test::expect_contains;
 
@@ -52,37 +53,31 @@ INSTANTIATE_TEST_SUITE_P(
         Reading{"Interpolation", "a: ${TP:1}\nb: ${model.x}\nc: '{val_loss:.2f}-{step}'\n",
                 R"({"a":"${TP:1}","b":"${model.x}","c":"{val_loss:.2f}-{step}"})"},
         Reading{"Windows", "a: 1\r\nb:\r\n  - 2\r\n", R"({"a":1,"b":[2]})"}),
-    [](const auto& p) { return std::string(p.param.name); });
+    test::name_of_row);
 
-struct Refusal {
-  const char* name;
-  const char* yaml;
-  const char* message;
-};
-
-class YamlRefusal : public testing::TestWithParam<Refusal> {};
+class YamlRefusal : public testing::TestWithParam<Bad> {};
 
 TEST_P(YamlRefusal, SaysWhereAndWhy) {
-  expect_contains(error_of([] { parse_yaml(GetParam().yaml, "a.yaml"); }), {GetParam().message});
+  expect_contains(error_of([] { parse_yaml(GetParam().text, "a.yaml"); }), GetParam().expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, YamlRefusal,
     testing::Values(
-        Refusal{"Anchor", "a: &x 1\nb: *x\n", "a.yaml:1:4: anchors and aliases are not read"},
-        Refusal{"Alias", "b:\n  <<: *x\n", "a.yaml:2:7: anchors and aliases"},
-        Refusal{"Tag", "a: !!python/object:os.system x\n", "a.yaml:1:4: tags are not read"},
-        Refusal{"Tab", "a:\n\tb: 1\n", "a.yaml:2:1: a tab indents here"},
-        Refusal{"Twice", "a: 1\nb: 2\na: 3\n", "a.yaml:3:1: a: given twice, first in line 1"},
-        Refusal{"Deeper", "a: 1\n  b: 2\n", "a.yaml:2:3: indented under a value"},
-        Refusal{"NoKey", "a: 1\nword\n", "a.yaml:2:1: expected 'key: value'"},
-        Refusal{"KeyInValue", "a: b: c\n", "a.yaml:1:4: a key inside the value"},
-        Refusal{"Unclosed", "a: [1, 2\n", "a.yaml:1:4: the file ends before its ']'"},
-        Refusal{"UnclosedText", "a: \"x\n", "a.yaml:1:4: the file ends inside the text"},
-        Refusal{"AfterValue", "a: \"x\" y\n", "unexpected text after the value"},
-        Refusal{"Documents", "a: 1\n---\nb: 2\n", "a.yaml:2:1: a second document"},
-        Refusal{"Back", "  a: 1\nb: 2\n", "a.yaml:2:1: indented less"}),
-    [](const auto& p) { return std::string(p.param.name); });
+        Bad{"Anchor", "a: &x 1\nb: *x\n", "a.yaml:1:4: anchors and aliases are not read"},
+        Bad{"Alias", "b:\n  <<: *x\n", "a.yaml:2:7: anchors and aliases"},
+        Bad{"Tag", "a: !!python/object:os.system x\n", "a.yaml:1:4: tags are not read"},
+        Bad{"Tab", "a:\n\tb: 1\n", "a.yaml:2:1: a tab indents here"},
+        Bad{"Twice", "a: 1\nb: 2\na: 3\n", "a.yaml:3:1: a: given twice, first in line 1"},
+        Bad{"Deeper", "a: 1\n  b: 2\n", "a.yaml:2:3: indented under a value"},
+        Bad{"NoKey", "a: 1\nword\n", "a.yaml:2:1: expected 'key: value'"},
+        Bad{"KeyInValue", "a: b: c\n", "a.yaml:1:4: a key inside the value"},
+        Bad{"Unclosed", "a: [1, 2\n", "a.yaml:1:4: the file ends before its ']'"},
+        Bad{"UnclosedText", "a: \"x\n", "a.yaml:1:4: the file ends inside the text"},
+        Bad{"AfterValue", "a: \"x\" y\n", "unexpected text after the value"},
+        Bad{"Documents", "a: 1\n---\nb: 2\n", "a.yaml:2:1: a second document"},
+        Bad{"Back", "  a: 1\nb: 2\n", "a.yaml:2:1: indented less"}),
+    test::name_of_row);
 
 TEST(YamlPlaces, AreThoseOfTheFile) {
   const Document d = parse_yaml("a:\n  - b: {c: 1}\n", "a.yaml");

@@ -6,10 +6,10 @@
 #include <array>
 #include <set>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/io/reflect.hpp"
 #include "sextant/predict/block.hpp"
 #include "sextant/predict/mapping.hpp"
+#include "sextant/predict/test_problem.hpp"
 #include "sextant/predict/train.hpp"
 
 namespace sextant {
@@ -60,10 +60,8 @@ TEST(Axes, OneAxisApartStrategiesShareOnlyWhatTheyMay) {
   const Strategy one;
   const std::size_t count = reflect(one).fields.size();
   for (const Scene& scene : scenes) {
-    const System system = load_system("dgx-h100");
-    const Runtime runtime = load_runtime("megatron-core");
-    const Problem p = prepare(system, runtime, load_libraries(system, runtime),
-                              load_model(scene.model), {.batch = 384, .seq = 4096});
+    const Problem p = test::problem_of("dgx-h100", "megatron-core", scene.model,
+                                       Training{.batch = 384, .seq = 4096});
     ASSERT_EQ(legal(p, scene.base), Verdict::fits) << scene.model;
     const Block block = block_of(p, scene.base);
     const Mapping mapping = mapping_of(p, scene.base);

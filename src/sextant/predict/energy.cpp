@@ -9,11 +9,6 @@ Energy standing_energy(const Problem& p, Seconds time) {
   return {.idle = p.chip.idle * time, .host = p.host_power * time};
 }
 
-Energy pass_energy(const Problem& p, const Strategy& s, PassShape shape) {
-  const PassCost c = serving_pass(p, s, shape);
-  return 1.0 / s.pp * c.work + standing_energy(p, c.time);
-}
-
 namespace {
 
 /// Beside idling, of all passes that a batch of requests needs.

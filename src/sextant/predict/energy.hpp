@@ -10,9 +10,6 @@ namespace sextant {
 /// What a device draws for as long as that beside its work: idling, and its share of the node.
 Energy standing_energy(const Problem& problem, Seconds time);
 
-/// One pass of serving, prefill or decode.
-Energy pass_energy(const Problem& problem, const Strategy& strategy, PassShape shape);
-
 /// A batch of requests on one device: their prefill, the decode steps after it, and what is drawn
 /// while they wait.
 Energy request_energy(const Problem& problem, const Strategy& strategy,

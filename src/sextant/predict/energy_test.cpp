@@ -6,17 +6,16 @@
 
 #include <array>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/mapping.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
 
-template <class Work>
-Problem problem_of(const char* system, const char* runtime, const char* model, const Work& work) {
-  const Runtime r = load_runtime(runtime);
-  return prepare(load_system(system), r, load_libraries(load_system(system), r), load_model(model),
-                 work);
+using test::problem_of;
+
+Energy energy_of(const Problem& p, const PassCost& pass) {
+  return pass.work + standing_energy(p, pass.time);
 }
 
 // The parts are those of the power that a pass is given.
@@ -26,7 +25,7 @@ TEST(Energy, SumsToThePowerOfAPass) {
                                  PassShape{128, 1, 300}, PassShape{1, 2048, 2048}}) {
     const PassCost pass = serving_pass(p, {}, shape);
     const Joules drawn = pass.power * pass.time;
-    EXPECT_NEAR(pass_energy(p, {}, shape).device() / drawn, 1, 0.01) << shape.batch;
+    EXPECT_NEAR(energy_of(p, pass).device() / drawn, 1, 0.01) << shape.batch;
   }
 }
 
@@ -60,7 +59,7 @@ TEST(Energy, OfServingOnH200AsMeasured) {
   const Problem p = problem_of("h200-single", "pytorch-graph", "llama2-7b", Serving{});
   for (const Row& r : rows) {
     const PassCost pass = serving_pass(p, {}, r.shape);
-    expect_as_measured(r.measured, pass.power, pass.clock, pass_energy(p, {}, r.shape).device());
+    expect_as_measured(r.measured, pass.power, pass.clock, energy_of(p, pass).device());
   }
 }
 
@@ -159,7 +158,7 @@ TEST(Energy, StaysWithinTheLimit) {
 TEST(Energy, ANodeDrawsBesideItsDevices) {
   const Problem p = problem_of("dgx-h100", "trtllm", "llama2-13b", Serving{});
   const PassShape shape{1, 1, 1024};
-  const Energy e = pass_energy(p, {}, shape);
+  const Energy e = energy_of(p, serving_pass(p, {}, shape));
   EXPECT_NEAR(e.host / serving_pass(p, {}, shape).time / Watts(4600.0 / 8), 1, 1e-9);
   EXPECT_NEAR((e.total() - e.device()) / e.host, 1, 1e-9);
 }

@@ -46,29 +46,24 @@ double weight_bytes(const Problem& p, const Strategy& s, const RankParameters& n
          (n.embedding + n.head + n.vision) * 2;
 }
 
-}  // namespace
-
-ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
-  const Serving& w = p.serving;
-  const Model& m = p.model;
-  ServingMemory r;
-  r.capacity = r.first_capacity = p.capacity;
-  double largest = 0;
+/// Sets the weights of the fullest stage and what a token takes in the one with the most cache;
+/// what one sequence takes there at its end.
+Bytes hold(const Problem& p, const Strategy& s, ServingMemory& r) {
   const Strategy cut = sliced(s);
-  const double prompt = prompt_tokens(p);
-  const double longest = prompt + w.output;
+  const double longest = prompt_tokens(p) + p.serving.output;
+  const double images = p.serving.images;
+  double largest = 0;
   Bytes sequence;
   for (int i = 0; i < s.pp; ++i) {
     const StageKind stage = stage_of(p, cut, i);
-    const RankParameters n = rank_parameters(p, cut, stage);
-    largest = std::max(largest, weight_bytes(p, s, n));
-    const Bytes held(cached(p, s, stage, longest, w.images));
+    largest = std::max(largest, weight_bytes(p, s, rank_parameters(p, cut, stage)));
+    const Bytes held(cached(p, s, stage, longest, images));
     if (held < sequence) continue;
     sequence = held;
     r.residence.stage = i;
     // What one more token takes while no window is full.
     r.cache_per_token = Bytes(cached(p, s, stage, 1, 0) - cached(p, s, stage, 0, 0));
-    r.cache_of_any = Bytes(cached(p, s, stage, 0, w.images));
+    r.cache_of_any = Bytes(cached(p, s, stage, 0, images));
   }
   if (p.draft) {  // its weights and its cache lie beside the last stage's
     const Strategy small = draft_strategy(*p.draft, s);
@@ -79,32 +74,47 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
     r.cache_of_any += drafts.cache_of_any;
   }
   r.weights = Bytes(largest);
-  const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
-  r.cache = batch * sequence;
+  return sequence;
+}
+
+/// Of a pass over so many requests of a replica.
+Bytes activations_of(const Problem& p, const Strategy& s, double requests) {
+  const Serving& w = p.serving;
+  const Model& m = p.model;
   const double widest =
       std::max({double(m.ffn), m.experts.count > 0 ? double(m.experts.topk) * m.experts.ffn : 0,
                 double(m.hybrid.heads) * m.hybrid.head_dim});
-  const auto activations = [&](double requests) {
-    const double tokens = std::min(requests * prompt, budget_of(w) + (w.chunk > 0 ? requests : 0));
-    const double text = tokens * (4.0 * m.hidden + 3 * widest / s.tp);
-    // The images of the prompts that one pass takes go through their tower before it.
-    const double images = w.images * std::ceil(tokens / prompt);
-    const double tower = images * image_shape(m.vision).patches() *
-                         (4.0 * m.vision.hidden + 3.0 * m.vision.ffn / s.tp);
-    return Bytes(std::max(text, tower) * 2 + requests * static_cast<double>(m.vocab) * 4);
-  };
+  const double prompt = prompt_tokens(p);
+  const double tokens = std::min(requests * prompt, budget_of(w) + (w.chunk > 0 ? requests : 0));
+  const double text = tokens * (4.0 * m.hidden + 3 * widest / s.tp);
+  // The images of the prompts that one pass takes go through their tower before it.
+  const double images = w.images * std::ceil(tokens / prompt);
+  const double tower = images * image_shape(m.vision).patches() *
+                       (4.0 * m.vision.hidden + 3.0 * m.vision.ffn / s.tp);
+  return Bytes(std::max(text, tower) * 2 + requests * static_cast<double>(m.vocab) * 4);
+}
+
+}  // namespace
+
+ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
+  const Serving& w = p.serving;
+  ServingMemory r;
+  r.capacity = r.first_capacity = p.capacity;
+  const Bytes sequence = hold(p, s, r);
+  const double batch = std::ceil(static_cast<double>(w.batch) / std::max(1, s.dp));
+  r.cache = batch * sequence;
   r.other = p.runtime.footprint.context;
   // The most requests of a replica that fit, by bisection: activations grow with them too.
   const bool second = tiered && p.tier.capacity.value > 0;
   const Bytes free = r.capacity - r.weights - r.other + (second ? p.tier.capacity : Bytes(0));
   const auto fit = [&](double requests) {
     const Bytes cache = requests * sequence;
-    const Bytes active = activations(requests);
+    const Bytes active = activations_of(p, s, requests);
     if (!second) return cache + active <= free;
     return cache <= most_cache(p, r.weights, active + r.other);
   };
   double most = 0;
-  double too_many = std::max(1.0, std::floor(free / Bytes(m.vocab * 4.0)) + 1);
+  double too_many = std::max(1.0, std::floor(free / Bytes(p.model.vocab * 4.0)) + 1);
   while (too_many - most > 1) {
     const double middle = std::floor((most + too_many) / 2);
     (fit(middle) ? most : too_many) = middle;
@@ -112,7 +122,7 @@ ServingMemory serving_memory(const Problem& p, const Strategy& s, bool tiered) {
   r.max_batch = most * std::max(1, s.dp);
   // In a closed loop those that do not fit are not in the pass.
   const bool closed = w.batching == Batching::closed_loop;
-  r.activations = activations(closed ? std::min(batch, std::max(1.0, most)) : batch);
+  r.activations = activations_of(p, s, closed ? std::min(batch, std::max(1.0, most)) : batch);
   if (!second) return r;
   const Bytes rest = r.activations + r.other;
   const Bytes cache = most_cache(p, r.weights, rest);

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/energy.hpp"
 #include "sextant/predict/held.hpp"
 #include "sextant/predict/sensitivity.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
@@ -24,9 +24,7 @@ struct Scene {
 };
 
 Problem problem_of(const Scene& s) {
-  const Runtime runtime = load_runtime(s.runtime);
-  return prepare(load_system(s.system), runtime, load_libraries(load_system(s.system), runtime),
-                 load_model(s.model), s.work);
+  return test::problem_of(s.system, s.runtime, s.model, s.work);
 }
 
 const std::vector<Scene>& scenes() {

@@ -2,16 +2,14 @@
 // What the host launches in a step of serving, and which kernels are one.
 #include <gtest/gtest.h>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/infer.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
 
 Problem served(const char* system, const char* runtime, const char* model) {
-  const System machine = load_system(system);
-  const Runtime stack = load_runtime(runtime);
-  return prepare(machine, stack, load_libraries(machine, stack), load_model(model), Serving{});
+  return test::problem_of(system, runtime, model, Serving{});
 }
 
 // Hosts of attention's ranks launch at their own pace and meet to exchange tokens.

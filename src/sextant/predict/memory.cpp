@@ -524,14 +524,6 @@ StageMemory stage_memory(const Problem& p, const Strategy& s, int stage) noexcep
                       kind);
 }
 
-Bytes layer_activations(const Problem& p, const Strategy& s) noexcept {
-  Strategy one = s;
-  one.pp = one.interleave = 1;
-  const StageKind stage = stage_of(p, one, 0);
-  const Kept kept = kept_of(p, s, widths_of(p, s));
-  return stage.layers > 0 ? kept_layers(p, s, kept, stage) / stage.layers : Bytes{};
-}
-
 Bytes stage_activations(const Problem& p, const Strategy& s, int stage) noexcept {
   const Kept kept = kept_of(p, s, widths_of(p, s));
   return in_flight(p, s, stage) * kept_layers(p, s, kept, stage_of(p, s, stage));

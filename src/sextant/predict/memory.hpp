@@ -73,9 +73,6 @@ StageMemory stage_memory(const Problem& problem, const Strategy& strategy, const
 /// The same from the start. No allocation.
 StageMemory stage_memory(const Problem& problem, const Strategy& strategy, int stage) noexcept;
 
-/// Activations that one layer (the model's average layer) keeps for one microbatch.
-Bytes layer_activations(const Problem& problem, const Strategy& strategy) noexcept;
-
 /// Microbatches whose activations a stage holds at once, in units of one pass through the whole
 /// stage (1F1B: pp − stage).
 double in_flight(const Problem& problem, const Strategy& strategy, int stage) noexcept;

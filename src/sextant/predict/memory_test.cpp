@@ -18,6 +18,12 @@ Problem problem_of(const std::string& runtime, const std::string& model, const T
   return prepare(load_system("dgx-h100"), load_runtime(runtime), {}, load_model(model), work);
 }
 
+/// What one layer (the model's average layer) keeps for one microbatch.
+Bytes layer_activations(const Problem& p, Strategy s) {
+  s.pp = s.interleave = 1;
+  return stage_activations(p, s, 0) / p.model.layers;
+}
+
 // Korthikanti et al. (arXiv 2205.05198), Figures 1 and 7, in GiB and in percent of "none".
 struct Published {
   const char* model;

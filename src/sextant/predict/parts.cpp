@@ -2,7 +2,6 @@
 #include "sextant/predict/parts.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "sextant/cost/experts.hpp"

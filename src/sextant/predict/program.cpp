@@ -346,13 +346,20 @@ class Author {
     return (span_.microbatch * x_.s.pp * x_.s.interleave + to) * 2 + direction;
   }
 
-  void receive(int from, int direction) {
-    Instruction n = next(direction == 0 ? "receive activations" : "receive gradients");
-    n.kind = Does::receive;
+  /// `to`: who receives it.
+  Instruction transfer(std::string_view name, Does kind, int peer, int to, int direction) const {
+    Instruction n = next(name);
+    n.kind = kind;
     n.message = x_.hop.sent;
     n.length = times_.transfer;
-    n.peer = from % x_.s.pp;
-    n.tag = tag(part(), direction);
+    n.peer = peer % x_.s.pp;
+    n.tag = tag(to, direction);
+    return n;
+  }
+
+  void receive(int from, int direction) {
+    const Instruction n = transfer(direction == 0 ? "receive activations" : "receive gradients",
+                                   Does::receive, from, part(), direction);
     // What was to be sent goes first: whoever has one transfer at a time must not wait for an
     // answer to it.
     std::vector<std::uint32_t> after = tips_;
@@ -370,12 +377,8 @@ class Author {
   }
 
   void send(int to, int direction) {
-    Instruction n = next(direction == 0 ? "send activations" : "send gradients");
-    n.kind = Does::send;
-    n.message = x_.hop.sent;
-    n.length = times_.transfer;
-    n.peer = to % x_.s.pp;
-    n.tag = tag(to, direction);
+    const Instruction n = transfer(direction == 0 ? "send activations" : "send gradients",
+                                   Does::send, to, to, direction);
     const std::uint32_t id = append(n, tips_);
     if (x_.p.runtime.overlap.pipeline) {
       sent_ = {id};

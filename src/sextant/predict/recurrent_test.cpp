@@ -2,23 +2,19 @@
 // Models whose layers are recurrences, all or most of them: served and trained.
 #include <gtest/gtest.h>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/infer.hpp"
+#include "sextant/predict/test_problem.hpp"
 #include "sextant/predict/train.hpp"
 
 namespace sextant {
 namespace {
 
 Problem served(const Model& model, const Serving& work = {}) {
-  const System system = load_system("dgx-h200");
-  const Runtime runtime = load_runtime("vllm");
-  return prepare(system, runtime, load_libraries(system, runtime), model, work);
+  return test::problem_of(load_system("dgx-h200"), load_runtime("vllm"), model, work);
 }
 
 Problem trained(const Model& model, const Training& work) {
-  const System system = load_system("dgx-h200");
-  const Runtime runtime = load_runtime("megatron-core");
-  return prepare(system, runtime, load_libraries(system, runtime), model, work);
+  return test::problem_of(load_system("dgx-h200"), load_runtime("megatron-core"), model, work);
 }
 
 TEST(Recurrent, ADecodedTokenHardlySeesItsContext) {

@@ -7,8 +7,8 @@
 #include <array>
 #include <random>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/io/reflect.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
@@ -16,10 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 Problem problem_of(const std::string& model, int batch, int seq) {
-  const System system = load_system("dgx-a100");
-  const Runtime runtime = load_runtime("megatron-core");
-  return prepare(system, runtime, load_libraries(system, runtime), load_model(model),
-                 {.batch = batch, .seq = seq});
+  return test::problem_of("dgx-a100", "megatron-core", model, Training{.batch = batch, .seq = seq});
 }
 
 // All problems of a strategy as one text, "field: message; hint".

@@ -2,7 +2,6 @@
 #include "sextant/predict/step.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace sextant {
 namespace {

@@ -5,29 +5,22 @@
 
 #include <gtest/gtest.h>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/energy.hpp"
 #include "sextant/predict/infer.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
 
 constexpr double gigabyte = 1e9;
 
-Tier tier_of(double gigabytes, double terabytes_per_second, bool read_only = false) {
-  Tier t;
-  t.capacity = Bytes(gigabytes * gigabyte);
-  t.bandwidth = BytesPerSecond(terabytes_per_second * 1e12);
-  t.read_only = read_only;
-  return t;
-}
+using test::tier_of;
 
 Problem served(const char* model, const Serving& work, const Tier& tier = {},
                const char* system = "dgx-h100") {
   System s = load_system(system);
   s.device.tier = tier;
-  const Runtime runtime = load_runtime("vllm");
-  return prepare(s, runtime, load_libraries(s, runtime), load_model(model), work);
+  return test::problem_of(s, load_runtime("vllm"), load_model(model), work);
 }
 
 const std::vector<Tier>& tiers() {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "sextant/io/node.hpp"
-#include "sextant/io/presets.hpp"
+#include "sextant/predict/test_problem.hpp"
 #include "sextant/report/trace.hpp"
 
 namespace sextant {
@@ -18,9 +18,8 @@ Problem problem_of(int batch) {
   Model m = load_model("gpt3-175b");
   m.vocab = 1;
   m.position = Position::none;
-  return prepare(load_system("dgx-a100"), load_runtime("ideal"),
-                 load_libraries(load_system("dgx-a100"), load_runtime("ideal")), m,
-                 {.batch = batch, .seq = 2048});
+  return test::problem_of(load_system("dgx-a100"), load_runtime("ideal"), m,
+                          Training{.batch = batch, .seq = 2048});
 }
 
 Seconds passes(const Estimate& e) {

@@ -2,7 +2,6 @@
 #include "sextant/predict/train.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sextant/predict/step.hpp"
 

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <random>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/layout.hpp"
 #include "sextant/predict/mapping.hpp"
 #include "sextant/predict/memory.hpp"
 #include "sextant/predict/step.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
@@ -24,9 +24,7 @@ struct Scene {
 };
 
 Problem problem_of(const Scene& s) {
-  const Runtime runtime = load_runtime(s.runtime);
-  return prepare(load_system(s.system), runtime, load_libraries(load_system(s.system), runtime),
-                 load_model(s.model), s.work);
+  return test::problem_of(s.system, s.runtime, s.model, s.work);
 }
 
 const std::vector<Scene>& scenes() {
@@ -421,9 +419,8 @@ TEST(Step, EverythingIsAsWideAsTheStep) {
 // weights in every pass, DoRA measures their rows.
 TEST(Train, AdaptersCostLessThanAllWeights) {
   const auto step = [](const Tuning& tuning, Optimizer optimizer = Optimizer::adamw) {
-    const Problem p = prepare(load_system("h200-single"), load_runtime("pytorch"),
-                              load_libraries(load_system("h200-single"), load_runtime("pytorch")),
-                              load_model("llama2-7b"), {4, 4096, optimizer, tuning});
+    const Problem p = test::problem_of("h200-single", "pytorch", "llama2-7b",
+                                       Training{4, 4096, optimizer, tuning});
     const Explained x = explain(p, {.microbatch = 4});
     EXPECT_EQ(x.estimate.step, evaluate(p, {.microbatch = 4}).step);
     return x.estimate;
@@ -543,9 +540,7 @@ TEST(Train, AdaptersOnRoutedExperts) {
 // faster.
 TEST(Train, OptimizersTakeWhatTheyMove) {
   const auto time = [](Optimizer o) {
-    const Problem p = prepare(load_system("h200-single"), load_runtime("pytorch"),
-                              load_libraries(load_system("h200-single"), load_runtime("pytorch")),
-                              load_model("llama2-7b"), {4, 4096, o});
+    const Problem p = test::problem_of("h200-single", "pytorch", "llama2-7b", Training{4, 4096, o});
     return evaluate(p, {.microbatch = 4}).time[Time::optimizer].exposed;
   };
   EXPECT_LT(time(Optimizer::adamw_8bit), time(Optimizer::adamw_bf16_states) * 1.2);

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/held.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/rules.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
@@ -17,13 +17,12 @@ using ::testing::HasSubstr;
 Strategy ranks(int n) { return {.dp = n, .ep = n, .precision = Precision::fp8}; }
 
 Problem wide(bool turns, int copies = 0) {
-  const System system = load_system("dgx-h100");
   Runtime runtime = load_runtime("sglang");
   runtime.communication.expert_kernels = true;
   runtime.overlap.experts = turns;
   Model model = load_model("deepseek-v3");
   model.experts.redundant = copies;
-  return prepare(system, runtime, load_libraries(system, runtime), model, Serving{});
+  return test::problem_of(load_system("dgx-h100"), runtime, model, Serving{});
 }
 
 // SGLang on 96 H100 (LMSYS, 5 May 2025): 50,302 tokens/s a node read prompts of 4096 on 32 ranks,

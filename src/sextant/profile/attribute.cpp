@@ -2,9 +2,6 @@
 #include "sextant/profile/attribute.hpp"
 
 #include <algorithm>
-#include <string>
-
-#include "sextant/profile/attain.hpp"
 
 namespace sextant::profile {
 namespace {

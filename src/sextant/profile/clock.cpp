@@ -2,7 +2,6 @@
 #include "sextant/profile/clock.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
 #include "sextant/cost/power.hpp"

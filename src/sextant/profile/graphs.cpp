@@ -201,23 +201,12 @@ class GraphFinder {
     const std::uint64_t known = std::uint64_t{seen.shape} << 32 | static_cast<std::uint32_t>(rows);
     if (const auto at = changed_.find(known); at != changed_.end()) return at->second;
     const Shape s = shape_of(r_.texts[seen.shape]);
-    std::string sizes;
-    std::string types;
     const std::size_t first = s.tensors.size() > 2 && s.tensors[0].sizes.size() == 1 ? 1 : 0;
-    const Tensor& own = s.tensors[first];
+    std::vector<Tensor> tensors = s.tensors;
+    Tensor& own = tensors[first];
     if (own.elements() == rows * own.sizes.back()) return seen;
-    for (std::size_t i = 0; i < s.tensors.size(); ++i) {
-      const Tensor& t = s.tensors[i];
-      std::string one;
-      if (i == first) one = fmt::format("{:.0f},{:.0f}", rows, t.sizes.back());
-      for (std::size_t k = 0; i != first && k < t.sizes.size(); ++k)
-        one += fmt::format("{}{:.0f}", k == 0 ? "" : ",", t.sizes[k]);
-      sizes += fmt::format("{}[{}]", i == 0 ? "" : ",", one);
-      types += fmt::format("{}\"{}\"", i == 0 ? "" : ",", t.type);
-    }
-    const Seen now{seen.name, r_.texts.number_of(fmt::format("[{}]|[{}]", sizes, types))};
-    changed_.emplace(known, now);
-    return now;
+    own.sizes = {rows, own.sizes.back()};
+    return changed_.emplace(known, with_tensors(seen, tensors)).first->second;
   }
 
   Seen with_one_query(const Seen& seen) {
@@ -230,20 +219,22 @@ class GraphFinder {
                                        name.find("_efficient_attention_") != std::string_view::npos
                                    ? 1
                                    : 2;
+    std::vector<Tensor> tensors(s.tensors.begin(), s.tensors.begin() + 3);
+    tensors[0].sizes[tokens] = 1;
+    return changed_.emplace(known, with_tensors(seen, tensors)).first->second;
+  }
+
+  Seen with_tensors(const Seen& seen, const std::vector<Tensor>& tensors) {
     std::string sizes;
     std::string types;
-    for (std::size_t i = 0; i < 3; ++i) {
-      const Tensor& t = s.tensors[i];
+    for (const Tensor& t : tensors) {
       std::string one;
-      for (std::size_t k = 0; k < t.sizes.size(); ++k) {
-        one += fmt::format("{}{:.0f}", k == 0 ? "" : ",", i == 0 && k == tokens ? 1.0 : t.sizes[k]);
-      }
-      sizes += fmt::format("{}[{}]", i == 0 ? "" : ",", one);
-      types += fmt::format("{}\"{}\"", i == 0 ? "" : ",", t.type);
+      for (const double size : t.sizes)
+        one += fmt::format("{}{:.0f}", one.empty() ? "" : ",", size);
+      sizes += fmt::format("{}[{}]", sizes.empty() ? "" : ",", one);
+      types += fmt::format("{}\"{}\"", types.empty() ? "" : ",", t.type);
     }
-    const Seen now{seen.name, r_.texts.number_of(fmt::format("[{}]|[{}]", sizes, types))};
-    changed_.emplace(known, now);
-    return now;
+    return {seen.name, r_.texts.number_of(fmt::format("[{}]|[{}]", sizes, types))};
   }
 
   Recording& r_;

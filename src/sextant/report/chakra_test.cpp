@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "sextant/io/node.hpp"
-#include "sextant/io/presets.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
@@ -161,12 +160,10 @@ std::vector<Scene> scenes() {
 
 // Few layers do: they are alike.
 Problem problem_of(const Scene& x) {
-  const System system = load_system("dgx-h100");
-  const Runtime runtime = load_runtime(x.runtime);
   Model model = load_model(x.model);
   model.layers = 8;
-  return prepare(system, runtime, load_libraries(system, runtime), model,
-                 {.batch = x.batch, .seq = 4096});
+  return test::problem_of(load_system("dgx-h100"), load_runtime(x.runtime), model,
+                          Training{.batch = x.batch, .seq = 4096});
 }
 
 std::string name_of_scene(const Scene& x) {

@@ -9,6 +9,7 @@
 
 #include "sextant/io/csv.hpp"
 #include "sextant/io/json_writer.hpp"
+#include "sextant/io/text.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -27,18 +28,8 @@ bool is_number(const Item& c) {
 }
 
 std::string plain(const Node& n, const char* yes, const char* no) {
-  switch (n.kind) {
-    case Node::Kind::boolean:
-      return n.boolean ? yes : no;
-    case Node::Kind::integer:
-      return std::to_string(n.integer);
-    case Node::Kind::number:
-      return write_number(n.number);
-    case Node::Kind::string:
-      return n.string;
-    default:
-      return "";
-  }
+  if (n.kind == Node::Kind::boolean) return n.boolean ? yes : no;
+  return plain_text(n);
 }
 
 /// The first row that is none, or what one would be.
@@ -106,8 +97,6 @@ std::string for_people(const Item& c) {
   }
   return plain(c.value, "", "");
 }
-
-std::string for_programs(const Item& c) { return plain(c.value, "1", "0"); }
 
 void Records::rule() { rows.emplace_back(); }
 
@@ -205,7 +194,8 @@ std::string to_csv(const Records& records) {
   for (const Record& r : records.rows) {
     if (r.empty()) continue;
     cells.clear();
-    walk(r, "", [&](const std::string&, const Item& x) { cells.push_back(for_programs(x)); });
+    walk(r, "",
+         [&](const std::string&, const Item& x) { cells.push_back(plain(x.value, "1", "0")); });
     out += csv_line(cells);
   }
   return out;

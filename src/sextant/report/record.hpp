@@ -63,7 +63,6 @@ Item only_if(bool condition, Item cell);
 Item once(bool first, Item cell);
 
 std::string for_people(const Item& cell);
-std::string for_programs(const Item& cell);  ///< a cell of CSV: booleans are 1 and 0
 
 class Record;
 

@@ -3,17 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "sextant/io/presets.hpp"
+#include "sextant/predict/test_problem.hpp"
 #include "sextant/serving/requests.hpp"
 
 namespace sextant {
 namespace {
 
 Problem problem_of(const char* model, int batch) {
-  const System system = load_system("dgx-h100");
-  const Runtime runtime = load_runtime("megatron-core");
-  return prepare(system, runtime, load_libraries(system, runtime), load_model(model),
-                 {.batch = batch, .seq = 1024});
+  return test::problem_of("dgx-h100", "megatron-core", model,
+                          Training{.batch = batch, .seq = 1024});
 }
 
 RlTask task_of(const Problem& p, const Strategy& s) {

@@ -12,6 +12,7 @@
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/rules.hpp"
 #include "sextant/predict/tuning.hpp"
+#include "sextant/spec/flags.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -114,11 +115,7 @@ void Reader::named(const char* flag, const std::function<void()>& work) {
   try {
     work();
   } catch (const InputError& e) {
-    for (Diagnostic d : e.diagnostics()) {
-      // A name that leads nowhere has no place but the flag that gave it.
-      if (d.file.empty() && d.field.empty()) d.file = flag;
-      problems_.push_back(std::move(d));
-    }
+    for (Diagnostic& d : placed_at(flag, e)) problems_.push_back(std::move(d));
   }
 }
 

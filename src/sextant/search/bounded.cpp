@@ -2,7 +2,6 @@
 #include "sextant/search/bounded.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "sextant/io/presets.hpp"
 #include "sextant/search/test_scene.hpp"

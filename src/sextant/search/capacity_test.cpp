@@ -3,15 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "sextant/io/presets.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
 
 Problem problem_of(const char* model) {
-  const Runtime runtime = load_runtime("vllm");
-  const System system = load_system("dgx-h100");
-  return prepare(system, runtime, load_libraries(system, runtime), load_model(model), Serving{});
+  return test::problem_of("dgx-h100", "vllm", model, Serving{});
 }
 
 CapacityAim aim_at(double rate) {

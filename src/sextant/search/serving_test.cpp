@@ -10,9 +10,8 @@ namespace sextant {
 namespace {
 
 Problem serving_problem(const char* model, const char* system) {
-  const Runtime runtime = load_runtime("trtllm");
-  return prepare(load_system(system), runtime, load_libraries(load_system(system), runtime),
-                 load_model(model), Serving{.batch = 1, .input = 512, .output = 128});
+  return test::problem_of(system, "trtllm", model,
+                          Serving{.batch = 1, .input = 512, .output = 128});
 }
 
 ServingResult run(const Problem& p, const ServingSpace& space, const ServingAim& aim) {

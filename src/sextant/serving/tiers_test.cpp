@@ -7,15 +7,8 @@
 namespace sextant {
 namespace {
 
+using test::tier_of;
 using test::traffic_at;
-
-Tier tier_of(double gigabytes, double terabytes_per_second, bool read_only = false) {
-  Tier t;
-  t.capacity = Bytes(gigabytes * 1e9);
-  t.bandwidth = BytesPerSecond(terabytes_per_second * 1e12);
-  t.read_only = read_only;
-  return t;
-}
 
 Cluster cluster_with(const Tier& tier, const char* model = "llama2-13b", const Serving& work = {}) {
   System system = load_system("dgx-h100");
@@ -109,24 +102,8 @@ TEST(TieredTraffic, IsNoWorseThanAsMuchOfTheFirst) {
 // As one request of `infer`, which reads what it has put there.
 TEST(TieredTraffic, AtNoLoadIsInfer) {
   for (const Tier& tier : {tier_of(480, 0.5), tier_of(512, 1.6, true)}) {
-    Cluster c = cluster_with(tier, "llama2-70b", {.placement = Placement::weights});
-    Engine& host = c.pool.problem.runtime.engine;
-    host.schedule = host.sequence = host.prompt = Seconds(0);
-    Traffic t;
-    t.rate = 0.001;
-    t.requests = 3;
-    t.input = 1024;
-    t.output = 128;
-    const TrafficResult r = simulate(c, t, {});
-    Problem p = c.pool.problem;
-    p.residence = {};
-    p.runtime.launch.graph = true;
-    p.serving.batch = 1;
-    p.serving.input = 1024;
-    p.serving.output = 128;
-    const ServingEstimate e = serve(p, c.pool.strategy);
-    EXPECT_NEAR(r.tpot.p50 / e.tpot.value, 1, 0.01);
-    EXPECT_NEAR(r.ttft.p50 / e.ttft.value, 1, 0.05);
+    test::expect_as_infer(cluster_with(tier, "llama2-70b", {.placement = Placement::weights}),
+                          0.001);
   }
 }
 

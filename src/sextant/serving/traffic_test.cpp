@@ -54,22 +54,8 @@ TEST(Traffic, AnEngineIsSizedForTheLengthsToCome) {
 
 TEST(Traffic, AtNoLoadIsInfer) {
   for (const char* name : {"vllm", "trtllm", "pytorch-engine"}) {
-    Cluster c = engine(name);
-    // What the scheduler adds is not the model's.
-    Engine& host = c.pool.problem.runtime.engine;
-    host.schedule = host.sequence = host.prompt = Seconds(0);
-    Traffic t;
-    t.rate = 0.01;
-    t.requests = 5;
-    t.input = 1024;
-    t.output = 256;
-    const TrafficResult r = simulate(c, t, {});
-    Problem p = c.pool.problem;
-    p.runtime.launch.graph = true;
-    p.serving = {.batch = 1, .input = 1024, .output = 256};
-    const ServingEstimate e = serve(p, c.pool.strategy);
-    EXPECT_NEAR(r.tpot.p50 / e.tpot.value, 1, 0.01) << name;
-    EXPECT_NEAR(r.ttft.p50 / e.ttft.value, 1, 0.05) << name;
+    SCOPED_TRACE(name);
+    test::expect_as_infer(engine(name), 0.01);
   }
 }
 

@@ -21,6 +21,15 @@ struct QuantityRange {
   double most = 1e30;
 };
 
+/// The problems of an error; one of a name alone has no place but the flag that gave it.
+inline std::vector<Diagnostic> placed_at(const char* flag, const InputError& e) {
+  std::vector<Diagnostic> problems = e.diagnostics();
+  for (Diagnostic& d : problems) {
+    if (d.file.empty() && d.field.empty()) d.file = flag;
+  }
+  return problems;
+}
+
 /// Which of the names may have been meant, or all of them.
 inline std::string choice_hint(std::string_view text, std::span<const std::string_view> names) {
   std::string hint = did_you_mean(text, {names.begin(), names.end()});
@@ -77,10 +86,7 @@ struct Flags {
     try {
       work();
     } catch (const InputError& e) {
-      for (Diagnostic d : e.diagnostics()) {
-        if (d.file.empty() && d.field.empty()) d.file = flag;
-        problems.push_back(std::move(d));
-      }
+      for (Diagnostic& d : placed_at(flag, e)) problems.push_back(std::move(d));
       return false;
     }
     return true;

@@ -268,37 +268,29 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(Model, ReportsContradictions) {
-  EXPECT_THAT(fields_with_problems(tiny()), IsEmpty());
-  Model m = tiny();
-  m.attention.heads = 3;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.head_dim"));
-  m = tiny();
-  m.attention.heads = 4;
-  m.attention.kv_heads = 3;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.kv_heads"));
-  m = tiny();
-  m.attention.global_heads = 3;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.global_heads"));
-  m = tiny();
-  m.attention.kind = AttentionKind::latent;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.kv_rank", "attention.nope_dim",
-                                                   "attention.rope_dim", "attention.value_dim"));
-  m = tiny();
-  m.attention.window_layers = 1;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.window_layers"));
-  m = tiny();
-  m.attention.window = 1;
-  m.attention.window_layers = 3;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.window_layers"));
-  m = tiny();
-  m.attention.kv_shared_layers = 2;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("attention.kv_shared_layers"));
-  m = tiny();
-  m.position = Position::learned;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("max_context"));
-  m = tiny();
-  m.wide_mlp_layers = 3;
-  EXPECT_THAT(fields_with_problems(m), ElementsAre("wide_mlp_layers"));
+  struct Row {
+    void (*change)(Model&);
+    std::vector<std::string> fields;
+  };
+  const Row rows[] = {
+      {[](Model&) {}, {}},
+      {[](Model& m) { m.attention.heads = 3; }, {"attention.head_dim"}},
+      {[](Model& m) { m.attention.heads = 4, m.attention.kv_heads = 3; }, {"attention.kv_heads"}},
+      {[](Model& m) { m.attention.global_heads = 3; }, {"attention.global_heads"}},
+      {[](Model& m) { m.attention.kind = AttentionKind::latent; },
+       {"attention.kv_rank", "attention.nope_dim", "attention.rope_dim", "attention.value_dim"}},
+      {[](Model& m) { m.attention.window_layers = 1; }, {"attention.window_layers"}},
+      {[](Model& m) { m.attention.window = 1, m.attention.window_layers = 3; },
+       {"attention.window_layers"}},
+      {[](Model& m) { m.attention.kv_shared_layers = 2; }, {"attention.kv_shared_layers"}},
+      {[](Model& m) { m.position = Position::learned; }, {"max_context"}},
+      {[](Model& m) { m.wide_mlp_layers = 3; }, {"wide_mlp_layers"}},
+  };
+  for (const Row& row : rows) {
+    Model m = tiny();
+    row.change(m);
+    EXPECT_EQ(fields_with_problems(m), row.fields);
+  }
 }
 
 TEST(Model, ReportsContradictingExperts) {

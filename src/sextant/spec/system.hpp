@@ -101,4 +101,7 @@ void describe(V& v, System& s) {
   v("node_overhead", s.node_overhead, {.help = "power of a node beside its accelerators"});
 }
 
+/// Contradictions, by field; those of its device with the rest.
+std::vector<Diagnostic> check(const System& system);
+
 }  // namespace sextant

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/study/problems.hpp"
 #include "sextant/study/study.hpp"

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <optional>
 
 #include "sextant/io/presets.hpp"
 #include "sextant/study/study.hpp"

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "sextant/io/embedded.hpp"
+#include "sextant/scenario/catalogue.hpp"
 #include "sextant/spec/flags.hpp"
 #include "sextant/tech/usual.hpp"
-#include "sextant/validate/validate.hpp"
 
 namespace sextant::study {
 

@@ -156,7 +156,7 @@ std::string AxisReader::text_member(const char* name) {
 }
 
 void AxisReader::find() {
-  axis_.path = slot_path(axis_.field);
+  axis_.path = canonical_field(axis_.field);
   axis_.canonical = canonical_field(axis_.field);
   axis_.layer = layer_of(axis_.canonical);
   slot_ = find_or_report(findings_, scene_, axis_.field, axis_.place);
@@ -322,12 +322,10 @@ Scene sample_scene(Task task, const Node& plan, Lookup lookup) {
   return s;
 }
 
-std::string slot_path(const std::string& field) { return canonical_field(field); }
-
 std::optional<Slot> find_or_report(const Findings& findings, Scene& scene, const std::string& field,
                                    Place place) {
   Diagnostic problem;
-  std::optional<Slot> slot = find_slot(scene, slot_path(field), problem);
+  std::optional<Slot> slot = find_slot(scene, canonical_field(field), problem);
   if (slot) return slot;
   std::string hint = hint_for(scene, field);
   if (hint.empty()) hint = problem.hint;

@@ -24,9 +24,6 @@ struct Findings {
 /// Names that cannot be loaded are left out: they are reported where they stand.
 Scene sample_scene(Task task, const Node& plan, Lookup lookup);
 
-/// The path under which find_slot() knows a field.
-std::string slot_path(const std::string& field);
-
 /// The field; or nothing, and a problem that suggests one.
 std::optional<Slot> find_or_report(const Findings& findings, Scene& scene, const std::string& field,
                                    Place place);

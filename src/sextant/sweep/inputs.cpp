@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 #include "sextant/io/settings.hpp"
 

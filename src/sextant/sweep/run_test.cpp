@@ -2,15 +2,14 @@
 #include "sextant/sweep/run.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
 #include "sextant/io/files.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/io/test_support.hpp"
 #include "sextant/sweep/parallel.hpp"
 
 namespace sextant::sweep {
@@ -20,38 +19,17 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr const char* text = R"(kind = "train"
+axis = [
+  {field = "tp", values = [1, 2, 3, 4, 8]},
+  {field = "pp", values = [1, 2, 4, 8]},
+  {field = "device.memory.bandwidth", values = ["2 TB/s", "3 TB/s"]},
+]
 [base]
 model = "gpt3-175b"
 system = "dgx-a100"
 gpus = 64
 batch = 64
-[[axis]]
-field = "tp"
-values = [1, 2, 3, 4, 8]
-[[axis]]
-field = "pp"
-values = [1, 2, 4, 8]
-[[axis]]
-field = "device.memory.bandwidth"
-values = ["2 TB/s", "3 TB/s"]
 )";
-
-/// A folder that goes with the test.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("sextant-run-" + unique())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  static std::string unique() {
-    static int counter = 0;
-    return std::to_string(::getpid()) + "-" + std::to_string(counter++);
-  }
-  std::filesystem::path path_;
-};
 
 std::string results_of(const std::string& path) {
   std::string all;
@@ -119,98 +97,76 @@ void expect_nothing_stale(const std::string& plan_text, std::uint64_t stride) {
 
 TEST(Sweep, KeepsNothingThatDiffers) {
   expect_nothing_stale(R"(kind = "train"
+axis = [
+  {field = "device.memory.bandwidth", values = ["2 TB/s", "3 TB/s"]},
+  {field = "batch", values = [64, 128]},
+  {field = "tp", values = [1, 2, 8]},
+  {field = "pp", values = [1, 4]},
+  {field = "recompute", values = ["none", "full"]},
+  {field = "recompute_layers", values = [0, 1]},
+  {field = "zero", values = [0, 1]},
+  {field = "optimizer", values = ["adamw", "adamw-bf16-states"]},
+  {field = "seq", values = [1024, 2048]},
+]
 [base]
 model = "gpt3-6.7b"
 system = "dgx-a100"
 gpus = 64
-[[axis]]
-field = "device.memory.bandwidth"
-values = ["2 TB/s", "3 TB/s"]
-[[axis]]
-field = "batch"
-values = [64, 128]
-[[axis]]
-field = "tp"
-values = [1, 2, 8]
-[[axis]]
-field = "pp"
-values = [1, 4]
-[[axis]]
-field = "recompute"
-values = ["none", "full"]
-[[axis]]
-field = "recompute_layers"
-values = [0, 1]
-[[axis]]
-field = "zero"
-values = [0, 1]
-[[axis]]
-field = "optimizer"
-values = ["adamw", "adamw-bf16-states"]
-[[axis]]
-field = "seq"
-values = [1024, 2048]
 )",
                        37);
 }
 
 TEST(Sweep, KeepsNothingOfOtherWork) {
   expect_nothing_stale(R"(kind = "train"
+axis = [
+  {field = "images", values = [0, 2]},
+  {field = "predict_ahead", values = [0, 1]},
+  {field = "lora_rank", values = [0, 16]},
+]
 [base]
 model = "qwen2.5-vl-7b"
 system = "dgx-h100"
 gpus = 8
 batch = 32
 seq = 4096
-[[axis]]
-field = "images"
-values = [0, 2]
-[[axis]]
-field = "predict_ahead"
-values = [0, 1]
-[[axis]]
-field = "lora_rank"
-values = [0, 16]
 )",
                        1);
   expect_nothing_stale(R"(kind = "infer"
+axis = [
+  {field = "speculate", values = [0, 2]},
+  {field = "draft", values = ["llama3.2-1b", "llama3.2-3b"]},
+]
 [base]
 model = "llama3.1-70b"
 system = "dgx-h100"
 tp = 8
-[[axis]]
-field = "speculate"
-values = [0, 2]
-[[axis]]
-field = "draft"
-values = ["llama3.2-1b", "llama3.2-3b"]
 )",
                        1);
 }
 
 TEST(Sweep, GivesTheSameTableHoweverItIsRun) {
-  const Folder folder;
+  const test::Folder folder;
   const Plan plan = read_plan(text, "plan.toml");
-  sweep_into(plan, {folder / "one.db", StoreFormat::sqlite, false, "1"}, 1);
-  const std::string expected = results_of(folder / "one.db");
+  sweep_into(plan, {folder.path("one.db"), StoreFormat::sqlite, false, "1"}, 1);
+  const std::string expected = results_of(folder.path("one.db"));
   EXPECT_EQ(std::count(expected.begin(), expected.end(), '\n'), 40);
   EXPECT_THAT(expected, HasSubstr("gpus not divisible"));
-  sweep_into(plan, {folder / "three.db", StoreFormat::sqlite, false, "1"}, 3);
-  EXPECT_EQ(results_of(folder / "three.db"), expected);
+  sweep_into(plan, {folder.path("three.db"), StoreFormat::sqlite, false, "1"}, 3);
+  EXPECT_EQ(results_of(folder.path("three.db")), expected);
   // Stopped again and again.
-  const Target target{folder / "parts.db", StoreFormat::sqlite, true, "1"};
+  const Target target{folder.path("parts.db"), StoreFormat::sqlite, true, "1"};
   for (int part = 0; part < 40; ++part) {
     int asked = 0;
     sweep_into(plan, target, 1, [&] { return asked++ > 0; });
   }
-  EXPECT_EQ(results_of(folder / "parts.db"), expected);
+  EXPECT_EQ(results_of(folder.path("parts.db")), expected);
 }
 
 TEST(Sweep, GoesOnWithTextThatWasCutAnywhere) {
-  const Folder folder;
+  const test::Folder folder;
   const Plan plan = read_plan(text, "plan.toml");
   for (const char* name : {"whole.csv", "whole.jsonl"}) {
-    const std::string path = folder / name;
+    const std::string path = folder.path(name);
     const StoreFormat format = store_format_of(path);
     sweep_into(plan, {path, format, false, "1"}, 1);
     const std::string expected = read_file(path);
@@ -223,21 +179,18 @@ TEST(Sweep, GoesOnWithTextThatWasCutAnywhere) {
 }
 
 TEST(Sweep, RefusesResultsOfAnotherPlanOrVersion) {
-  const Folder folder;
+  const test::Folder folder;
   const Plan plan = read_plan(text, "plan.toml");
-  const std::string path = folder / "out.db";
+  const std::string path = folder.path("out.db");
   sweep_into(plan, {path, StoreFormat::sqlite, false, "1"}, 1);
   const auto message = [&](const std::string& plan_text, bool resume, const char* version) {
-    try {
+    return test::error_of([&] {
       const Plan other = read_plan(plan_text, "plan.toml");
       Results results(other, {path, StoreFormat::sqlite, resume, version});
-    } catch (const InputError& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    });
   };
   EXPECT_THAT(message(text, false, "1"), HasSubstr("--resume"));
-  EXPECT_EQ(message(text, true, "1"), "");
+  EXPECT_EQ(message(text, true, "1"), "(no error)");
   EXPECT_THAT(message(text, true, "2"), HasSubstr("version: is 2, was 1"));
   std::string other(text);
   other.replace(other.find("gpus = 64"), 9, "gpus = 24");
@@ -281,18 +234,14 @@ values = [64, 128]
 TEST(Sweep, MakesAnImpossibleDeviceAnAnswer) {
   const Plan plan = read_plan(R"(kind = "infer"
 energy = true
+axis = [
+  {field = "technology.node", values = ["n7", "n3"]},
+  {field = "technology.area", values = ["100 mm2", "800 mm2"]},
+  {field = "technology.stacks", values = [4]},
+]
 [base]
 model = "llama2-13b"
 technology.dram = "hbm4"
-[[axis]]
-field = "technology.node"
-values = ["n7", "n3"]
-[[axis]]
-field = "technology.area"
-values = ["100 mm2", "800 mm2"]
-[[axis]]
-field = "technology.stacks"
-values = [4]
 )",
                               "plan.toml");
   Evaluator evaluator(plan, {});

@@ -176,38 +176,38 @@ class Search {
     const auto whole = [](double x, int least) {
       return std::max(least, static_cast<int>(std::lround(x)));
     };
+    const auto set_l2 = [](Choice& c, double x) { c.l2 = std::max(1.0, std::round(x)); };
+    const auto add_stacks = [&](Choice& c, double n) { c.stacks = whole(c.stacks + n, 1); };
+    const auto add_links = [&](Choice& c, double sign) {
+      const double n = sign * std::max(1.0, std::round(at.links * step));
+      c.links = whole(c.links + n, space_.least_links);
+    };
     for (const double sign : {1.0, -1.0}) {
       const double factor = sign > 0 ? 1 + step : 1 / (1 + step);
-      if (space_.l2) add([&](Choice& c) { c.l2 = std::max(1.0, std::round(c.l2 * factor)); });
+      if (space_.l2) add([&](Choice& c) { set_l2(c, c.l2 * factor); });
       if (space_.stacks) {
-        const double d = sign * std::max(1.0, std::round(at.stacks * step));
-        add([&](Choice& c) { c.stacks = whole(c.stacks + d, 1); });
+        add([&](Choice& c) { add_stacks(c, sign * std::max(1.0, std::round(at.stacks * step))); });
       }
-      if (space_.links) {
-        const double d = sign * std::max(1.0, std::round(at.links * step));
-        add([&](Choice& c) { c.links = whole(c.links + d, space_.least_links); });
-      }
+      if (space_.links) add([&](Choice& c) { add_links(c, sign); });
       if (space_.clock) add([&](Choice& c) { c.clock = to_step(c.clock * factor); });
       // Cache exchanges area with memory places, or with links.
       if (space_.l2 && space_.stacks) {
         add([&](Choice& c) {
-          c.stacks = whole(c.stacks + sign, 1);
-          c.l2 = std::max(1.0, std::round(c.l2 / factor));
+          add_stacks(c, sign);
+          set_l2(c, c.l2 / factor);
         });
       }
       if (space_.l2 && space_.links) {
-        const double d = sign * std::max(1.0, std::round(at.links * step));
         add([&](Choice& c) {
-          c.links = whole(c.links + d, space_.least_links);
-          c.l2 = std::max(1.0, std::round(c.l2 / factor));
+          add_links(c, sign);
+          set_l2(c, c.l2 / factor);
         });
       }
       // Memory places and links exchange edge.
       if (space_.stacks && space_.links) {
-        const double d = sign * std::max(1.0, std::round(at.links * step));
         add([&](Choice& c) {
-          c.links = whole(c.links + d, space_.least_links);
-          c.stacks = whole(c.stacks - sign, 1);
+          add_links(c, sign);
+          add_stacks(c, -sign);
         });
       }
     }

@@ -2,7 +2,6 @@
 #include "sextant/tech/generate.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sextant/cost/outrun.hpp"
 #include "sextant/cost/power.hpp"

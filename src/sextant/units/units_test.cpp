@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <type_traits>
 
 #include "sextant/units/format.hpp"

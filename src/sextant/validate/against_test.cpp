@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sextant/io/test_support.hpp"
+
 namespace sextant {
 namespace {
 
@@ -38,12 +40,7 @@ TEST(Against, EveryCaseIsComparedAndTheFurthestComesFirst) {
 
 TEST(Against, SaysWhatIsWrongWithTheFile) {
   const auto complaint = [](const char* text) {
-    try {
-      against({}, parse_csv(text, "before.csv"));
-    } catch (const InputError& e) {
-      return std::string(e.what());
-    }
-    return std::string();
+    return test::error_of([&] { against({}, parse_csv(text, "before.csv")); });
   };
   EXPECT_THAT(complaint("id,error\na,1\n"), HasSubstr("lacks the columns"));
   EXPECT_THAT(complaint("id,metric,error\na,seconds,much\n"), HasSubstr("expected a number"));

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include "sextant/io/settings.hpp"
-#include "sextant/units/parse.hpp"
 #include "sextant/validate/known_experts.hpp"
 #include "sextant/validate/row.hpp"
 

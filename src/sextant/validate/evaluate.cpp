@@ -2,7 +2,6 @@
 #include "sextant/validate/evaluate.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace sextant {
 namespace {

@@ -7,6 +7,7 @@
 #include "sextant/io/csv.hpp"
 #include "sextant/io/errors.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/io/test_support.hpp"
 #include "sextant/validate/calibrate.hpp"
 #include "sextant/validate/known_experts.hpp"
 
@@ -22,12 +23,7 @@ std::vector<Case> cases_of(const std::string& text) {
 }
 
 std::string error_of(const std::string& text) {
-  try {
-    cases_of(text);
-  } catch (const InputError& e) {
-    return e.what();
-  }
-  return "no error";
+  return test::error_of([&] { cases_of(text); });
 }
 
 TEST(Cases, ReadsAKernel) {
@@ -111,7 +107,7 @@ TEST(Cases, WhatCannotBeExpressedIsCountedNotDropped) {
 TEST(Cases, SizesAreWhole) {
   EXPECT_THAT(error_of(header + "a,gemm,h100-sxm,bf16,1.5,5,7,seconds,1e-5,me\n"),
               HasSubstr("m: expected a whole number, got '1.5'"));
-  EXPECT_EQ(error_of(header + "a,gemm,h100-sxm,bf16,2.0,5,7,seconds,1e-5,me\n"), "no error");
+  EXPECT_EQ(error_of(header + "a,gemm,h100-sxm,bf16,2.0,5,7,seconds,1e-5,me\n"), "(no error)");
 }
 
 std::vector<CaseResult> attention_results(const std::string& rows) {
@@ -417,13 +413,8 @@ TEST(Calibrate, EveryCaseIsLeftOutOnceOrCountedWithAReason) {
 TEST(Calibrate, RefusesWhatCannotDetermineTheConstants) {
   Device d = load_device("h100-sxm");
   Catalogue catalogue;
-  const auto refusal = [&](const std::string& rows) -> std::string {
-    try {
-      calibrate_device(cases_of(header + rows), d, catalogue);
-    } catch (const InputError& e) {
-      return e.what();
-    }
-    return "accepted";
+  const auto refusal = [&](const std::string& rows) {
+    return test::error_of([&] { calibrate_device(cases_of(header + rows), d, catalogue); });
   };
   EXPECT_THAT(refusal("a,gemm,h100-sxm,bf16,3,5,7,seconds,1e-5,me\n"), HasSubstr("1 cases cannot"));
   EXPECT_THAT(refusal("a,gemm,a100-sxm-80gb,bf16,3,5,7,seconds,1e-5,me\n"),

@@ -6,12 +6,13 @@ import type { PlotOptions } from '@observablehq/plot';
 import { post } from '../api';
 import { digits, grouped, percent, seconds, signedPercent } from '../format';
 import { useLive } from '../live';
+import { Placeholder } from '../parts/answered';
 import { Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
 import type { ValidateAnswer, ValidationGroup, ValidationRow } from '../types';
-import { Headline, Placeholder, split } from './predict';
+import { Headline, split } from './predict';
 
 const valueOf = (row: ValidationRow, value: number): string =>
   row.metric.endsWith('seconds') ? seconds(value) : digits(value, 4);

@@ -5,6 +5,7 @@ import { post } from '../api';
 import { useConfigOfAddress } from '../configs';
 import { bytes, grouped, joules, percent, rates, seconds, times } from '../format';
 import { useLive } from '../live';
+import { Placeholder } from '../parts/answered';
 import { Hatch } from '../parts/breakdown';
 import { Bars } from '../parts/bars';
 import type { Bar } from '../parts/bars';
@@ -18,7 +19,7 @@ import type { Answer, CompareAnswer, Difference, Fields } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
 import { fill, toneOf } from '../words';
-import { Placeholder, inverseOf, rangeIn, rangeOf } from './predict';
+import { inverseOf, rangeIn, rangeOf } from './predict';
 
 type Change = Readonly<Record<string, string>>;
 

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Refusal, inlined, post } from '../api';
 import { bytes, devices, grouped, percent, seconds, times, tokens } from '../format';
 import { problemsIn } from '../live';
+import { Placeholder } from '../parts/answered';
 import { Choice, NumberField, Picker, Problems } from '../parts/fields';
 import { SaveCsv } from '../parts/figure';
 import { ModelField, Reset, modelTitle, systemOptions } from '../parts/scenario';
@@ -27,7 +28,6 @@ import {
 import type { Params } from '../state';
 import type { Fields, InferAnswer, Problem, SearchAnswer } from '../types';
 import { popularFirst } from '../words';
-import { Placeholder } from './predict';
 
 const contexts = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072];
 const batches = [1, 2, 4, 8, 16, 32, 64, 128, 256];

@@ -18,9 +18,10 @@ import {
 } from '../format';
 import { useLive, useRested } from '../live';
 import { useSystem } from '../made';
+import { Answered } from '../parts/answered';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions } from '../parts/evidence';
-import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
+import { Choice, NumberField, problemsOf } from '../parts/fields';
 import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Scenario, modelOf } from '../parts/scenario';
 import { TierFields, useDrams } from '../parts/tier';
@@ -30,7 +31,7 @@ import type { DramFacts } from '../tier';
 import type { Answer, CompareAnswer, Difference, Fields, Problem, SystemFacts } from '../types';
 import { isTraining, mainSeconds } from '../types';
 import { usedBy } from '../used';
-import { Headline, Placeholder, Refused, inverseOf, rangeIn, split } from './predict';
+import { Headline, inverseOf, rangeIn, split } from './predict';
 import type { Range } from './predict';
 
 /** A resource, what it is now, and the settings that multiply it. */
@@ -97,7 +98,7 @@ const factors = [25, 50, 75, 90, 100, 110, 125, 150, 200, 300, 400, 600, 800];
 const factorOf = (knob: Knob): number => numberIn(knob.name, 100);
 
 /** `set` of a request: every field that a knob moves. */
-export function settingsOf(system: SystemFacts): string[] {
+function settingsOf(system: SystemFacts): string[] {
   return knobs.flatMap((knob) => {
     const factor = factorOf(knob) / 100;
     return factor === 1 ? [] : knob.fields(system).map(([path, value, unit]) => `${path}=${value * factor} ${unit}`);
@@ -105,7 +106,7 @@ export function settingsOf(system: SystemFacts): string[] {
 }
 
 /** The same of a second memory, which serving alone has a use for. */
-export function settingsOfTier(drams: DramFacts[]): string[] {
+function settingsOfTier(drams: DramFacts[]): string[] {
   const parts = kind.value === 'infer' ? partsOf(params.value['tier']) : null;
   const part = drams.find((dram) => dram.name === parts?.name);
   return parts && part ? tierSettings(part, parts.count) : [];
@@ -293,16 +294,9 @@ export function Hardware(): JSX.Element {
         }
         used={{ values: usedBy(pair?.after), choices: pair?.after.choices, problems }}
       />
-      <main>
-        <Refused problems={pair ? problems : []} />
-        {pair ? (
-          <Result {...pair} difference={difference} settings={settings} stale={problems.length > 0} />
-        ) : (
-          <Placeholder busy={live.busy && problems.length === 0}>
-            <Problems of={problems} named />
-          </Placeholder>
-        )}
-      </main>
+      <Answered busy={live.busy} problems={problems}>
+        {pair && <Result {...pair} difference={difference} settings={settings} stale={problems.length > 0} />}
+      </Answered>
     </div>
   );
 }

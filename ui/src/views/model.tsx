@@ -7,7 +7,8 @@ import { bytes, flops, grouped, parameters, percent } from '../format';
 import { amountOf, between, layersOf, measures, operatorsOf, shareOf, sharesOf } from '../graph';
 import type { Layer, Measure, Shares } from '../graph';
 import { useLive } from '../live';
-import { Choice, Problems } from '../parts/fields';
+import { Answered } from '../parts/answered';
+import { Choice } from '../parts/fields';
 import { Figure, SaveCsv, useWidth } from '../parts/figure';
 import { Scenario, modelOf } from '../parts/scenario';
 import { Table } from '../parts/table';
@@ -16,7 +17,7 @@ import { change, kind, numberOf, params, requestOf } from '../state';
 import type { Fields, ModelAnswer, ModelBranch, ModelOperator, OpsAnswer } from '../types';
 import { usedBy } from '../used';
 import { useWhole } from '../whole';
-import { Headline, Placeholder, Refused, split } from './predict';
+import { Headline, split } from './predict';
 
 const some = (value: number, show: (value: number) => string): string => (value > 0 ? show(value) : '–');
 
@@ -331,20 +332,15 @@ export function ModelView(): JSX.Element {
   return (
     <div class="columns">
       <Scenario used={{ values: used, choices: whole?.choices, problems }} />
-      <main>
-        <Refused problems={graph.answer ? problems : []} />
-        {graph.answer ? (
+      <Answered busy={graph.busy} problems={problems}>
+        {graph.answer && (
           <Result
             answer={graph.answer}
             ops={ops.problems.length > 0 ? null : ops.answer}
             stale={graph.problems.length > 0 || (ops.busy && !ops.answer)}
           />
-        ) : (
-          <Placeholder busy={graph.busy && problems.length === 0}>
-            <Problems of={problems} named />
-          </Placeholder>
         )}
-      </main>
+      </Answered>
     </div>
   );
 }

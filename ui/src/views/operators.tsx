@@ -9,7 +9,8 @@ import { post } from '../api';
 import { byteRate, digits, flopRate, flops, grouped, percent, seconds, traffic } from '../format';
 import { useLive } from '../live';
 import { useSystem } from '../made';
-import { Choice, Problems } from '../parts/fields';
+import { Answered } from '../parts/answered';
+import { Choice } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { Scenario } from '../parts/scenario';
 import { Table } from '../parts/table';
@@ -18,7 +19,6 @@ import { change, kind, params, requestOf } from '../state';
 import type { DeviceFacts, Fields, Operator, OpsAnswer } from '../types';
 import { usedBy } from '../used';
 import { useWhole } from '../whole';
-import { Placeholder, Refused } from './predict';
 
 const shareOf = (operator: Operator, whole: number): number =>
   operator.share ?? (operator.exposed_seconds * operator.runs) / whole;
@@ -391,16 +391,9 @@ export function Operators(): JSX.Element {
           )
         }
       />
-      <main>
-        <Refused problems={live.answer ? live.problems : []} />
-        {live.answer ? (
-          <Result answer={live.answer} stale={live.problems.length > 0} device={device} />
-        ) : (
-          <Placeholder busy={live.busy && live.problems.length === 0}>
-            <Problems of={live.problems} named />
-          </Placeholder>
-        )}
-      </main>
+      <Answered busy={live.busy} problems={live.problems}>
+        {live.answer && <Result answer={live.answer} stale={live.problems.length > 0} device={device} />}
+      </Answered>
     </div>
   );
 }

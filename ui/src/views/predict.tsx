@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Predict: a scenario on the left, its answer on the right, following every movement.
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { dot, line, text } from '@observablehq/plot';
 import type { PlotOptions } from '@observablehq/plot';
 import { choosing } from '../choose';
@@ -19,9 +19,9 @@ import {
   watts,
 } from '../format';
 import { useLive, useRested } from '../live';
+import { Refused, Unanswered } from '../parts/answered';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
-import { Problems } from '../parts/fields';
 import { Figure, PlotBox, Steady, decades } from '../parts/figure';
 import { MemoryFigure, TwoMemories } from '../parts/memory';
 import { Beside } from '../parts/beside';
@@ -373,30 +373,6 @@ function CurveFigure({ points, batch }: { points: CurvePoint[]; batch: number })
   );
 }
 
-export function Placeholder({ busy, children }: { busy: boolean; children?: ComponentChildren }): JSX.Element {
-  return <div class="placeholder">{busy ? 'Computing …' : children}</div>;
-}
-
-export function Refused({ problems }: { problems: Problem[] }): JSX.Element | null {
-  if (problems.length === 0) return null;
-  return (
-    <section class="verdict bad refused" role="status">
-      <p>
-        {problems.some(({ unreachable }) => unreachable) ? (
-          <>
-            <strong>No answer.</strong> The one shown is of the last question that had one; this one is asked again.
-          </>
-        ) : (
-          <>
-            <strong>This cannot run.</strong> The answer shown is the last one that could.
-          </>
-        )}
-      </p>
-      <Problems of={problems} named />
-    </section>
-  );
-}
-
 interface ResultProps {
   answer: Answer;
   /** The same with what would move it, a moment later. */
@@ -502,9 +478,7 @@ export function Predict(): JSX.Element {
         {answer ? (
           <Result answer={answer} moves={moved} stale={problems.length > 0} problems={problems} />
         ) : (
-          <Placeholder busy={live.busy && problems.length === 0}>
-            <Problems of={problems} named />
-          </Placeholder>
+          <Unanswered busy={live.busy} problems={problems} />
         )}
       </main>
       {answer && <Glance answer={answer} stale={problems.length > 0} />}

@@ -5,6 +5,7 @@ import { signal } from '@preact/signals';
 import { postFile } from '../api';
 import { bytes, digits, grouped, percent, seconds } from '../format';
 import { useLive } from '../live';
+import { Placeholder } from '../parts/answered';
 import { Assumptions } from '../parts/evidence';
 import { NumberField, Picker, Problems, problemsOf } from '../parts/fields';
 import { Figure, SaveCsv } from '../parts/figure';
@@ -17,7 +18,7 @@ import { rowsOf, sayPiece, stepsOf } from '../profile';
 import { change, numberIn, params, presets } from '../state';
 import type { ProfileAnswer, ProfileLoss, ProfileOperator } from '../types';
 import { popularFirst } from '../words';
-import { Headline, Placeholder, split } from './predict';
+import { Headline, split } from './predict';
 
 /** Outlives the view; no address holds it. */
 const trace = signal<{ file: Blob; name: string; size: number } | null>(null);

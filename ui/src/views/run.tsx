@@ -5,16 +5,17 @@ import { post } from '../api';
 import { choosing } from '../choose';
 import { bytes, devices, digits, dollars, grouped, parameters, percent, seconds, thousands } from '../format';
 import { useLive } from '../live';
+import { Answered, TrainingOnly } from '../parts/answered';
 import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
-import { Problems, TextField, problemsOf } from '../parts/fields';
+import { TextField, problemsOf } from '../parts/fields';
 import { Figure } from '../parts/figure';
-import { PriceField, Scenario, modelOf, switchKind } from '../parts/scenario';
+import { PriceField, Scenario, modelOf } from '../parts/scenario';
 import { change, kind, params, requestOf } from '../state';
 import type { Fields, Problem, Run as WholeRun, TrainAnswer } from '../types';
 import { usedBy } from '../used';
 import { strategyLine } from '../words';
-import { Headline, Placeholder, Refused, rangeIn, split, trainedOf } from './predict';
+import { Headline, rangeIn, split, trainedOf } from './predict';
 
 const usualTokens = '1T';
 
@@ -150,30 +151,14 @@ function TrainingRun(): JSX.Element {
         aims={<Aims problems={problems} />}
         used={{ values: usedBy(answer), choices: answer?.choices, problems }}
       />
-      <main>
-        <Refused problems={answer ? problems : []} />
-        {answer?.run ? (
-          <Result answer={answer} run={answer.run} stale={problems.length > 0} />
-        ) : (
-          <Placeholder busy={live.busy && problems.length === 0}>
-            <Problems of={problems} named />
-          </Placeholder>
-        )}
-      </main>
+      <Answered busy={live.busy} problems={problems}>
+        {answer?.run && <Result answer={answer} run={answer.run} stale={problems.length > 0} />}
+      </Answered>
     </div>
   );
 }
 
 export function Run(): JSX.Element {
   if (kind.value === 'train') return <TrainingRun />;
-  return (
-    <main class="whole">
-      <p class="note">
-        A run is of training.{' '}
-        <button type="button" onClick={() => switchKind('train')}>
-          Switch to training
-        </button>
-      </p>
-    </main>
-  );
+  return <TrainingOnly>A run is of training.</TrainingOnly>;
 }

@@ -8,6 +8,7 @@ import { inlined, post } from '../api';
 import { bestRequest } from '../choose';
 import { bytes, devices, digits, grouped, percent, rates, seconds, thousands } from '../format';
 import { problemsIn } from '../live';
+import { Placeholder } from '../parts/answered';
 import { NumberField, Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
 import { Scenario, modelTitle } from '../parts/scenario';
@@ -19,7 +20,7 @@ import type { Params } from '../state';
 import type { Found, Problem, SearchAnswer } from '../types';
 import { usedBySearch } from '../used';
 import { wholeOf } from '../whole';
-import { Headline, Placeholder, inverseOf, split } from './predict';
+import { Headline, inverseOf, split } from './predict';
 
 const sizes = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 

@@ -6,8 +6,8 @@ import { post } from '../api';
 import { choosing } from '../choose';
 import { bytes, devices, digits, grouped, joules, percent, seconds, thousands } from '../format';
 import { useLive } from '../live';
+import { Refused, Unanswered } from '../parts/answered';
 import { Assumptions } from '../parts/evidence';
-import { Problems } from '../parts/fields';
 import { Planner } from '../parts/planner';
 import { modelOf, modelTitle } from '../parts/scenario';
 import type { Used } from '../parts/bound';
@@ -18,7 +18,7 @@ import { bare, examples, kind, params, replaceQuietly } from '../state';
 import type { Fields, Percentiles, TrafficAnswer, Uncertainty } from '../types';
 import { useWhole } from '../whole';
 import { termOf } from '../words';
-import { Headline, Placeholder, Refused, rangeIn, split } from './predict';
+import { Headline, rangeIn, split } from './predict';
 import type { Range } from './predict';
 
 /** What was measured are medians; what follows from the same times is known no better. */
@@ -156,11 +156,9 @@ export function Serving(): JSX.Element {
         {answer ? (
           <Result answer={answer} stale={problems.length > 0 || !live.settled} body={body} />
         ) : (
-          <Placeholder busy={live.busy && problems.length === 0}>
-            <Problems of={problems} named />
-            {problems.length === 0 &&
-              (traced() && !trace.value ? 'Choose a trace of requests on the left.' : `Serving ${modelTitle()}`)}
-          </Placeholder>
+          <Unanswered busy={live.busy} problems={problems}>
+            {traced() && !trace.value ? 'Choose a trace of requests on the left.' : `Serving ${modelTitle()}`}
+          </Unanswered>
         )}
       </main>
     </div>

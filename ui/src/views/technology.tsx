@@ -5,6 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { post } from '../api';
 import { area, byteRate, bytes, dollars, flopRate, grouped, hertz, percent, watts } from '../format';
 import { useLive, useRested } from '../live';
+import { Unanswered } from '../parts/answered';
 import { Assumptions } from '../parts/evidence';
 import { CountField } from '../parts/bound';
 import { Picker, Problems, problemsOf } from '../parts/fields';
@@ -21,7 +22,7 @@ import { systemName } from '../tech';
 import type { LinkFacts, NodeFacts, Ranged } from '../tech';
 import { partsOf, textOf } from '../tier';
 import type { Fields, Problem, TechAnswer } from '../types';
-import { Headline, Placeholder, split } from './predict';
+import { Headline, split } from './predict';
 import type { Range } from './predict';
 
 const areas = [100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600, 650, 700, 750, 814, 858];
@@ -326,9 +327,7 @@ export function Technology(): JSX.Element {
             <Device answer={live.answer} spread={spread} />
           </div>
         ) : (
-          <Placeholder busy={live.busy && live.problems.length === 0}>
-            <Problems of={live.problems} named />
-          </Placeholder>
+          <Unanswered busy={live.busy} problems={live.problems} />
         )}
         {axis.length > 0 && <NodeCurves choice={choice} nodes={axis} drams={lines} />}
         {live.answer && <Assumptions of={live.answer.assumptions} />}

@@ -5,17 +5,17 @@ import { choosing } from '../choose';
 import { post } from '../api';
 import { devices, grouped, percent, seconds } from '../format';
 import { useLive } from '../live';
+import { Answered, TrainingOnly } from '../parts/answered';
 import { save } from '../parts/download';
-import { Problems } from '../parts/fields';
 import { Figure } from '../parts/figure';
 import { Gantt } from '../parts/gantt';
-import { Scenario, modelOf, switchKind } from '../parts/scenario';
+import { Scenario, modelOf } from '../parts/scenario';
 import { describe, legendOf, perfetto } from '../schedule';
 import { kind, params, requestOf } from '../state';
 import type { Fields, Part, Timeline as Schedule, TrainAnswer } from '../types';
 import { usedBy } from '../used';
 import { strategyLine } from '../words';
-import { Headline, Placeholder, Refused, rangeOf, split, trainedOf } from './predict';
+import { Headline, rangeOf, split, trainedOf } from './predict';
 
 /** The part of a breakdown that has this label, wherever it is. */
 function partOf(whole: Part, label: string): Part | undefined {
@@ -107,30 +107,14 @@ function TrainingTimeline(): JSX.Element {
   return (
     <div class="columns">
       <Scenario trainingOnly used={{ values: usedBy(answer), choices: answer?.choices, problems }} />
-      <main>
-        <Refused problems={answer ? problems : []} />
-        {answer?.timeline ? (
-          <Result answer={answer} schedule={answer.timeline} stale={problems.length > 0} />
-        ) : (
-          <Placeholder busy={live.busy && problems.length === 0}>
-            <Problems of={problems} named />
-          </Placeholder>
-        )}
-      </main>
+      <Answered busy={live.busy} problems={problems}>
+        {answer?.timeline && <Result answer={answer} schedule={answer.timeline} stale={problems.length > 0} />}
+      </Answered>
     </div>
   );
 }
 
 export function TimelineView(): JSX.Element {
   if (kind.value === 'train') return <TrainingTimeline />;
-  return (
-    <main class="whole">
-      <p class="note">
-        Pipelines are drawn for training.{' '}
-        <button type="button" onClick={() => switchKind('train')}>
-          Switch to training
-        </button>
-      </p>
-    </main>
-  );
+  return <TrainingOnly>Pipelines are drawn for training.</TrainingOnly>;
 }
