@@ -555,13 +555,14 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   const double edge = tile_bytes(p, best.tile);
   const double passes = best.waves * best.inner / p.cycles_per_s;
   KernelCost c;
-  c.time = Seconds(best.time);
   c.flops = Flops(2 * g.batch * g.m * g.n * g.k);
+  const Seconds limit(c.flops.value / (chip.cores * g.core_operations * clock.value));
+  c.time = max(Seconds(best.time), limit);
   c.dram = Bytes(best.dram);
   c.l2 = Bytes(best.tiles * (edge * best.inner + area * g.result_bytes));
   const double reads = operand_bytes(p, best.tile);
   c.shared = Bytes(best.tiles * ((edge + reads) * best.inner + area * g.result_bytes));
-  c.busy[Bound::compute] = Seconds(passes * 2 * area / p.per_clock);
+  c.busy[Bound::compute] = max(Seconds(passes * 2 * area / p.per_clock), limit);
   c.busy[Bound::shared] = Seconds(passes * reads / p.shared);
   c.busy[Bound::l2] = Seconds(std::max(passes * feed_cycles(p, best.tile),
                                        crossing_time(p, best.tile, best.tiles, best.inner)));

@@ -768,47 +768,6 @@ TEST(Serving, TheBusiestRankOfExpertsSetsThePace) {
   EXPECT_NEAR(experts(64, 0.7) / experts(64, 0), experts(8, 0.7) / experts(8, 0), 0.05);
 }
 
-/// Kernels that make inputs narrow, of a decode step of 16 requests.
-int quantised(const Problem& p, Precision precision) {
-  int kernels = 0;
-  for (const Operator& o :
-       explain_pass(p, {.tp = 8, .precision = precision}, {16, 1, 1024}).operators) {
-    if (std::string_view(o.name) == "quantise") ++kernels;
-  }
-  return kernels;
-}
-
-// One scale a tensor is known before; those of blocks are not, so a kernel of its own finds them.
-TEST(Serving, ScalesOfBlocksTakeAKernelOfTheirOwn) {
-  const Problem blocks = problem_of({.system = "dgx-h100", .model = "qwen3-32b"});
-  EXPECT_EQ(quantised(blocks, Precision::fp8), 4);  // of qkv, output, up, down
-  EXPECT_EQ(quantised(blocks, Precision::bf16), 0);
-  Problem tensors = blocks;
-  tensors.model.block_scales = false;
-  EXPECT_EQ(quantised(tensors, Precision::fp8), 0);
-  // Launched one by one they count like any other operator.
-  EXPECT_GT(prompt_launch(blocks, {.precision = Precision::fp8}), prompt_launch(blocks, {}));
-}
-
-// The sums of every 128 values are scaled on the vector units, which the matrix units wait for.
-TEST(Serving, ScalesOfBlocksSlowPromptsDown) {
-  for (const char* model : {"qwen3-32b", "qwen3-30b-a3b"}) {
-    const Problem blocks = problem_of({.system = "dgx-h100", .model = model});
-    Problem tensors = blocks;
-    tensors.model.block_scales = false;
-    const auto busy = [](const Problem& p, Precision precision) {
-      Seconds sum;
-      for (const Operator& o :
-           explain_pass(p, {.precision = precision}, {1, 4096, 4096}).operators) {
-        if (o.cost.tiling.m > 0) sum += o.count * o.cost.busy[Bound::compute];
-      }
-      return sum;
-    };
-    EXPECT_GT(busy(blocks, Precision::fp8), 1.1 * busy(tensors, Precision::fp8)) << model;
-    EXPECT_EQ(busy(blocks, Precision::bf16), busy(tensors, Precision::bf16)) << model;
-  }
-}
-
 TEST(Serving, RoutersStayWide) {
   for (const Precision precision : {Precision::bf16, Precision::fp8}) {
     Problem p = problem_of({.system = "dgx-h100", .model = "qwen3-30b-a3b"});

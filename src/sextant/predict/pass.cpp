@@ -405,6 +405,8 @@ class ServingPass {
       return kernel(Work::head, logits ? "output head" : op.name, multiply(g), 1, &g);
     }
     g.scale_block = scale_block(p_, g.type);
+    const double reached = p_.runtime.weights.block_operations;
+    if (g.scale_block > 0 && reached > 0) g.core_operations = reached;
     if (quantised_apart(p_, g.type)) {
       type_ = Kind::cast;
       quantise(g);

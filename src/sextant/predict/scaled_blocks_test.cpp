@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiplies of checkpoints whose 8-bit weights have a scale for every block.
+#include <gtest/gtest.h>
+
+#include "sextant/predict/infer.hpp"
+#include "sextant/predict/test_problem.hpp"
+
+namespace sextant {
+namespace {
+
+Problem problem_of(const char* system, const char* model, const char* runtime = "trtllm") {
+  return test::problem_of(system, runtime, model, Serving{});
+}
+
+/// Kernels that make inputs narrow, of a decode step of 16 requests.
+int quantised(const Problem& p, Precision precision) {
+  int kernels = 0;
+  for (const Operator& o :
+       explain_pass(p, {.tp = 8, .precision = precision}, {16, 1, 1024}).operators) {
+    if (std::string_view(o.name) == "quantise") ++kernels;
+  }
+  return kernels;
+}
+
+// One scale a tensor is known before; those of blocks are not, so a kernel of its own finds them.
+TEST(Serving, ScalesOfBlocksTakeAKernelOfTheirOwn) {
+  const Problem blocks = problem_of("dgx-h100", "qwen3-32b");
+  EXPECT_EQ(quantised(blocks, Precision::fp8), 4);  // of qkv, output, up, down
+  EXPECT_EQ(quantised(blocks, Precision::bf16), 0);
+  Problem tensors = blocks;
+  tensors.model.block_scales = false;
+  EXPECT_EQ(quantised(tensors, Precision::fp8), 0);
+  // Launched one by one they count like any other operator.
+  EXPECT_GT(prompt_launch(blocks, {.precision = Precision::fp8}), prompt_launch(blocks, {}));
+}
+
+// The sums of every 128 values are scaled on the vector units, which the matrix units wait for.
+TEST(Serving, ScalesOfBlocksSlowPromptsDown) {
+  for (const char* model : {"qwen3-32b", "qwen3-30b-a3b"}) {
+    const Problem blocks = problem_of("dgx-h100", model);
+    Problem tensors = blocks;
+    tensors.model.block_scales = false;
+    const auto busy = [](const Problem& p, Precision precision) {
+      Seconds sum;
+      for (const Operator& o :
+           explain_pass(p, {.precision = precision}, {1, 4096, 4096}).operators) {
+        if (o.cost.tiling.m > 0) sum += o.count * o.cost.busy[Bound::compute];
+      }
+      return sum;
+    };
+    EXPECT_GT(busy(blocks, Precision::fp8), 1.1 * busy(tensors, Precision::fp8)) << model;
+    EXPECT_EQ(busy(blocks, Precision::bf16), busy(tensors, Precision::bf16)) << model;
+  }
+}
+
+// A kernel made for few rows costs tokens nothing and prompts much; one scale a tensor needs none
+// of it.
+TEST(Serving, AKernelForScaledBlocksMayFallShortOfTheDevice) {
+  struct Row {
+    const char* model;
+    double sequences, queries;
+    bool slower;
+  };
+  const Row rows[] = {{"deepseek-r1", 1, 4096, true},
+                      {"deepseek-r1", 8, 1, false},
+                      {"llama3.1-70b", 1, 4096, false}};
+  for (const Row& r : rows) {
+    Problem p = problem_of("dgx-b200", r.model, "sglang");
+    const auto multiplies = [&] {
+      const PassShape shape{r.sequences, r.queries, 4096};
+      return explain_pass(p, {.tp = 8, .precision = Precision::fp8}, shape)
+          .cost.parts[Work::multiply];
+    };
+    const Seconds plain = multiplies();
+    p.runtime.weights.block_operations = 1600;
+    EXPECT_EQ(multiplies() > 1.5 * plain, r.slower) << r.model;
+    EXPECT_LT(multiplies(), (r.slower ? 20 : 1.01) * plain) << r.model;
+  }
+}
+
+}  // namespace
+}  // namespace sextant
