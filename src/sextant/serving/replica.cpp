@@ -34,7 +34,7 @@ void Replica::submit(const Request& request, double now) {
   Live& r = live_[static_cast<std::size_t>(i)];
   r = Live{};
   r.request = request;
-  r.first_token = request.first_token;
+  r.first_token = request.prompted.first_token;
   const Runtime& runtime = price_.problem().runtime;
   // A front end reads requests one after the other; that of a decode worker has seen them before.
   if (role_ == Role::decode) {

@@ -57,7 +57,8 @@ struct ServiceLimits {
 struct SlowRequest {
   Answered answer;
   double queued = 0;  ///< before its prompt was in a step
-  double prompt = 0;  ///< until its first token
+  double prompt = 0;  ///< until its first token was there
+  double moved = 0;   ///< until the engine that makes the others had it and the cache
   double decode = 0;  ///< the rest
   double latency = 0;
 };
