@@ -476,7 +476,9 @@ Answer traffic_answer(const TrafficAnswer& a) {
   if (a.series) answer.list("distribution", "LatencyShare", distribution_records(r));
   answer.strings("warnings", warnings_of(a));
   say_traffic(answer, a, sure, bounds, slowest);
-  answer.assume(x.scenario.assumptions);
+  std::vector<std::string> assumptions = x.scenario.assumptions;
+  assume_overdrawn(assumptions, x.scenario.problem.chip, r.most_watts);
+  answer.assume(assumptions);
   answer.lines(csv_lines(a));
   for (plot::Figure& figure : traffic_figures(a)) answer.figure(std::move(figure));
   return answer;

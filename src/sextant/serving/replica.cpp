@@ -205,6 +205,7 @@ void Replica::report(const StepShape& shape, double seconds, std::int64_t steps,
   s.decoding = shape.decoding > 0 ? all_decoding_ : 0;
   s.prompt_tokens = all_prompt_tokens_;
   s.work = work * devices_of(price_.strategy());
+  s.watts = work / seconds;
   for (const Rank& rank : ranks_) {
     s.waiting += static_cast<double>(rank.waiting());
     s.running += rank.running();

@@ -60,6 +60,7 @@ class Collector {
      : s.decoding > 0     ? r.mixed_share
                           : r.prefill_share) += counted * s.seconds;
     r.joules += counted * s.work;
+    r.most_watts = std::max(r.most_watts, s.watts);
     r.timeline.add(s.start, s.seconds, s.waiting, s.running, s.cache);
   }
 

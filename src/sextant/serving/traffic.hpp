@@ -80,6 +80,7 @@ struct TrafficResult {
   double prefill_share = 0, decode_share = 0, mixed_share = 0, idle_share = 0;
   double joules = 0;        ///< of all devices and their nodes
   double standing = 0;      ///< of these, what is drawn as long as it lasts, whatever is done
+  double most_watts = 0;    ///< of one device in any step, beyond idling
   double mean_present = 0;  ///< requests in the cluster, over its time
   EngineCounts counts;
   double transfer_seconds = 0;       ///< of a cache, mean
