@@ -32,6 +32,19 @@ Node struct_node(PresetKind kind, const std::string& name, const std::vector<Set
       kind, [&](const auto& load) { return write(load(name, settings, lookup), quantities); });
 }
 
+/// A row a value, by the path that --set knows it by.
+void add_values(const std::string& path, const Node& node, Records& rows) {
+  const std::string before = path.empty() ? "" : path + ".";
+  for (const Node::Member& m : node.members) add_values(before + m.key, m.value, rows);
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    add_values(before + std::to_string(i), node.items[i], rows);
+  }
+  if (node.kind == Node::Kind::table || node.kind == Node::Kind::array) return;
+  Record& r = rows.rows.emplace_back();
+  r("field", path);
+  r("value", node);
+}
+
 std::vector<FieldInfo> fields_of_kind(PresetKind kind) {
   return visit_loader(
       kind, [](const auto& load) { return fields_of<decltype(load(std::string_view()))>(); });
@@ -129,10 +142,16 @@ Answer run_list(const ListOptions& options, const Common& common) {
     return a;
   }
   Records lines;
+  Records each;
   for (std::size_t i = 0; i < names_of(PresetKind{}).size(); ++i) {
     const auto kind = static_cast<PresetKind>(i);
     const std::vector<std::string> names = preset_names(kind);
     a.strings(plural(kind), names);
+    for (const std::string& name : names) {
+      Record& r = each.rows.emplace_back();
+      r("kind", plural(kind));
+      r("name", name);
+    }
     bool first = true;
     for (const std::string& line : wrapped(names)) {
       Record& r = lines.rows.emplace_back();
@@ -142,7 +161,7 @@ Answer run_list(const ListOptions& options, const Common& common) {
       first = false;
     }
   }
-  a.lines(lines);
+  a.lines(each);
   a.show(lines);
   a.say("\n'sextant list devices' shows their numbers, 'sextant show NAME' all of one.");
   return a;
@@ -161,6 +180,13 @@ Answer run_show(const ShowOptions& options, const Common& common) {
   if (options.json || common.format == Format::json) {
     return Answer::verbatim(
         to_json(struct_node(kind, options.name, settings, Quantities::si, common.lookup)) + "\n");
+  }
+  if (common.format == Format::csv && !options.toml) {
+    Answer a;
+    Records rows;
+    add_values("", struct_node(kind, options.name, settings, Quantities::si, common.lookup), rows);
+    a.lines(std::move(rows));
+    return a;
   }
   const bool as_written = settings.empty() && !preset_kinds(options.name).empty();
   const std::string facts = kind == PresetKind::model && !options.toml

@@ -198,7 +198,8 @@ export type Serving = { batch: number; input: number; output: number; batching: 
   kv_precision: string; speculate: number; acceptance: number; draft: string; draft_cost: number; images: number;
   placement: string; placed: number; };
 export type SlowRequest = { request: number; input: number; output: number; latency_seconds: number;
-  queued_seconds: number; prompt_seconds: number; decode_seconds: number; preemptions: number; waited_for: string; };
+  queued_seconds: number; prompt_seconds: number; moved_seconds: number; decode_seconds: number; preemptions: number;
+  waited_for: string; };
 export type SolveObstacle = { value: number; measured: number; reason: string; };
 export type Span = { stage: number; microbatch: number; chunk: number; kind: string; start: number; duration: number; };
 export type SplitPoint = { prefill_workers: number; decode_workers: number; best: boolean; requests: number;

@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "sextant/answer/parts.hpp"
 #include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/predict/tiers.hpp"
+#include "sextant/serving/limits.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant {
@@ -265,6 +269,28 @@ void add_passes(Answer& a, const InferResult& x) {
   if (!x.passes.empty() && x.curve.empty()) a.lines(operator_lines(x.passes));
 }
 
+/// All of the memory is taken here; what serves traffic leaves a part of it alone, unless it is
+/// told otherwise.
+void assume_engine(std::vector<std::string>& assumptions, const Scenario& s,
+                   const ServingEstimate& e) {
+  const Problem& p = s.problem;
+  const double input = prompt_tokens(p);
+  const double output = p.serving.output;
+  if (e.verdict != Verdict::fits) return;
+  const EngineLimits held =
+      fit_engine(p, s.strategy, {}, {.input = input, .output = output}).limits;
+  const double each = held.block * std::ceil((input + output) / held.block) + held.state_tokens;
+  const double room = std::floor(held.cache_tokens / each) * std::max(1, s.strategy.dp);
+  if (e.active <= room) return;
+  const Engine& engine = p.runtime.engine;
+  assumptions.push_back(fmt::format(
+      "requests may take all of the memory; engines of {} take {} of {} unless they are told "
+      "otherwise, and {} at a time ('sextant traffic')",
+      p.runtime.name, format_percent(engine.memory_fraction, 0),
+      engine.memory_share == MemoryShare::free ? "what weights leave" : "it",
+      room >= 1 ? fmt::format("hold {:.0f} of these", room) : std::string("have no room for one")));
+}
+
 /// A request's time by what it goes to: parts sum to the whole.
 Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   Breakdown root = node_of("request", e.latency.value, "");
@@ -318,6 +344,7 @@ Answer answer_of(InferResult x) {
   std::vector<std::string> assumptions = s.assumptions;
   const PassCost& hungrier = e.prefill.power > e.decode.power ? e.prefill : e.decode;
   assume_overdrawn(assumptions, s.problem.chip, hungrier.power, hungrier.clock);
+  assume_engine(assumptions, s, e);
   a.assume(assumptions);
   return a;
 }

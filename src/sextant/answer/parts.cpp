@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "sextant/cost/power.hpp"
 #include "sextant/io/errors.hpp"
 #include "sextant/predict/tiers.hpp"
 #include "sextant/units/format.hpp"
@@ -115,6 +116,10 @@ void assume_overdrawn(std::vector<std::string>& assumptions, const Chip& chip, W
   assumptions.push_back(
       fmt::format("{} is the lowest clock: it draws {} there, above the device's limit of {}",
                   format(clock), format(power), format(chip.power_limit)));
+}
+
+void assume_overdrawn(std::vector<std::string>& assumptions, const Chip& chip, double watts) {
+  assume_overdrawn(assumptions, chip, chip.idle + Watts(watts), lowest_clock(chip));
 }
 
 Record uncertainty_record(const Interval& i, const Headline& headline) {

@@ -80,6 +80,8 @@ inline constexpr std::string_view unfitting = "does not fit; if it did, ";
 /// Assumes that a device runs at its lowest clock, where that still draws more than its limit.
 void assume_overdrawn(std::vector<std::string>& assumptions, const Chip& chip, Watts power,
                       Hertz clock);
+/// The same by what steps of an engine draw at most, beyond idling.
+void assume_overdrawn(std::vector<std::string>& assumptions, const Chip& chip, double watts);
 
 /// A headline number: "uncertainty", and a line for people.
 struct Headline {

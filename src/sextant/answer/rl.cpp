@@ -149,7 +149,12 @@ Answer answer_of(const RlAnswer& x) {
                       format_binary_bytes(s.offloaded.value)));
   }
   if (!s.fits()) a.say("\ndoes not fit");
-  a.assume(asked.assumptions);
+  std::vector<std::string> assumptions = asked.assumptions;
+  assume_overdrawn(assumptions, p.chip, s.update.power, s.update.clock);
+  std::vector<std::string> engines;
+  assume_overdrawn(engines, pool.problem.chip, x.rollout.most_watts);
+  for (const std::string& said : engines) assumptions.push_back("engines: " + said);
+  a.assume(assumptions);
   a.figure(figure_of(x, phases));
   return a;
 }

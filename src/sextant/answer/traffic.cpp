@@ -224,7 +224,8 @@ Record memory_of(const TrafficScenario& x) {
   return r;
 }
 
-void describe(Record& r, const SlowRequest& s) {
+/// `two`: one pool reads prompts, another makes tokens.
+void describe(Record& r, const SlowRequest& s, bool two) {
   std::string why(name_of(s.answer.wait));
   const int times = s.answer.preemptions;
   if (times > 0) why += times > 1 ? fmt::format("; preempted {} times", times) : "; preempted once";
@@ -234,6 +235,11 @@ void describe(Record& r, const SlowRequest& s) {
   r("latency_seconds", Seconds(s.latency), "took");
   r("queued_seconds", Seconds(s.queued), "queued");
   r("prompt_seconds", Seconds(s.prompt), "prompt");
+  if (two) {
+    r("moved_seconds", Seconds(s.moved), "moved");
+  } else {
+    r("moved_seconds", Seconds(s.moved));
+  }
   r("decode_seconds", Seconds(s.decode), "tokens");
   r("preemptions", s.answer.preemptions);
   r("waited_for", said(name_of(s.answer.wait), why), "waited for");
@@ -449,7 +455,9 @@ Answer traffic_answer(const TrafficAnswer& a) {
   answer("simulated_requests_per_second", a.wall_seconds > 0 ? r.sent / a.wall_seconds : 0);
   answer.object("memory", "TrafficMemory", memory_of(x));
   const Records slowest =
-      records_of(r.slowest, [](Record& n, const SlowRequest& s) { describe(n, s); });
+      records_of(r.slowest, [two = x.cluster.decode.has_value()](Record& n, const SlowRequest& s) {
+        describe(n, s, two);
+      });
   answer.list("slowest", "SlowRequest", slowest);
   answer.some("curve", "RatePoint", records_of(a.curve, [](Record& n, const RatePoint& p) {
                 n("rate", p.rate);
@@ -468,7 +476,9 @@ Answer traffic_answer(const TrafficAnswer& a) {
   if (a.series) answer.list("distribution", "LatencyShare", distribution_records(r));
   answer.strings("warnings", warnings_of(a));
   say_traffic(answer, a, sure, bounds, slowest);
-  answer.assume(x.scenario.assumptions);
+  std::vector<std::string> assumptions = x.scenario.assumptions;
+  assume_overdrawn(assumptions, x.scenario.problem.chip, r.most_watts);
+  answer.assume(assumptions);
   answer.lines(csv_lines(a));
   for (plot::Figure& figure : traffic_figures(a)) answer.figure(std::move(figure));
   return answer;

@@ -54,11 +54,14 @@ inline Watts dynamic_budget(const Chip& chip) {
   return power_control * chip.power_limit - chip.idle;
 }
 
+/// Below it no board goes, whatever it draws there.
+inline Hertz lowest_clock(const Chip& chip) { return 0.25 * chip.clock; }
+
 /// The next clock to try on the way to the fixed point P(f) = limit, where a load asks for more
 /// than the budget; demand grows as f^1.4 where compute bounds, slower elsewhere.
 inline Hertz slowed(const Chip& chip, Hertz clock, Watts demand, Watts budget) {
   const double step = std::pow(max(budget, 0.05 * demand) / demand, 1 / (1 + energy_exponent));
-  return max(clock * step, 0.25 * chip.clock);
+  return max(clock * step, lowest_clock(chip));
 }
 
 /// Runs `kernel(clock)` at the clock that power allows, averaged over the load. A board keeps its

@@ -96,6 +96,12 @@ class Finisher {
   // Without tensor parallelism there is nothing for it to cut; Megatron switches it off.
   void sequences() {
     if (degree("tp") == 1) f_.drop("sp");
+    // And torchtitan asks for no schedule where it makes no pipeline.
+    if (degree("pp") == 1) {
+      for (const char* field : {"_looped", "schedule"}) {
+        if (f_.find(field) != nullptr) f_.pass_over(field, "of a pipeline, which there is none of");
+      }
+    }
     if (f_.find("_looped") != nullptr && f_.find("_layers_per_chunk") == nullptr) {
       f_.otherwise("interleave", f_.text("_looped"));
     }

@@ -508,18 +508,49 @@ std::string small_collectives_for(const System& system, const Runtime& runtime) 
   const std::string& own = runtime.communication.small;
   return own.empty() ? collectives_for(system, runtime) : own;
 }
+
+namespace {
+
+/// A name that leads nowhere is wrong where it was given: in this field.
+template <class Load>
+void named_by(const char* field, const std::vector<Setting>& settings, const Load& load) {
+  try {
+    load();
+  } catch (const InputError& e) {
+    std::vector<Diagnostic> problems = e.diagnostics();
+    const bool set = std::any_of(settings.begin(), settings.end(),
+                                 [&](const Setting& s) { return s.path == field; });
+    for (Diagnostic& d : problems) {
+      if (!d.file.empty() || !d.field.empty()) continue;
+      d.field = field;
+      if (set) d.file = "--set";
+    }
+    throw InputError(std::move(problems));
+  }
+}
+
+}  // namespace
+
 Libraries load_libraries(const System& system, const Runtime& runtime,
                          const std::vector<Setting>& settings, Lookup lookup) {
   // What has a plain name is compiled in and read once; a file of one's own is named by its path.
   const auto where = [&](const std::string& name) {
     return name.find_first_of("./") == name.npos ? Lookup::presets : lookup;
   };
+  const Communication& c = runtime.communication;
+  const char* const field =
+      c.library.empty() ? "system.collectives" : "runtime.communication.library";
   const std::string kernels = kernels_for(runtime.kernels, system.device);
   const std::string all = collectives_for(system, runtime);
   const std::string small = small_collectives_for(system, runtime);
-  return {load_kernels(kernels, settings, where(kernels)),
-          load_collectives(all, settings, where(all)),
-          load_collectives(small, settings, where(small))};
+  Libraries libraries;
+  named_by("runtime.kernels", settings,
+           [&] { libraries.kernels = load_kernels(kernels, settings, where(kernels)); });
+  named_by(field, settings,
+           [&] { libraries.collectives = load_collectives(all, settings, where(all)); });
+  named_by(c.small.empty() ? field : "runtime.communication.small", settings,
+           [&] { libraries.small = load_collectives(small, settings, where(small)); });
+  return libraries;
 }
 
 }  // namespace sextant

@@ -17,7 +17,7 @@ struct RlOptions : ScenarioOptions {
   std::optional<int> prompts, samples, input, output;
   std::optional<double> spread;
   std::optional<int> longest;
-  int seed = 1;
+  std::optional<int> seed;
   bool allow_long = false;
   // How it is judged and learnt.
   PresetRef reward_model;
@@ -64,7 +64,8 @@ void describe(V& v, RlOptions& o) {
     {.help = "tokens of the longest answer, where it is cut; the mean stays",
      .min = 1,
      .max = 1e7});
-  v("seed", o.seed, {.help = "of the lengths", .min = 0, .max = 1e9});
+  v("seed", o.seed,
+    {.help = "of the lengths that --spread draws; without, 1", .min = 0, .max = 1e9});
   v("allow_long", o.allow_long, {.help = "go on with a context beyond the model's"});
   v("reward_model", o.reward_model,
     {.help = "model that judges answers; without, a rule that costs nothing",

@@ -95,8 +95,18 @@ class RlReader {
     if (!o_.critic.empty() && o_.algorithm == RlAlgorithm::grpo && !unread({"algorithm"})) {
       flags_.add("--critic", "grpo has none", "--algorithm ppo");
     }
-    if (o_.longest && !o_.spread && !unread({"spread"})) {
-      flags_.add("--longest", "answers are all alike", "give --spread, such as 0.5");
+    if (o_.unpinned && o_.rollout_gpus) {
+      flags_.add("--unpinned", "engines have devices of their own: nothing is copied away for them",
+                 "leave it or --rollout-gpus out");
+    }
+    if (o_.pack && o_.given.find("microbatch") != nullptr) {
+      flags_.add("--pack", "--microbatch says how many answers go together",
+                 "leave one of them out");
+    }
+    for (const auto& [flag, given] :
+         {std::pair{"--longest", o_.longest}, std::pair{"--seed", o_.seed}}) {
+      if (!given || o_.spread || unread({"spread"})) continue;
+      flags_.add(flag, "answers are all alike", "give --spread, such as 0.5");
     }
     if (o_.longest && *o_.longest < o_.output.value_or(usual_output) && !unread({"output"})) {
       flags_.add("--longest", "the longest answer is shorter than the mean", "see --output");
@@ -271,7 +281,7 @@ class RlReader {
                     .input = input_,
                     .output = static_cast<double>(output_),
                     .spread = *o_.spread,
-                    .seed = static_cast<std::uint64_t>(o_.seed)};
+                    .seed = static_cast<std::uint64_t>(o_.seed.value_or(1))};
     if (o_.longest) sampled.longest = *o_.longest;
     x_.rollout.trace = std::make_shared<const Trace>(sample_of(sampled));
     x_.rollout.traffic.trace = x_.rollout.trace.get();

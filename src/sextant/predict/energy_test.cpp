@@ -104,6 +104,50 @@ TEST(Energy, OfMemoryIsTheSameWithStatesAtTheHost) {
   EXPECT_NEAR(there.energy.memory / here.energy.memory, 1, 1e-6);
 }
 
+// Replicas that share states among themselves gather and scatter as if there were no others; the
+// others' sums cross once a step, of an expert's parameters too.
+TEST(Energy, GroupsThatShareStatesGatherAlone) {
+  const Problem p =
+      problem_of("dgx-h100", "fsdp", "mixtral-8x7b", Training{.batch = 128, .seq = 4096});
+  for (const int zero : {1, 2, 3}) {
+    for (const int ep : {1, 2, 8}) {
+      const Strategy all{.dp = 64, .ep = ep, .zero = zero};
+      Strategy groups = all;
+      groups.shard = 8;
+      Strategy few = all;
+      few.dp = 8;
+      const Mapping m = mapping_of(p, groups);
+      EXPECT_EQ(m.gather, mapping_of(p, few).gather) << zero << " " << ep;
+      EXPECT_EQ(m.reduce, mapping_of(p, few).reduce) << zero << " " << ep;
+      EXPECT_LT(m.gather, mapping_of(p, all).gather) << zero << " " << ep;
+      EXPECT_GT(m.across.value, 0) << zero << " " << ep;
+      // An eighth of all but experts, and of these what 8 replicas hold a share of.
+      const RankParameters n = rank_parameters(p, groups, 0);
+      const double bytes = reduced_bytes(p.runtime, groups.precision);
+      EXPECT_NEAR(m.crossed.value,
+                  bytes * ((n.total() - n.experts) / 8 + n.experts / std::max(1, 8 / ep)), 1)
+          << zero << " " << ep;
+    }
+  }
+}
+
+// States that nobody shares are summed as without ZeRO.
+TEST(Energy, AGroupOfOneSharesNothing) {
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "mixtral-8x7b", Training{.batch = 64, .seq = 2048});
+  const Strategy none{.dp = 32, .ep = 8};
+  const Estimate all = evaluate(p, none);
+  for (const int zero : {1, 2}) {
+    Strategy alone = none;
+    alone.zero = zero;
+    alone.shard = 1;
+    const Estimate e = evaluate(p, alone);
+    EXPECT_NEAR(e.step / all.step, 1, 1e-6) << zero;
+    EXPECT_NEAR(e.memory.total() / all.memory.total(), 1, 1e-6) << zero;
+    EXPECT_NEAR(e.energy.links / all.energy.links, 1, 1e-6) << zero;
+  }
+}
+
 // An optimizer reads all the states that its rank holds, those of experts too.
 TEST(Energy, AnOptimizerMovesWhatItHolds) {
   const Problem p =

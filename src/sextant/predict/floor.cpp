@@ -94,9 +94,10 @@ Seconds exchange_floor(const Problem& p, const Strategy& s, const Mapping& m) {
   const Overlap& o = p.runtime.overlap;
   const double cores = std::min(1.0, p.runtime.communication.cores);
   const double times = m.by_layer ? microbatches_of(p, s) : 1;
-  const Seconds reduce = (o.gradients ? cores : 1) * times * m.reduce;
+  const double shown = o.gradients ? cores : 1;
+  const Seconds reduce = shown * times * m.reduce;
   const Seconds gather = (o.parameters ? cores : 1) * times * m.gather;
-  return reduce + gather + m.across;
+  return reduce + gather + shown * m.across;
 }
 
 }  // namespace

@@ -80,18 +80,28 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
   return r;
 }
 
+/// Prompts of a step that has any, their mean, where so many requests decode: each comes when one
+/// ends, whenever that is, and a step takes all that have come, or as many as it may.
+double prompts_together(const Problem& p, double requests) {
+  const double come = requests / steps_of(p.serving);
+  const double most = std::floor(budget_of(p.serving) / prompt_tokens(p));
+  return std::clamp(come > 0 ? come / -std::expm1(-come) : 1, 1.0, std::max(1.0, most));
+}
+
 /// How prompts join the decoding requests of a replica in a closed loop: engines put them, or
 /// pieces of them, into the same pass, those that come together into one.
 class JoiningPrompts {
  public:
-  JoiningPrompts(const Problem& p, const Strategy& s, const Tokens& decode, Seconds alone)
-      : p_(p), s_(s), decode_(decode), alone_(alone), piece_(pieces_of(p)) {
-    const Serving& w = p.serving;
-    const double input = prompt_tokens(p);
-    const double most = std::floor(budget_of(w) / input);
-    pieces_ = std::clamp(most, 1.0, std::ceil(decode.sequences / steps_of(w)));
-    passes_ = piece_.count / pieces_;
-  }
+  /// `wave`: requests of a replica that decode in a pass, the mean of replicas and waves.
+  JoiningPrompts(const Problem& p, const Strategy& s, const Tokens& decode, double wave,
+                 Seconds alone)
+      : p_(p),
+        s_(s),
+        decode_(decode),
+        alone_(alone),
+        piece_(pieces_of(p)),
+        pieces_(prompts_together(p, wave)),
+        passes_(piece_.count / pieces_) {}
 
   /// Passes that a prompt needs its part of.
   double passes() const { return passes_; }
@@ -135,8 +145,8 @@ class JoiningPrompts {
   const Tokens& decode_;
   Seconds alone_;  // of one prompt
   Pieces piece_;
-  double pieces_ = 1;  // prompts in one pass
-  double passes_ = 1;
+  double pieces_;  // prompts in one pass, their mean
+  double passes_;
 };
 
 /// A closed loop on a replica, whose stages work on so many waves at a time. Of the steps of a
@@ -275,8 +285,8 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
   if (closed) {
     // All replicas take prompts at the same time.
     decode.context = prompt_tokens(p) + w.output / 2.0;
-    const JoiningPrompts joining(p, s, decode, e.first_token);
     const double requests = std::max(1.0, e.active / std::max(1, s.dp));
+    const JoiningPrompts joining(p, s, decode, requests / waves, e.first_token);
     const ClosedLoop::Cycle cycle = ClosedLoop(joining, w, e, requests, waves).run();
     e.tpot = cycle.tpot;
     e.ttft = cycle.service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * cycle.service;
@@ -295,6 +305,16 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
   return e;
 }
 
+/// The largest number up to which a sum that grows with it stays within a limit.
+template <class Sum>
+double most_within(double limit, double low, double high, const Sum& sum) {
+  while (high - low > 0.25) {
+    const double middle = (low + high) / 2;
+    (sum(middle) <= limit ? low : high) = middle;
+  }
+  return std::floor(high) > low && sum(std::floor(high)) <= limit ? std::floor(high) : low;
+}
+
 /// Fewer at a time than memory holds where that is better: an engine may be told so. Whoever has
 /// more memory tries all that whoever has less does, so that more is never worse.
 ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noexcept {
@@ -311,30 +331,21 @@ ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noe
     const ServingEstimate other = serve_at_most(p, s, n, tiered);
     if (other.latency < best.latency) best = other;
   };
-  // Rows of a wave's multiplies that fill whole tiles, beside those of prompts: one more request
-  // begins another.
+  // Rows of a wave's multiplies that fill whole tiles, without prompts and with those that join:
+  // one more request begins another.
   const double queries = 1 + p.serving.speculation.tokens;
   const double waves = replicas * std::min<double>(s.pp, all.active);
-  const auto whole_tiles = [&](double beside, double from, double to) {
-    constexpr double tile = 128;
-    const auto requests = [&](double tiles) { return (tiles * tile - beside) / queries * waves; };
-    const double first = std::floor((beside + from / waves * queries) / tile) + 1;
-    for (double k = 0; requests(first + k) < to; k = std::max(k + 1, std::floor(1.0625 * k))) {
-      fewer(requests(first + k));
-    }
-  };
-  whole_tiles(0, 0, all.active);
-  // One more prompt joins a step with every request more than steps are needed for its own, up to
-  // what a step takes: just beyond such an edge fewer are better.
-  const double input = prompt_tokens(p);
-  const double budget = budget_of(p.serving);
   const Pieces piece = pieces_of(p);
-  const double edge = steps_of(p.serving) / piece.count * replicas;
-  const double together = std::max(1.0, std::floor(budget / input));
-  for (double n = 1; n <= together && (n - 1) * edge < all.active; n = std::ceil(n * 1.0625)) {
-    fewer(n * edge);
-    const double end = n < together ? n * edge : all.active;
-    whole_tiles(n * piece.tokens, (n - 1) * edge, std::min(end, all.active));
+  for (const double prompt : {0.0, piece.tokens}) {
+    const auto rows = [&](double n) {
+      return n / waves * queries + prompt * prompts_together(p, n / waves);
+    };
+    constexpr double tile = 128;
+    const double first = std::floor(rows(replicas) / tile) + 1;
+    for (double k = 0; (first + k) * tile < rows(all.active);
+         k = std::max(k + 1, std::floor(1.0625 * k))) {
+      fewer(most_within((first + k) * tile, replicas, all.active, rows));
+    }
   }
   return best;
 }

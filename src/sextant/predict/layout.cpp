@@ -68,6 +68,14 @@ Widths widths_of(const Problem& p, const Strategy& s) noexcept {
   return l;
 }
 
+int expert_shards(const Strategy& s) noexcept {
+  const int experts = s.ep * s.etp;
+  const int all = std::max(1, s.tp * s.cp * s.dp / experts);
+  int n = std::max(1, s.tp * s.cp * (s.shard > 0 ? s.shard : s.dp) / experts);
+  while (all % n != 0) --n;
+  return n;
+}
+
 Groups groups_of(const Problem& p, const Strategy& s) noexcept {
   const double tp = s.tp;
   const double cp = s.cp;
@@ -76,9 +84,14 @@ Groups groups_of(const Problem& p, const Strategy& s) noexcept {
   const double dp_stride = pipeline_inside && s.cp == 1 ? tp * s.pp : tp;
   Groups g;
   g.data = spread_out(p.network, replicas, dp_stride);
-  g.shard = spread_out(p.network, s.shard > 0 ? s.shard * cp : replicas, dp_stride);
+  const double sharing = s.shard > 0 ? s.shard * cp : replicas;
+  g.shard = spread_out(p.network, sharing, dp_stride);
+  g.across = spread_out(p.network, replicas / sharing, dp_stride * sharing);
   const double expert_ranks = static_cast<double>(s.ep) * s.etp;
   g.expert_data = spread_out(p.network, tp * replicas / expert_ranks, expert_ranks);
+  g.expert_shard = spread_out(p.network, expert_shards(s), expert_ranks);
+  g.expert_across = spread_out(p.network, g.expert_data.ranks / g.expert_shard.ranks,
+                               expert_ranks * g.expert_shard.ranks);
   const double pp_stride = pipeline_inside ? tp * cp : tp * replicas;
   g.pipeline = spread_out(p.network, std::min(2, s.pp), pp_stride);
   return g;

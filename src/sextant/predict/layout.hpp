@@ -3,7 +3,6 @@
 // layers its stage has.
 #pragma once
 
-#include <algorithm>
 #include <array>
 
 #include "sextant/predict/rules.hpp"
@@ -36,17 +35,19 @@ Widths widths_of(const Problem& problem, const Strategy& strategy) noexcept;
 
 /// The groups of a rank across replicas and stages.
 struct Groups {
-  Group data;         ///< replicas of a dense parameter (cp ranks hold replicas too)
-  Group shard;        ///< of these, the ranks that share states
-  Group expert_data;  ///< replicas of an expert's parameter
-  Group pipeline;     ///< two neighbouring stages
+  Group data;           ///< replicas of a dense parameter (cp ranks hold replicas too)
+  Group shard;          ///< of these, the ranks that share states
+  Group across;         ///< of these, those that hold the same share
+  Group expert_data;    ///< replicas of an expert's parameter
+  Group expert_shard;   ///< of these, the ranks that share its states
+  Group expert_across;  ///< of these, those that hold the same share
+  Group pipeline;       ///< two neighbouring stages
 };
 Groups groups_of(const Problem& problem, const Strategy& strategy) noexcept;
 
-/// Ranks that share an expert's states: of those that hold it, as many as of a dense parameter's.
-inline double expert_shards(const Groups& g) noexcept {
-  return std::max(1.0, static_cast<double>(g.expert_data.ranks) * g.shard.ranks / g.data.ranks);
-}
+/// Ranks that share an expert's states: of those that hold it, the ones in a group that shares a
+/// dense parameter's, or the most below that deal them out evenly.
+int expert_shards(const Strategy& strategy) noexcept;
 
 /// Whether a layer's weights are gathered where it runs: ZeRO-3, and somebody to gather them from.
 constexpr bool gathers_weights(const Strategy& s) noexcept {

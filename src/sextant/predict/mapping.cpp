@@ -62,10 +62,22 @@ void send_layers(const Problem& p, const StateExchange& x, const RankParameters&
   m.reduce = by_layer(trained, x.reduce, x.reduced);
   m.reduced = volume(x, x.reduced, trained);
   m.gathered = volume(x, x.gathered, all);
-  if (x.across.ranks > 1) {
-    m.across =
-        collect(p, Collective::all_reduce, x.across, x.reduced.dense(trained) / x.dense.ranks);
-  }
+}
+
+/// Each group that shares states has its own sums of the gradients, and all need those of all:
+/// once a step, as they leave.
+void send_across(const Problem& p, const StateExchange& x, const RankParameters& n, Mapping& m) {
+  const int each = p.runtime.communication.messages_per_layer;
+  const double messages = x.by_layer ? p.model.layers + 1.0
+                          : each > 0 ? each * m.stages.kinds[0].layers
+                                     : 1;
+  const auto sum = [&](Group group, Bytes share) {
+    if (group.ranks <= 1) return;
+    m.across += messages * collect(p, Collective::all_reduce, group, share / messages);
+    m.crossed += share;
+  };
+  sum(x.across, x.dense_share(n));
+  sum(x.expert_across, x.expert_share(n));
 }
 
 /// Newton-Schulz iterations on one matrix (Muon; arXiv 2502.16982, section 2): five times X·Xᵀ, its
@@ -127,7 +139,7 @@ void update(const Problem& p, const Strategy& s, const RankParameters& n, Mappin
   const Groups& g = m.groups;
   const double dense_shards = s.zero >= 1 ? g.shard.ranks : 1;
   const double own =
-      (n.total() - n.experts) / dense_shards + n.experts / (s.zero >= 1 ? expert_shards(g) : 1);
+      (n.total() - n.experts) / dense_shards + n.experts / (s.zero >= 1 ? g.expert_shard.ranks : 1);
   const double gradient = gradient_bytes(p.runtime, s.precision);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
   const double bytes = optimizer_traffic(p.work.optimizer, gradient);
@@ -155,9 +167,13 @@ StateExchange state_exchange(const Problem& p, const Strategy& s, const Groups& 
   x.reduce = s.zero >= 1 ? Collective::reduce_scatter : Collective::all_reduce;
   const double sum = reduced_bytes(p.runtime, s.precision);
   x.reduced = {sum, sum};
-  x.dense = x.by_layer ? g.shard : g.data;
+  x.dense = g.data;
   x.experts = g.expert_data;
   if (s.zero > 0) {
+    x.dense = g.shard;
+    x.across = g.across;
+    x.experts = g.expert_shard;
+    x.expert_across = g.expert_across;
     const double element = activation_bytes(s.precision);
     const bool all = x.by_layer || p.work.tuning.rank == 0;  // not adapters alone
     x.gathered = {element, element};
@@ -166,9 +182,6 @@ StateExchange state_exchange(const Problem& p, const Strategy& s, const Groups& 
     } else if (all && keeps_narrow(p, s)) {
       x.gathered.layers = element_bytes(s.precision);
     }
-  }
-  if (x.by_layer && g.shard.ranks < g.data.ranks) {
-    x.across = {g.data.ranks / g.shard.ranks, 1};
   }
   return x;
 }
@@ -197,6 +210,7 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
   } else {
     send_states(p, s, x, trained, m);
   }
+  send_across(p, x, trained, m);
   update(p, s, trained, m);
   return m;
 }

@@ -21,6 +21,7 @@ struct Mapping {
   Bytes gathered;  ///< and what a `gather` brings it
   bool by_layer = false;
   Seconds across;     ///< between the groups that share states (HSDP), a step
+  Bytes crossed;      ///< what a rank hands to it
   Seconds optimizer;  ///< Adam over this rank's share, the gradient norm and clipping
   Seconds updating;   ///< of it the device's own work, without waits for the host and its memory
   double spread = 0;  ///< share of a step that the slowest device takes longer
@@ -46,6 +47,10 @@ struct StateExchange {
   Group dense;
   Group experts;
   Group across;  ///< groups that share states (HSDP); one rank: none
+  Group expert_across;
+  /// What a rank holds of the sums, to be summed across.
+  Bytes dense_share(const RankParameters& n) const { return reduced.dense(n) / dense.ranks; }
+  Bytes expert_share(const RankParameters& n) const { return reduced.experts(n) / experts.ranks; }
 };
 StateExchange state_exchange(const Problem& problem, const Strategy& strategy,
                              const Groups& groups) noexcept;

@@ -358,7 +358,7 @@ StageHeld expert_part(const Strategy& s, const Groups& g, const Weights& w,
   h.adapters = w.expert_adapters;
   h.trained_layer = layers > 0 ? w.trained.experts / layers : 0;
   h.replicas = g.expert_data.ranks;
-  h.shard = s.zero > 0 ? expert_shards(g) : 1;
+  h.shard = s.zero > 0 ? g.expert_shard.ranks : 1;
   return h;
 }
 

@@ -254,10 +254,7 @@ class Author {
     if (!states.by_layer && !reduces_in_passes()) {
       exchange("sum gradients", states.reduce, trained, states.reduced, true);
     }
-    if (states.across.ranks > 1) {
-      share("sum gradients across groups", Collective::all_reduce, Members::across, states.across,
-            states.reduced.dense(trained) / states.dense.ranks, true);
-    }
+    if (!states.by_layer && !reduces_in_passes()) sum_across(trained, true);
     if (!states.by_layer && x_.p.model.tied && x_.s.pp > 1 && (whole.first || whole.last)) {
       const double table = whole.first ? trained.embedding : trained.head;
       share("sum of the tied embedding", Collective::all_reduce, Members::ends,
@@ -291,9 +288,20 @@ class Author {
       if ((span_.microbatch + 1) % run != 0 && !last) return;
     }
     unit_ = &u;
-    exchange("sum gradients", x_.states.reduce, trained_parameters(x_.p, x_.s, u.kind),
-             x_.states.reduced, !x_.p.runtime.overlap.gradients);
+    const RankParameters n = trained_parameters(x_.p, x_.s, u.kind);
+    const bool blocks = !x_.p.runtime.overlap.gradients;
+    exchange("sum gradients", x_.states.reduce, n, x_.states.reduced, blocks);
+    if (span_.microbatch + 1 == static_cast<int>(x_.microbatches)) sum_across(n, blocks);
     unit_ = nullptr;
+  }
+
+  /// Between groups that share states.
+  void sum_across(const RankParameters& n, bool blocks) {
+    const StateExchange& x = x_.states;
+    constexpr const char* name = "sum gradients across groups";
+    share(name, Collective::all_reduce, Members::across, x.across, x.dense_share(n), blocks);
+    share(name, Collective::all_reduce, Members::expert_across, x.expert_across, x.expert_share(n),
+          blocks);
   }
 
   /// A unit's parameters, beside the unit before where that is meant.
@@ -317,9 +325,11 @@ class Author {
 
   void exchange(std::string_view name, Collective op, const RankParameters& n,
                 const BytesEach& bytes, bool blocks) {
-    const Members dense = x_.states.by_layer ? Members::shard : Members::data;
-    share(name, op, dense, x_.states.dense, bytes.dense(n), blocks);
-    share(name, op, Members::expert_data, x_.states.experts, bytes.experts(n), blocks);
+    const StateExchange& x = x_.states;
+    const bool parts = x.by_layer || x.across.ranks > 1;
+    share(name, op, parts ? Members::shard : Members::data, x.dense, bytes.dense(n), blocks);
+    share(name, op, x.expert_across.ranks > 1 ? Members::expert_shard : Members::expert_data,
+          x.experts, bytes.experts(n), blocks);
   }
 
   void share(std::string_view name, Collective op, Members members, Group group, Bytes bytes,
@@ -522,6 +532,7 @@ std::vector<int> Ranks::members(Members kind, int rank) const {
   const int inner = s_.tp * s_.cp;
   const int experts = s_.ep * s_.etp;
   const int shard = s_.shard > 0 ? s_.shard : s_.dp;
+  const int expert_shard = expert_shards(s_);
   const auto replica = [&](int place) { return place / inner; };
   const auto belongs = [&](int place) {
     switch (kind) {
@@ -539,6 +550,12 @@ std::vector<int> Ranks::members(Members kind, int rank) const {
         return place % inner == own % inner && replica(place) % shard == replica(own) % shard;
       case Members::expert_data:
         return place % experts == own % experts;
+      case Members::expert_shard:
+        return place % experts == own % experts &&
+               place / experts / expert_shard == own / experts / expert_shard;
+      case Members::expert_across:
+        return place % experts == own % experts &&
+               place / experts % expert_shard == own / experts % expert_shard;
       case Members::ends:
         break;
     }

@@ -17,15 +17,18 @@ enum class Members : std::uint8_t {
   tensor,
   context,
   expert,
-  data,         ///< replicas of a dense parameter
-  shard,        ///< of these, those that share states
-  across,       ///< of these, those that hold the same share
-  expert_data,  ///< replicas of an expert's parameter
-  ends,         ///< the first and the last stage, whose embedding is one
+  data,           ///< replicas of a dense parameter
+  shard,          ///< of these, those that share states
+  across,         ///< of these, those that hold the same share
+  expert_data,    ///< replicas of an expert's parameter
+  expert_shard,   ///< of these, those that share its states
+  expert_across,  ///< of these, those that hold the same share
+  ends,           ///< the first and the last stage, whose embedding is one
 };
 constexpr auto names_of(Members) {
-  return std::array<std::string_view, 8>{"tensor", "context", "expert",      "data",
-                                         "shard",  "across",  "expert data", "ends"};
+  return std::array<std::string_view, 10>{"tensor",        "context", "expert",      "data",
+                                          "shard",         "across",  "expert data", "expert shard",
+                                          "expert across", "ends"};
 }
 
 struct Instruction {

@@ -261,10 +261,11 @@ class Step {
   /// What a rank and its replicas send each other in a step; a sum that all of them get goes round
   /// twice.
   Bytes between_replicas() const {
+    const Bytes across = 2 * map_.crossed;
     if (map_.by_layer) {
-      return microbatches_ * (map_.reduced + (s_.zero >= 3 ? 2.0 : 1.0) * map_.gathered);
+      return microbatches_ * (map_.reduced + (s_.zero >= 3 ? 2.0 : 1.0) * map_.gathered) + across;
     }
-    return (s_.zero == 0 ? 2 : reductions()) * map_.reduced + map_.gathered;
+    return (s_.zero == 0 ? 2 : reductions()) * map_.reduced + map_.gathered + across;
   }
 
   /// Gradients and parameters between replicas. Gradients of a chunk are complete after its last
@@ -274,9 +275,12 @@ class Step {
     const double chunks = s_.interleave;
     const double ahead = chunks > 1 ? (chunks - 1) / chunks * s_.pp : 1;
     const double rounds = reductions();
-    const Seconds reduce = rounds * map_.reduce;
-    time_[Time::gradients] = {reduce,
-                              beside(reduce, rounds * ahead * way_.first_backward, o.gradients)};
+    const Seconds window = ahead * way_.first_backward;
+    // The last time with what goes between groups.
+    const double last = map_.across.value > 0 ? 1 : 0;
+    const Seconds shown = (rounds - last) * beside(map_.reduce, window, o.gradients) +
+                          last * beside(map_.reduce + map_.across, window, o.gradients);
+    time_[Time::gradients] = {rounds * map_.reduce + map_.across, shown};
     time_[Time::parameters] = {map_.gather,
                                beside(map_.gather, ahead * way_.first_forward, o.parameters)};
   }
@@ -290,15 +294,23 @@ class Step {
     const auto open = [&](Seconds comm, Seconds window, bool overlapped) {
       return overlapped ? comm / units + beside(comm - comm / units, window, true) : comm;
     };
-    // In the backward pass, gathering and reducing share the window.
+    // In the backward pass, gathering and reducing share the window; in the last one with what goes
+    // between groups.
     const Seconds gather = map_.gather;
-    const Seconds scatter = map_.reduce;
     const Seconds ahead = open(gather, way_.first_forward, o.parameters);
     const Seconds again = (passes - 1) * gather;
-    const Seconds back = open(again + scatter, way_.first_backward, o.gradients);
-    const double share = (again + scatter).value > 0 ? scatter / (again + scatter) : 0;
-    time_[Time::parameters] = {m * passes * gather, m * (ahead + (1 - share) * back)};
-    time_[Time::gradients] = {m * scatter + map_.across, m * share * back + map_.across};
+    time_[Time::parameters] = {m * passes * gather, m * ahead};
+    time_[Time::gradients] = {m * map_.reduce + map_.across, Seconds(0)};
+    const auto back = [&](double times, Seconds scatter) {
+      const Seconds all = again + scatter;
+      const Seconds shown = times * open(all, way_.first_backward, o.gradients);
+      const double share = all.value > 0 ? scatter / all : 0;
+      time_[Time::parameters].exposed += (1 - share) * shown;
+      time_[Time::gradients].exposed += share * shown;
+    };
+    const double last = map_.across.value > 0 ? 1 : 0;
+    back(m - last, map_.reduce);
+    if (last > 0) back(last, map_.reduce + map_.across);
   }
 
   void spread() {

@@ -152,6 +152,8 @@ std::vector<Scene> scenes() {
        8,
        {.tp = 8, .pp = 2, .recompute = Recompute::full, .recompute_layers = 3}},
       {"llama3-8b", "fsdp", 16, {.dp = 16, .zero = 3, .shard = 8}},
+      {"mixtral-8x7b", "fsdp", 16, {.dp = 16, .ep = 4, .zero = 3, .shard = 8}},
+      {"mixtral-8x7b", "megatron-core", 16, {.tp = 2, .dp = 8, .ep = 4, .zero = 1, .shard = 4}},
       {"mixtral-8x7b", "megatron-core", 16, {.tp = 2, .dp = 8, .ep = 8, .zero = 1, .sp = true}},
       {"llama3-8b", "megatron-core", 8, {.tp = 2, .cp = 4, .sp = true}},
       {"llama3-8b", "megatron-core", 8, {.tp = 8, .precision = Precision::fp8}},
@@ -320,6 +322,8 @@ TEST(Chakra, GroupsHaveTheSizesOfTheStrategy) {
   EXPECT_THAT(ranks.members(Members::data, 40).size(), 16);
   EXPECT_THAT(ranks.members(Members::shard, 5), ElementsAre(1, 3, 5, 7, 9, 11, 13, 15));
   EXPECT_THAT(ranks.members(Members::across, 5), ElementsAre(5, 21));
+  EXPECT_THAT(ranks.members(Members::expert_shard, 5), ElementsAre(5, 13));
+  EXPECT_THAT(ranks.members(Members::expert_across, 5), ElementsAre(5, 21));
   EXPECT_THAT(ranks.members(Members::ends, 5), ElementsAre(5, 37));
   Strategy inside = s;
   inside.order = Order::tp_cp_ep_pp_dp;

@@ -71,6 +71,7 @@ class Reader {
   std::vector<Diagnostic> wrong(bool with_strategy);
   Diagnostic refused(Refusal outcome) const;
   void assume_strategy();
+  void assume_idle_axes();
   void assume_precision();
   void assume_replicas();
   void assume_work(bool with_strategy);
@@ -344,6 +345,23 @@ void Reader::assume_strategy() {
   assume_unless("recompute", "recompute none");
   if (s.pp > 1) assume_unless("schedule", "schedule 1f1b");
   assume_precision();
+  assume_idle_axes();
+}
+
+/// Files of other tools say these whether or not there is anything that they could say it of.
+void Reader::assume_idle_axes() {
+  const Strategy& s = x_.strategy;
+  const Strategy usual;
+  if (s.pp == 1 && s.schedule != usual.schedule) {
+    assume("schedule {} has no effect: pp 1 has one stage", name_of(s.schedule));
+  }
+  if (s.pp == 1 && s.order != usual.order) {
+    assume("order {} has no effect: pp 1 has one stage", name_of(s.order));
+  }
+  if (s.cp == 1 && s.context != usual.context) {
+    assume("context {} has no effect: with cp 1 every rank has whole sequences",
+           name_of(s.context));
+  }
 }
 
 void Reader::assume_precision() {

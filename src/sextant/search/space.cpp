@@ -29,6 +29,11 @@ std::vector<int> values_of(const Choices& c, std::vector<int> usual) {
   return usual;
 }
 
+/// Whether groups that share states are looked at beside their absence.
+bool has_none(const Choices& shard) {
+  return std::find(shard.only.begin(), shard.only.end(), 0) != shard.only.end() && shard.allows(0);
+}
+
 void keep_schedules(SearchSpace& space, const Runtime& runtime) {
   const Schedules& has = runtime.schedules;
   std::erase_if(space.schedule, [&](Schedule x) {
@@ -140,6 +145,9 @@ void mappings_of(const Problem& p, const SearchSpace& space, const Cut& cut,
           if (zero > 0 && space.zero.only.empty() && (!replicas || s.dp * s.cp == 1)) continue;
           s.zero = zero;
           for (const int shard : values_of(space.shard, {0})) {
+            // A group of all replicas, or of those that share nothing, is none.
+            const bool none = zero == 0 || shard == s.dp;
+            if (shard != 0 && none && has_none(space.shard)) continue;
             s.shard = shard;
             for (const bool offload : space.offload) {
               s.offload = offload;

@@ -47,6 +47,27 @@ TEST(Space, HasEveryPointOnceAndUsesAllDevices) {
   }
 }
 
+TEST(Space, AGroupOfAllReplicasIsNoGroup) {
+  const Problem p = problem_for("gpt3-6.7b", "dgx-a100", 16);
+  SearchSpace space{.devices = {16}};
+  space.shard.only = {0, 2, 4, 8};
+  std::vector<Strategy> mappings;
+  bool groups = false;
+  for (const Cut& cut : lay_out(p, space).cuts) {
+    mappings_of(p, space, cut, mappings);
+    for (const Strategy& m : mappings) {
+      groups = groups || m.shard > 0;
+      EXPECT_TRUE(m.shard == 0 || (m.zero > 0 && m.shard != m.dp)) << m.zero << " " << m.shard;
+    }
+  }
+  EXPECT_TRUE(groups);
+  // Where nothing else is asked for, it is what was asked for.
+  space.shard.only = {8};
+  space.dp.only = {8};
+  mappings_of(p, space, lay_out(p, space).cuts.front(), mappings);
+  EXPECT_FALSE(mappings.empty());
+}
+
 TEST(Space, HoldsToWhatIsGiven) {
   const Problem p = problem_for("gpt3-6.7b", "dgx-a100", 16);
   SearchSpace space{.devices = {8, 16, 32}};

@@ -128,7 +128,7 @@ void Rank::leave_order(std::int32_t i) {
   --running_;
 }
 
-void Rank::admit(std::int32_t i, std::size_t matched) {
+void Rank::admit(std::int32_t i, std::size_t matched, double decision) {
   Live& r = at(i);
   waiting_.pop_front();
   if (matched > 0) cache_.pin(prefix(r).first(matched));
@@ -143,6 +143,7 @@ void Rank::admit(std::int32_t i, std::size_t matched) {
   }
   enter_order(i);
   if (r.wait == Wait::none && r.ready < blocked_since_) r.wait = last_block_;
+  if (r.wait == Wait::none && r.ready < decision) r.wait = Wait::step;
   if (r.computed == r.target) {
     begin_decoding(i);
   } else {
@@ -184,7 +185,7 @@ void Rank::plan_prompts(double decision, int budget, StepShape& shape) {
     if (const Wait why = blocked(r, matched); why != Wait::none) return wait_for(why, decision);
     if (r.computed == r.target) {
       if (r.scheduled < 0) r.scheduled = decision;
-      admit(i, 0);
+      admit(i, 0, decision);
       continue;
     }
     const int rest =
@@ -194,7 +195,7 @@ void Rank::plan_prompts(double decision, int budget, StepShape& shape) {
     const bool whole = !engine_.chunked && rest <= limits_.token_budget;
     const bool room = whole ? pieces_.empty() || rest <= budget : budget > 0;
     if (!room) return wait_for(Wait::budget, decision);
-    admit(i, matched);
+    admit(i, matched, decision);
     const int tokens = whole ? rest : std::min(rest, budget);
     add_piece(i, tokens, shape);
     budget -= tokens;

@@ -33,13 +33,6 @@ struct EngineLimits {
 /// Part of a request that this engine answers.
 enum class Role : std::uint8_t { both, prefill, decode };
 
-/// Why a request waited before it was scheduled.
-enum class Wait : std::uint8_t { none, step, slots, cache, budget };
-constexpr auto names_of(Wait) {
-  return std::array<std::string_view, 5>{"nothing", "the step that ran", "a free slot",
-                                         "room in the cache", "the token budget"};
-}
-
 /// What engines count besides.
 struct EngineCounts {
   double preemptions = 0;
@@ -117,7 +110,7 @@ class Rank {
   std::int64_t held(const Live& r) const;
   std::int64_t reserved(const Live& r) const;
   Wait blocked(const Live& r, std::size_t matched) const;
-  void admit(std::int32_t i, std::size_t matched);
+  void admit(std::int32_t i, std::size_t matched, double decision);
   void plan_prompts(double decision, int budget, StepShape& shape);
   void add_piece(std::int32_t i, int tokens, StepShape& shape);
   void wait_for(Wait why, double now);

@@ -34,7 +34,7 @@ void Replica::submit(const Request& request, double now) {
   Live& r = live_[static_cast<std::size_t>(i)];
   r = Live{};
   r.request = request;
-  r.first_token = request.first_token;
+  r.first_token = request.prompted.first_token;
   const Runtime& runtime = price_.problem().runtime;
   // A front end reads requests one after the other; that of a decode worker has seen them before.
   if (role_ == Role::decode) {
@@ -205,6 +205,7 @@ void Replica::report(const StepShape& shape, double seconds, std::int64_t steps,
   s.decoding = shape.decoding > 0 ? all_decoding_ : 0;
   s.prompt_tokens = all_prompt_tokens_;
   s.work = work * devices_of(price_.strategy());
+  s.watts = work / seconds;
   for (const Rank& rank : ranks_) {
     s.waiting += static_cast<double>(rank.waiting());
     s.running += rank.running();

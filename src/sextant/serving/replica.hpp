@@ -32,6 +32,7 @@ struct StepSpan {
   double running = 0;
   double cache = 0;  ///< share in use
   double work = 0;   ///< joules of all devices, beyond idling
+  double watts = 0;  ///< of one device, beyond idling
 };
 
 class Listener {

@@ -30,6 +30,20 @@ constexpr auto names_of(Lengths) {
   return std::array<std::string_view, 4>{"fixed", "uniform", "lognormal", "trace"};
 }
 
+/// Why a request waited before it was scheduled.
+enum class Wait : std::uint8_t { none, step, slots, cache, budget };
+constexpr auto names_of(Wait) {
+  return std::array<std::string_view, 5>{"nothing", "the step that ran", "a free slot",
+                                         "room in the cache", "the token budget"};
+}
+
+/// What another engine has done for a request, where one reads the prompts.
+struct Prompted {
+  double scheduled = -1;
+  double first_token = -1;  ///< when it was there; below 0: nobody did
+  Wait wait = Wait::none;
+};
+
 struct Request {
   double arrival = 0;  ///< seconds
   int input = 1;       ///< tokens
@@ -37,7 +51,7 @@ struct Request {
   std::uint32_t prefix = 0;         ///< where its prefix blocks start in Trace::blocks
   std::uint32_t prefix_blocks = 0;  ///< how many it has
   std::uint32_t number = 0;         ///< from 0, in order of arrival
-  double first_token = -1;          ///< when another engine made it, where one did
+  Prompted prompted;
 };
 
 /// Requests of a file.

@@ -43,8 +43,13 @@ class Collector {
     r.input_tokens += q.input;
     if (ttft <= limits_.ttft.value && tpot <= limits_.tpot.value) ++r.good;
     last_end_ = std::max(last_end_, a.end);
-    keep_slow(
-        {a, a.scheduled - q.arrival, a.first_token - a.scheduled, a.end - a.first_token, latency});
+    const double read = q.prompted.first_token < 0 ? a.first_token : q.prompted.first_token;
+    keep_slow({.answer = a,
+               .queued = a.scheduled - q.arrival,
+               .prompt = read - a.scheduled,
+               .moved = a.first_token - read,
+               .decode = a.end - a.first_token,
+               .latency = latency});
   }
 
   void span(const StepSpan& s) {
@@ -55,6 +60,7 @@ class Collector {
      : s.decoding > 0     ? r.mixed_share
                           : r.prefill_share) += counted * s.seconds;
     r.joules += counted * s.work;
+    r.most_watts = std::max(r.most_watts, s.watts);
     r.timeline.add(s.start, s.seconds, s.waiting, s.running, s.cache);
   }
 
@@ -326,7 +332,7 @@ class Simulation final : Listener {
       return;
     }
     Request r = a.request;
-    r.first_token = a.first_token;
+    r.prompted = {a.scheduled, a.first_token, a.wait};
     const int to = route_decode();
     ++under_way_[static_cast<std::size_t>(to)];
     links_.begin({r, a.replica, to, state_bytes_ + cache_bytes_ * r.input, a.end});
@@ -335,10 +341,14 @@ class Simulation final : Listener {
   /// Where another engine read the prompt, its first token is sent on by the one that has taken the
   /// cache over (Dynamo's workers and SGLang's router answer from there).
   static Answered with_prompt(const Answered& a) {
-    if (a.request.first_token < 0) return a;
+    const Prompted& by = a.request.prompted;
+    if (by.first_token < 0) return a;
     Answered whole = a;
-    whole.scheduled = whole.first_token;
+    whole.scheduled = by.scheduled;
     whole.first_token = std::max(a.first_token, a.scheduled);
+    // A cache that has come joins the next step: nothing that anybody could mend.
+    if (a.wait == Wait::step) whole.wait = by.wait;
+    whole.wait = std::max(whole.wait, by.wait);
     return whole;
   }
 

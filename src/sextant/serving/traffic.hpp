@@ -57,7 +57,8 @@ struct ServiceLimits {
 struct SlowRequest {
   Answered answer;
   double queued = 0;  ///< before its prompt was in a step
-  double prompt = 0;  ///< until its first token
+  double prompt = 0;  ///< until its first token was there
+  double moved = 0;   ///< until the engine that makes the others had it and the cache
   double decode = 0;  ///< the rest
   double latency = 0;
 };
@@ -79,6 +80,7 @@ struct TrafficResult {
   double prefill_share = 0, decode_share = 0, mixed_share = 0, idle_share = 0;
   double joules = 0;        ///< of all devices and their nodes
   double standing = 0;      ///< of these, what is drawn as long as it lasts, whatever is done
+  double most_watts = 0;    ///< of one device in any step, beyond idling
   double mean_present = 0;  ///< requests in the cluster, over its time
   EngineCounts counts;
   double transfer_seconds = 0;       ///< of a cache, mean

@@ -609,6 +609,31 @@ TEST(Traffic, SaysWhyTheSlowestWaited) {
   }
 }
 
+TEST(Traffic, WhoeverQueuedWaitedForSomething) {
+  // Requests that come to one step wait for it, all of them; one that finds nobody waits for none.
+  for (const double rate : {0.1, 40.0}) {
+    for (const SlowRequest& s :
+         simulate(cluster_of("vllm", {}), traffic_at(rate, 400), {}).slowest) {
+      EXPECT_EQ(s.answer.wait, rate < 1 ? Wait::none : Wait::step);
+    }
+  }
+}
+
+TEST(Traffic, PartsOfARequestAreThoseOfBothEngines) {
+  Cluster c = cluster_of("vllm", {});
+  c.decode = c.pool;
+  c.pool.limits.max_requests = 1;
+  c.decode->problem.runtime.engine.hand_over = Seconds(0.25);
+  connect(c);
+  for (const SlowRequest& s : simulate(c, traffic_at(100, 400), {}).slowest) {
+    EXPECT_EQ(s.answer.wait, Wait::slots);
+    EXPECT_GT(s.queued, s.prompt);
+    EXPECT_LT(s.prompt, 0.1);
+    EXPECT_NEAR(s.moved, 0.25, 0.05);
+    EXPECT_NEAR(s.queued + s.prompt + s.moved + s.decode, s.latency, 1e-9);
+  }
+}
+
 TEST(Quantiles, OfManyAreThoseOfFew) {
   Quantiles many;
   std::vector<double> all;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "sextant/io/presets.hpp"
+#include "sextant/predict/infer.hpp"
+
+namespace sextant {
+namespace {
+
+// With as many requests as a request has steps, one ends a step on the mean, and another prompt
+// begins to join: no jump, for they come as they like.
+TEST(ClosedLoop, NobodyIsServedSoonerForMoreUsers) {
+  struct Row {
+    const char* model;
+    Strategy strategy;
+    int input, output;
+  };
+  const Row rows[] = {
+      {"deepseek-v3", {.tp = 8, .precision = Precision::fp8}, 1024, 64},
+      {"deepseek-v3", {.dp = 8, .ep = 8, .precision = Precision::fp8}, 1024, 16},
+      {"llama3.1-70b", {.tp = 4, .precision = Precision::bf16}, 512, 32},
+      {"gpt-oss-120b", {.tp = 2, .pp = 2, .precision = Precision::bf16}, 2048, 24},
+  };
+  const System system = load_system("dgx-h200");
+  const Runtime runtime = load_runtime("trtllm");
+  for (const Row& r : rows) {
+    Problem p =
+        prepare(system, runtime, load_libraries(system, runtime), load_model(r.model), Serving{});
+    p.serving = {.input = r.input, .output = r.output, .batching = Batching::closed_loop};
+    Seconds before(0);
+    for (int users = 8; users <= 320; users += users < 160 ? 1 : 7) {
+      p.serving.batch = users;
+      const ServingEstimate e = serve(p, r.strategy);
+      ASSERT_EQ(e.verdict, Verdict::fits) << r.model;
+      EXPECT_GT(e.latency, 0.995 * before) << r.model << ", " << users << " users";
+      before = e.latency;
+    }
+  }
+}
+
+// The simulator of traffic agrees: DeepSeek-V3 with 64 users, lengths spread a little, 6.4 s.
+TEST(ClosedLoop, PromptsJoinAsTheyCome) {
+  const System system = load_system("dgx-h200");
+  const Runtime runtime = load_runtime("trtllm");
+  Problem p = prepare(system, runtime, load_libraries(system, runtime), load_model("deepseek-v3"),
+                      Serving{});
+  for (const auto& [users, seconds] : {std::pair{32, 4.5}, {64, 6.4}, {128, 8.6}}) {
+    p.serving = {.batch = users, .input = 1024, .output = 64, .batching = Batching::closed_loop};
+    const ServingEstimate e = serve(p, {.tp = 8, .precision = Precision::fp8});
+    EXPECT_NEAR(e.latency.value / seconds, 1, 0.06) << users;
+  }
+}
+
+}  // namespace
+}  // namespace sextant
