@@ -89,9 +89,10 @@ Groups groups_of(const Problem& p, const Strategy& s) noexcept {
   g.across = spread_out(p.network, replicas / sharing, dp_stride * sharing);
   const double expert_ranks = static_cast<double>(s.ep) * s.etp;
   g.expert_data = spread_out(p.network, tp * replicas / expert_ranks, expert_ranks);
-  g.expert_shard = spread_out(p.network, expert_shards(s), expert_ranks);
-  g.expert_across = spread_out(p.network, g.expert_data.ranks / g.expert_shard.ranks,
-                               expert_ranks * g.expert_shard.ranks);
+  const double expert_sharing = expert_shards(s);
+  g.expert_shard = spread_out(p.network, expert_sharing, expert_ranks);
+  g.expert_across = spread_out(p.network, tp * replicas / expert_ranks / expert_sharing,
+                               expert_ranks * expert_sharing);
   const double pp_stride = pipeline_inside ? tp * cp : tp * replicas;
   g.pipeline = spread_out(p.network, std::min(2, s.pp), pp_stride);
   return g;
