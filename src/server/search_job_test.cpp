@@ -73,7 +73,8 @@ TEST(SearchJob, RefusesBeforeItStarts) {
        "not for requests over a network"},
   };
   for (const auto& [text, said] : cases) {
-    EXPECT_THAT(test::error_of([&] { search_job().check(request(text)); }), HasSubstr(said));
+    EXPECT_THAT(test::error_of([&body = text] { search_job().check(request(body)); }),
+                HasSubstr(said));
   }
 }
 

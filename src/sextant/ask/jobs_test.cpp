@@ -188,7 +188,7 @@ TEST(SearchPlan, SaysAllThatIsWrongByItsLine) {
        {"tokens: a budget in dollars is of a whole run", "serve[0].days: a budget in dollars"}},
   };
   for (const auto& [text, said] : cases) {
-    const std::string error = test::error_of([&] { plan(text); });
+    const std::string error = test::error_of([&, &file = text] { plan(file); });
     for (const char* s : said) EXPECT_THAT(error, HasSubstr(s));
     EXPECT_THAT(error, testing::Not(HasSubstr("--")));
   }
