@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "sextant/io/presets.hpp"
 #include "sextant/predict/infer.hpp"
+#include "sextant/predict/test_problem.hpp"
 
 namespace sextant {
 namespace {
@@ -21,11 +21,8 @@ TEST(ClosedLoop, NobodyIsServedSoonerForMoreUsers) {
       {"llama3.1-70b", {.tp = 4, .precision = Precision::bf16}, 512, 32},
       {"gpt-oss-120b", {.tp = 2, .pp = 2, .precision = Precision::bf16}, 2048, 24},
   };
-  const System system = load_system("dgx-h200");
-  const Runtime runtime = load_runtime("trtllm");
   for (const Row& r : rows) {
-    Problem p =
-        prepare(system, runtime, load_libraries(system, runtime), load_model(r.model), Serving{});
+    Problem p = test::problem_of("dgx-h200", "trtllm", r.model, Serving{});
     p.serving = {.input = r.input, .output = r.output, .batching = Batching::closed_loop};
     Seconds before(0);
     for (int users = 8; users <= 320; users += users < 160 ? 1 : 7) {
@@ -40,10 +37,7 @@ TEST(ClosedLoop, NobodyIsServedSoonerForMoreUsers) {
 
 // The simulator of traffic agrees: DeepSeek-V3 with 64 users, lengths spread a little, 6.4 s.
 TEST(ClosedLoop, PromptsJoinAsTheyCome) {
-  const System system = load_system("dgx-h200");
-  const Runtime runtime = load_runtime("trtllm");
-  Problem p = prepare(system, runtime, load_libraries(system, runtime), load_model("deepseek-v3"),
-                      Serving{});
+  Problem p = test::problem_of("dgx-h200", "trtllm", "deepseek-v3", Serving{});
   for (const auto& [users, seconds] : {std::pair{32, 4.5}, {64, 6.4}, {128, 8.6}}) {
     p.serving = {.batch = users, .input = 1024, .output = 64, .batching = Batching::closed_loop};
     const ServingEstimate e = serve(p, {.tp = 8, .precision = Precision::fp8});
