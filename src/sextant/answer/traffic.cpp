@@ -235,11 +235,7 @@ void describe(Record& r, const SlowRequest& s, bool two) {
   r("latency_seconds", Seconds(s.latency), "took");
   r("queued_seconds", Seconds(s.queued), "queued");
   r("prompt_seconds", Seconds(s.prompt), "prompt");
-  if (two) {
-    r("moved_seconds", Seconds(s.moved), "moved");
-  } else {
-    r("moved_seconds", Seconds(s.moved));
-  }
+  r("moved_seconds", Seconds(s.moved), two ? "moved" : "");
   r("decode_seconds", Seconds(s.decode), "tokens");
   r("preemptions", s.answer.preemptions);
   r("waited_for", said(name_of(s.answer.wait), why), "waited for");

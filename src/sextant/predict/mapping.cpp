@@ -28,16 +28,25 @@ Bytes volume(const StateExchange& x, const BytesEach& bytes, const RankParameter
          (x.experts.ranks > 1 ? 1.0 : 0.0) * bytes.experts(n);
 }
 
+/// Messages that a rank's parameters go in: one a layer where that is how they are sent, as many of
+/// a layer of the first stage as the stack makes, or one of all.
+double messages_of(const Problem& p, const StateExchange& x, const Mapping& m) {
+  if (x.by_layer) return p.model.layers + 1.0;
+  const int each = p.runtime.communication.messages_per_layer;
+  return each > 0 ? each * m.stages.kinds[0].layers : 1;
+}
+
+Seconds in_messages(const Problem& p, const StateExchange& x, double messages, Collective op,
+                    const BytesEach& bytes, const RankParameters& n) {
+  return messages * (collect(p, op, x.dense, bytes.dense(n) / messages) +
+                     collect(p, op, x.experts, bytes.experts(n) / messages));
+}
+
 /// The first stage's: it ends last, so its own show.
 void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
                  const RankParameters& n, Mapping& m) {
-  const int each = p.runtime.communication.messages_per_layer;
-  const double messages = each > 0 ? each * m.stages.kinds[0].layers : 1;
-  const auto in_parts = [&](Collective op, const BytesEach& bytes) {
-    return messages * (collect(p, op, x.dense, bytes.dense(n) / messages) +
-                       collect(p, op, x.experts, bytes.experts(n) / messages));
-  };
-  m.reduce = in_parts(x.reduce, x.reduced);
+  const double messages = messages_of(p, x, m);
+  m.reduce = in_messages(p, x, messages, x.reduce, x.reduced, n);
   m.reduced = volume(x, x.reduced, n);
   m.gathered = volume(x, x.gathered, n);
   // Tied embeddings of the first and last stage are summed.
@@ -45,21 +54,19 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
     const Bytes table(n.embedding * x.reduced.ends);
     m.reduce += collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node}, table);
   }
-  if (x.gathered.layers > 0) m.gather = in_parts(Collective::all_gather, x.gathered);
+  if (x.gathered.layers > 0) {
+    m.gather = in_messages(p, x, messages, Collective::all_gather, x.gathered, n);
+  }
 }
 
 /// ZeRO-3, and 2 as FSDP does it: parameters are gathered for each pass and gradients reduced after
 /// it, layer by layer.
 void send_layers(const Problem& p, const StateExchange& x, const RankParameters& all,
                  const RankParameters& trained, Mapping& m) {
-  const double units = p.model.layers + 1.0;
-  const auto by_layer = [&](const RankParameters& n, Collective op, const BytesEach& bytes) {
-    return units * (collect(p, op, x.dense, bytes.dense(n) / units) +
-                    collect(p, op, x.experts, bytes.experts(n) / units));
-  };
+  const double messages = messages_of(p, x, m);
   m.by_layer = true;
-  m.gather = by_layer(all, Collective::all_gather, x.gathered);
-  m.reduce = by_layer(trained, x.reduce, x.reduced);
+  m.gather = in_messages(p, x, messages, Collective::all_gather, x.gathered, all);
+  m.reduce = in_messages(p, x, messages, x.reduce, x.reduced, trained);
   m.reduced = volume(x, x.reduced, trained);
   m.gathered = volume(x, x.gathered, all);
 }
@@ -67,10 +74,7 @@ void send_layers(const Problem& p, const StateExchange& x, const RankParameters&
 /// Each group that shares states has its own sums of the gradients, and all need those of all:
 /// once a step, as they leave.
 void send_across(const Problem& p, const StateExchange& x, const RankParameters& n, Mapping& m) {
-  const int each = p.runtime.communication.messages_per_layer;
-  const double messages = x.by_layer ? p.model.layers + 1.0
-                          : each > 0 ? each * m.stages.kinds[0].layers
-                                     : 1;
+  const double messages = messages_of(p, x, m);
   const auto sum = [&](Group group, Bytes share) {
     if (group.ranks <= 1) return;
     m.across += messages * collect(p, Collective::all_reduce, group, share / messages);

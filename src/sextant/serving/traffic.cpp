@@ -347,8 +347,7 @@ class Simulation final : Listener {
     whole.scheduled = by.scheduled;
     whole.first_token = std::max(a.first_token, a.scheduled);
     // A cache that has come joins the next step: nothing that anybody could mend.
-    if (a.wait == Wait::step) whole.wait = by.wait;
-    whole.wait = std::max(whole.wait, by.wait);
+    whole.wait = std::max(a.wait == Wait::step ? Wait::none : a.wait, by.wait);
     return whole;
   }
 
