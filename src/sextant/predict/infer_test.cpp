@@ -755,6 +755,28 @@ TEST(Serving, ExpertRanksShareTokens) {
   EXPECT_GT(part(64, Work::experts), 1.1 * part(8, Work::experts) / 1.3);
 }
 
+// Experts of which every rank has a piece read the tokens of all ranks, and each rank adds its part
+// to all of them: no less goes over the wires than where whole experts are apart.
+TEST(Serving, ExpertsCutOverRanksReadTheTokensOfAll) {
+  struct Row {
+    int tp, dp, ep;
+  };
+  for (const char* model : {"deepseek-v3", "mixtral-8x7b"}) {
+    const Problem p = problem_of({.system = "dgx-h200", .runtime = "trtllm", .model = model});
+    const auto exchange = [&](const Row& r, double queries) {
+      const Strategy s{.tp = r.tp, .dp = r.dp, .ep = r.ep, .precision = Precision::fp8};
+      return serving_pass(p, s, {8, queries, 2048}).parts[Work::exchange].value;
+    };
+    for (const double queries : {1.0, 2048.0}) {
+      const double apart = exchange({1, 8, 8}, queries);
+      EXPECT_NEAR(exchange({1, 8, 1}, queries) / apart, 1, 1e-9) << model;
+      EXPECT_NEAR(exchange({1, 8, 4}, queries) / apart, 1, 1e-9) << model;
+      EXPECT_GT(exchange({2, 4, 1}, queries), 0) << model;
+      EXPECT_EQ(exchange({8, 1, 1}, queries), 0) << model;
+    }
+  }
+}
+
 // Unequal experts: the busiest rank sets the pace, no worse in a wide group than in a node.
 TEST(Serving, TheBusiestRankOfExpertsSetsThePace) {
   Problem p = problem_of({.system = "dgx-h200", .model = "deepseek-v3"});

@@ -310,17 +310,24 @@ class ServingPass {
   }
 
   /// Between attention's replicas and the ranks of the experts. Ranks that share heads have the
-  /// same tokens, and send their share of them.
+  /// same tokens, and send their share of them. Where experts are cut over replicas, every rank
+  /// has a piece of each, and all ranks have the tokens of all.
   void send_tokens(const char* name, const graph::Routed& r, double tokens, bool to_experts) {
-    if (s_.dp <= 1 || s_.ep <= 1) return;
-    const Group group{s_.ep, std::min(s_.ep, p_.network.devices_per_node)};
+    if (s_.dp <= 1) return;
+    const bool cut = s_.ep < s_.dp;
+    const int ranks = cut ? s_.tp * s_.dp : s_.ep;
+    const Group group{ranks, std::min(ranks, p_.network.devices_per_node)};
     const double own = tokens / s_.tp;
-    const double element =
-        to_experts && narrow(matrix_type()) ? element_bytes(matrix_type()) : element_;
-    const bool one_host = s_.ep <= p_.network.devices_per_node &&
+    const bool one_host = ranks <= p_.network.devices_per_node &&
                           p_.network.levels[0].reach <= p_.network.devices_per_node;
-    if (p_.runtime.communication.gathers_tokens && one_host) {
-      const Bytes all(own * s_.ep * r.width * element);
+    const bool gathered = cut || (p_.runtime.communication.gathers_tokens && one_host);
+    // Tokens go as the experts read them; but kernels of scaled 8-bit blocks that gather all tokens
+    // quantise them afterwards (TensorRT-LLM's fused_moe_cutlass.py, read November 2026).
+    const Precision type = matrix_type();
+    const bool later = gathered && element_bytes(type) == 1 && scale_block(p_, type) > 0;
+    const double element = to_experts && narrow(type) && !later ? element_bytes(type) : element_;
+    if (gathered) {
+      const Bytes all(own * ranks * r.width * element);
       const Collective how = to_experts ? Collective::all_gather : Collective::reduce_scatter;
       return place(Work::exchange, name, all, 1,
                    collective(p_.network, p_.collectives, how, group, all).time);

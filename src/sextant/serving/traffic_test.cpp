@@ -401,6 +401,28 @@ TEST(Traffic, TheHostPreparesAStepOfDraftsOnce) {
               2e-4);
 }
 
+// SGLang's limits are of an engine: its ranks of attention have a part each, replicas of a dense
+// model all of them, and what is asked for is taken as it is.
+TEST(Traffic, LimitsOfAnEngineAreDividedOverItsRanks) {
+  struct Row {
+    const char *model, *runtime;
+    int ranks;
+    EngineChoices choices;
+    int budget;
+  };
+  const EngineChoices own{.token_budget = 4096};
+  for (const Row& r : std::vector<Row>{{"qwen3-30b-a3b", "sglang", 1, {}, 8192},
+                                       {"qwen3-30b-a3b", "sglang", 4, {}, 2048},
+                                       {"qwen3-30b-a3b", "sglang", 4, own, 4096},
+                                       {"qwen3-30b-a3b", "trtllm", 4, {}, 8192},
+                                       {"llama3.1-8b", "sglang", 4, {}, 8192}}) {
+    const bool experts = std::string_view(r.model).starts_with("qwen");
+    const Strategy s{.tp = 1, .dp = r.ranks, .ep = experts ? r.ranks : 1};
+    EXPECT_EQ(test::pool_of(r.model, r.runtime, s, r.choices).limits.token_budget, r.budget)
+        << r.model << " " << r.runtime << " " << r.ranks;
+  }
+}
+
 TEST(Traffic, AttentionRanksShareAnEngine) {
   Cluster c;
   c.pool = test::pool_of("qwen3-30b-a3b", "vllm", {.tp = 1, .dp = 4, .ep = 4});

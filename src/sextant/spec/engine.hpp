@@ -79,6 +79,8 @@ struct Engine {
   double reserve_share = 0.3;  ///< of outputs to come, with Reserve::share
   ByMemory token_budget;       ///< tokens a step
   ByMemory max_requests{256, 1024, 1024};
+  /// Both limits are of all ranks of attention of an engine, which have equal parts (SGLang).
+  bool limits_of_all = false;
   /// Both limits are set for the lengths to come instead, where those are known (trtllm-bench).
   bool sized = false;
   int block = 16;  ///< tokens of a cache block
@@ -128,6 +130,8 @@ void describe(V& v, Engine& e) {
     {.help = "of outputs to come that stay free, with reserve = share", .max = 1});
   v("token_budget", e.token_budget, {.help = "tokens a step, by device memory"});
   v("max_requests", e.max_requests, {.help = "requests at a time, by device memory"});
+  v("limits_of_all", e.limits_of_all,
+    {.help = "both are of all ranks of attention together, each of which has its part"});
   v("sized", e.sized, {.help = "both are set for the lengths to come, as its benchmark does"});
   v("block", e.block, {.help = "tokens of a cache block", .min = 1, .max = 65536});
   v("memory_fraction", e.memory_fraction, {.help = "of memory that the engine takes", .max = 1});

@@ -126,11 +126,13 @@ struct MeasuredEngine {
   int most_tensor = 1'000'000;
   int ranks = 0;  ///< of attention, at least
   int most_ranks = 1'000'000;
-  int pools = 0;  ///< 1: engines that do all; 2: some for prompts, some for tokens; 0: any
+  int pools = 0;        ///< 1: engines that do all; 2: some for prompts, some for tokens; 0: any
+  bool decode = false;  ///< of two pools the ranks are of that which generates, else of the other
   /// What recipes chose by the load and rows do not say: experts, and attention too, over all the
-  /// devices of an engine.
+  /// devices of an engine; or attention cut over the devices that rows call ranks of it.
   bool spread_experts = false;
   bool spread_attention = false;
+  bool gather_attention = false;
   /// Tokens beside one prompt that the budget of a step was told to hold: so many for every user,
   /// with which no step has two prompts, and so many more. 0 and 0: the engine's own budget.
   int beside_prompt = 0;
@@ -154,9 +156,12 @@ void describe(V& v, MeasuredEngine& e) {
   v("most_ranks", e.most_ranks, {.help = "of attention, at most", .max = 1e6});
   v("pools", e.pools,
     {.help = "1: engines that do all; 2: prompts and tokens apart; 0: any", .max = 2});
+  v("decode", e.decode, {.help = "of two pools this is about that which generates"});
   v("spread_experts", e.spread_experts, {.help = "experts over all devices, which rows leave out"});
   v("spread_attention", e.spread_attention,
     {.help = "a rank of attention on every device, which rows leave out"});
+  v("gather_attention", e.gather_attention,
+    {.help = "attention cut over all devices, which rows call ranks of it"});
   v("beside_prompt", e.beside_prompt,
     {.help = "tokens of every user that a step's budget holds beside one prompt", .max = 64});
   v("spare_tokens", e.spare_tokens,

@@ -83,22 +83,24 @@ bool about(const Rows& rows, const RowReader& row, const ServingCase& c) {
 
 bool about(const MeasuredEngine& e, const RowReader& row, const ServingCase& c) {
   const std::string version = row.text("version");
-  const Strategy& s = c.strategy;
+  const Strategy& s = e.decode ? c.decode : c.strategy;
   return about<MeasuredEngine>(e, row, c) &&
          (e.version.empty() || e.version == (version.empty() ? "none" : version)) &&
          (e.model.empty() || e.model == c.model) && c.traffic.concurrency >= e.users &&
          c.traffic.concurrency <= e.most_users && s.tp >= e.tensor && s.tp <= e.most_tensor &&
          s.dp >= e.ranks && s.dp <= e.most_ranks &&
-         (e.pools == 0 || e.pools == (c.decode_workers > 0 ? 2 : 1));
+         (e.pools == 0 || e.pools == (c.decode_workers > 0 ? 2 : 1)) &&
+         (!e.decode || c.decode_workers > 0);
 }
 
 /// What the source did to engines of a row like this, one habit after the other.
 void settle(const Measurement& habits, const RowReader& row, ServingCase& c) {
-  Strategy& s = c.strategy;
   for (const MeasuredEngine& e : habits.engines) {
     if (!about(e, row, c)) continue;
+    Strategy& s = e.decode ? c.decode : c.strategy;
     if (e.spread_experts) s.ep = s.tp * s.dp;
     if (e.spread_attention) s.dp *= std::exchange(s.tp, 1);
+    if (e.gather_attention) s.tp *= std::exchange(s.dp, 1);
     if (e.beside_prompt + e.spare_tokens > 0 && row.text("token_budget").empty()) {
       constexpr int unit = 64;  // recipes round up to whole blocks
       const int others = e.beside_prompt * ((c.traffic.concurrency + s.dp - 1) / s.dp);

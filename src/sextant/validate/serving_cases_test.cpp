@@ -173,6 +173,51 @@ TEST(ServingCases, EnginesAreSpreadAsTheSourceDid) {
   }
 }
 
+// What rows call ranks of attention, recipes cut it over, or spread experts over; engines for
+// prompts and those that generate each by their own, and by no script for one engine.
+TEST(ServingCases, PoolsAreStartedAsTheirRecipesSay) {
+  struct Row {
+    const char *system, *runtime, *version, *precision, *users, *input;
+    const char *given, *prompts, *tokens;  ///< tp dp ep
+    const char *set, *never;
+  };
+  const std::vector<Row> rows = {
+      {"gb200-nvl72", "sglang", "0.5.5.post2", "fp8", "64", "1024", "1,4,1", "4 1 1", "4 1 1",
+       "block_operations=1600", "speculate"},
+      {"gb200-nvl72", "sglang", "0.5.5.post2", "fp4", "2048", "8192", "1,8,1", "1 8 8", "1 8 8",
+       "token_budget.huge=131072", "block_operations"},
+      {"gb200-nvl72", "sglang", "0.5.8", "fp8", "2048", "8192", "1,8,8", "1 8 8", "1 8 8",
+       "narrow_cache=true", "block_operations"},
+      {"dgx-b200", "sglang", "0.5.8", "fp8", "512", "8192", "1,8,1", "1 8 1", "1 8 1",
+       "block_operations=1600", "speculate"},
+      {"dgx-h200", "trtllm", "0.8.1", "fp8", "128", "8192", "1,8,8", "8 1 8", "1 8 8",
+       "token_budget.large=16640", "speculate"},
+      {"dgx-h200", "trtllm", "0.8.1", "fp8", "128", "1024", "8,1,8", "1 8 8", "8 1 8", "", "16640"},
+  };
+  for (const Row& row : rows) {
+    const std::string engine = row.given;
+    const auto cases = read_cases(parse_csv(
+        "id,kind,system,runtime,version,model,precision,arrivals,concurrency,input,output,"
+        "prefill_workers,prefill_tp,prefill_dp,prefill_ep,decode_workers,decode_tp,"
+        "decode_dp,decode_ep,metric,measured,source\na,serving," +
+            std::string(row.system) + "," + row.runtime + "," + row.version + ",deepseek-v3," +
+            row.precision + ",closed," + row.users + "," + row.input + ",1024,1," + engine + ",1," +
+            engine + ",ttft_p50_seconds,0.3,silicon anchors: dsr1_x\n",
+        "mine.csv"));
+    const auto& c = std::get<ServingCase>(cases.front().kernel);
+    const auto degrees = [](const Strategy& s) {
+      return std::to_string(s.tp) + " " + std::to_string(s.dp) + " " + std::to_string(s.ep);
+    };
+    const std::string what = std::string(row.system) + " " + row.users;
+    EXPECT_EQ(degrees(c.strategy), row.prompts) << what;
+    EXPECT_EQ(degrees(c.decode), row.tokens) << what;
+    std::string all;
+    for (const Setting& setting : c.settings) all += setting.path + "=" + setting.value + " ";
+    EXPECT_NE(all.find(row.set), std::string::npos) << what << ": " << all;
+    EXPECT_EQ(all.find(row.never), std::string::npos) << what << ": " << all;
+  }
+}
+
 // One recipe for several numbers of users, another for more of them; others' rows and engines are
 // not meant.
 TEST(ServingCases, EnginesThatGenerateHoldWhatTheRecipeSays) {
@@ -193,7 +238,7 @@ TEST(ServingCases, EnginesThatGenerateHoldWhatTheRecipeSays) {
   EXPECT_EQ(held("trtllm", "370", "5", theirs), 64);
   EXPECT_EQ(held("trtllm", "371", "5", theirs), std::nullopt);
   EXPECT_EQ(held("trtllm", "15", "4", theirs), std::nullopt);
-  EXPECT_EQ(held("sglang", "15", "5", theirs), std::nullopt);
+  EXPECT_EQ(held("sglang", "15", "5", theirs), std::nullopt);  // theirs are in 8 bits
   EXPECT_EQ(held("trtllm", "15", "5", "me"), std::nullopt);
 }
 
