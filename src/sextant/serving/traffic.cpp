@@ -229,38 +229,38 @@ class Simulation final : Listener {
     return best;
   }
 
+  /// Of n engines the next in turn, or the emptier of two drawn at random, where the router does
+  /// not look at all of them.
+  template <class Load>
+  std::optional<std::size_t> unseen(std::size_t n, std::size_t& turn, const Load& load) {
+    if (cluster_.router == Router::round_robin) return turn++ % n;
+    if (cluster_.router != Router::two_choices) return std::nullopt;
+    const std::size_t a = random_.bits() % n;
+    const std::size_t b = random_.bits() % n;
+    return load(b) < load(a) ? b : a;
+  }
+
   std::size_t route(const Request& r) {
     const auto n = static_cast<std::size_t>(cluster_.pool.replicas);
     if (n == 1) return 0;
-    const auto least = [&](auto load) {
-      return least_of(n, [&](std::size_t i) { return load(*replicas_[i]); });
-    };
-    switch (cluster_.router) {
-      case Router::round_robin:
-        return turn_++ % n;
-      case Router::least_requests:
-        return least([](const Replica& x) { return x.load(); });
-      case Router::least_tokens:
-        return least([](const Replica& x) { return x.tokens_to_come(); });
-      case Router::two_choices: {
-        const std::size_t a = random_.bits() % n;
-        const std::size_t b = random_.bits() % n;
-        return replicas_[b]->load() < replicas_[a]->load() ? b : a;
-      }
-      case Router::prefix_aware:
-        break;
-    }
+    const auto load = [&](std::size_t i) { return replicas_[i]->load(); };
+    if (const auto some = unseen(n, turn_, load)) return *some;
+    if (cluster_.router == Router::least_requests) return least_of(n, load);
     // A token found costs nothing; a token of the queue before it must be computed first.
-    return least([&](const Replica& x) { return x.tokens_to_come() - x.matched_tokens(r); });
+    const bool prefixes = cluster_.router == Router::prefix_aware;
+    return least_of(n, [&](std::size_t i) {
+      const Replica& x = *replicas_[i];
+      return x.tokens_to_come() - (prefixes ? x.matched_tokens(r) : 0);
+    });
   }
 
-  /// The emptiest engine that generates, what is on its way there counted: prompts end several at a
-  /// time.
-  int route_decode() const {
+  /// An engine that generates: by turns too, or the emptiest, what is on its way there counted, for
+  /// prompts end several at a time.
+  std::size_t route_decode() {
     const auto first = static_cast<std::size_t>(cluster_.pool.replicas);
-    return static_cast<int>(least_of(under_way_.size(), [&](std::size_t i) {
-      return replicas_[first + i]->load() + under_way_[i];
-    }));
+    const std::size_t n = under_way_.size();
+    const auto load = [&](std::size_t i) { return replicas_[first + i]->load() + under_way_[i]; };
+    return unseen(n, decode_turn_, load).value_or(least_of(n, load));
   }
 
   // -- time --------------------------------------------------------------------------------------
@@ -333,9 +333,10 @@ class Simulation final : Listener {
     }
     Request r = a.request;
     r.prompted = {a.scheduled, a.first_token, a.wait};
-    const int to = route_decode();
-    ++under_way_[static_cast<std::size_t>(to)];
-    links_.begin({r, a.replica, to, state_bytes_ + cache_bytes_ * r.input, a.end});
+    const std::size_t to = route_decode();
+    ++under_way_[to];
+    links_.begin(
+        {r, a.replica, static_cast<int>(to), state_bytes_ + cache_bytes_ * r.input, a.end});
   }
 
   /// Where another engine read the prompt, its first token is sent on by the one that has taken the
@@ -412,6 +413,7 @@ class Simulation final : Listener {
   std::vector<QueueNote> notes_;
   double next_note_ = 0;
   std::size_t turn_ = 0;
+  std::size_t decode_turn_ = 0;
   double cache_bytes_ = 0;  // of a token
   double state_bytes_ = 0;  // of a request, however long
   double first_arrival_ = -1;

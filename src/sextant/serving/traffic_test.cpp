@@ -461,6 +461,30 @@ TEST(Traffic, PromptsThatEndTogetherAreSpreadOverEngines) {
   EXPECT_GT(first(4), 1.5 * first(32));
 }
 
+// By turns a request goes to a full engine while another has room; whoever looks sends it there.
+TEST(Traffic, EnginesThatGenerateAreChosenByTheRouter) {
+  Traffic t = traffic_at(0, 320);
+  t.arrivals = Arrivals::closed;
+  t.concurrency = 32;
+  t.input = 100;
+  t.output = 1000;
+  t.lengths = Lengths::uniform;
+  t.length_ratio = 0.5;
+  const auto first = [&](Router router, int slots) {
+    Cluster c = cluster_of("vllm");
+    c.decode = pool_of("llama3.1-8b", "vllm", {}, {.max_requests = slots}, 8);
+    c.router = router;
+    connect(c);
+    return simulate(c, t, {}).ttft.mean;
+  };
+  for (const Router router : {Router::least_requests, Router::least_tokens, Router::prefix_aware}) {
+    EXPECT_NEAR(first(router, 4) / first(router, 32), 1, 0.02);
+  }
+  for (const Router router : {Router::round_robin, Router::two_choices}) {
+    EXPECT_GT(first(router, 4), 1.5 * first(Router::least_requests, 4));
+  }
+}
+
 /// When the next two transfers end.
 std::vector<double> two_ends(Links& links) {
   std::vector<double> ends;

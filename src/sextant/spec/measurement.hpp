@@ -177,6 +177,7 @@ struct HeldRequests {
   std::string precision;  ///< as rows say; empty: any
   int input = 0;          ///< tokens of a prompt, nominal; 0: any
   int output = 0;
+  int prompts = 0;  ///< engines for prompts; 0: any
   int workers = 1;  ///< engines that generate
   int ranks = 1;    ///< of attention in each
   int users = 1;    ///< at most; of several, the fewest that are enough
@@ -189,6 +190,7 @@ void describe(V& v, HeldRequests& h) {
   v("precision", h.precision, {.help = "as rows say; empty: any"});
   v("input", h.input, {.help = "tokens of a prompt; 0: any", .max = 1e9});
   v("output", h.output, {.help = "tokens generated; 0: any", .max = 1e9});
+  v("prompts", h.prompts, {.help = "engines for prompts; 0: any", .max = 1e6});
   v("workers", h.workers, {.help = "engines that generate", .min = 1, .max = 1e6});
   v("ranks", h.ranks, {.help = "of attention in each", .min = 1, .max = 1e6});
   v("users", h.users, {.help = "of a closed loop, at most", .min = 1, .max = 1e9});

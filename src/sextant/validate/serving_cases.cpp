@@ -117,7 +117,7 @@ std::optional<int> held_in(const Measurement& habits, const RowReader& row, cons
   const HeldRequests* best = nullptr;
   for (const HeldRequests& h : habits.held) {
     if (!about(h, row, c) || h.workers != c.decode_workers || h.ranks != c.decode.dp ||
-        h.users < c.traffic.concurrency) {
+        (h.prompts > 0 && h.prompts != c.workers) || h.users < c.traffic.concurrency) {
       continue;
     }
     if (best == nullptr || h.users < best->users) best = &h;
