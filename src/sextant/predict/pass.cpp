@@ -320,7 +320,8 @@ class ServingPass {
     const double own = tokens / s_.tp;
     const bool one_host = ranks <= p_.network.devices_per_node &&
                           p_.network.levels[0].reach <= p_.network.devices_per_node;
-    const bool gathered = cut || (p_.runtime.communication.gathers_tokens && one_host);
+    const Communication& c = p_.runtime.communication;
+    const bool gathered = cut || (c.gathers_tokens && !c.expert_kernels && one_host);
     // Tokens go as the experts read them; but kernels of scaled 8-bit blocks that gather all tokens
     // quantise them afterwards (TensorRT-LLM's fused_moe_cutlass.py, read November 2026).
     const Precision type = matrix_type();
@@ -338,7 +339,7 @@ class ServingPass {
                             .element_bytes = element,
                             .most_nodes = r.most_nodes,
                             .busiest = busiest_rank(r, s_.ep),
-                            .kernels = p_.runtime.communication.expert_kernels,
+                            .kernels = c.expert_kernels,
                             .decode = t_.queries <= most_decoded};
     place(Work::exchange, name, Bytes(own * r.topk * r.width * element), 1,
           expert_exchange(p_.network, p_.collectives, group, sent).time);
