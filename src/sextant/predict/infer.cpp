@@ -70,7 +70,7 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
                       .home = home};
   const auto prompt = [&](const Problem& q, const Strategy& cut) {
     PassCost c = pass_over(q, cut, tokens);
-    const Seconds launched(smooth_max(c.time.value, prompt_launch(q, cut).value));
+    const Seconds launched(smooth_max(c.time.value, prompt_launch(q, cut, batch).value));
     c.parts[Work::host] += launched - c.time;
     c.time = launched;
     return c;
@@ -126,7 +126,8 @@ class JoiningPrompts {
     t.pieces = pieces_;
     t.chunk = pieces_ * piece_.tokens;
     t.chunk_context = piece_.context;
-    const Seconds mixed(smooth_max(pass_over(p_, s_, t).time.value, prompt_launch(p_, s_).value));
+    const Seconds mixed(
+        smooth_max(pass_over(p_, s_, t).time.value, prompt_launch(p_, s_, s_.dp).value));
     const Tokens prompts{.sequences = pieces_,
                          .queries = piece_.tokens,
                          .context = t.chunk_context,

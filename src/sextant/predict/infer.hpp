@@ -122,8 +122,8 @@ double stored_bits(const Problem& problem, Precision type) noexcept;
 bool quantised_apart(const Problem& problem, Precision type) noexcept;
 
 /// What the host needs to launch a step with prompts, where no graph holds all of it; hidden where
-/// the device takes longer.
-Seconds prompt_launch(const Problem& problem, const Strategy& strategy) noexcept;
+/// the device takes longer. Of the ranks of attention `working` have tokens in it.
+Seconds prompt_launch(const Problem& problem, const Strategy& strategy, double working) noexcept;
 
 /// Tokens that a step with drafts gives: a chain of guesses, (1 − α^(γ+1)) / (1 − α) of them (arXiv
 /// 2211.17192, equation 1).

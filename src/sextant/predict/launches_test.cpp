@@ -12,14 +12,24 @@ Problem served(const char* system, const char* runtime, const char* model) {
   return test::problem_of(system, runtime, model, Serving{});
 }
 
-// Hosts of attention's ranks launch at their own pace and meet to exchange tokens.
+// Hosts of attention's ranks launch at their own pace and meet to exchange tokens: those that have
+// some, and where the dispatch asks every host all of them.
 TEST(Launches, RanksOfAttentionMeetInEveryLayer) {
-  const Problem experts = served("dgx-h100", "sglang", "qwen3-30b-a3b");
-  const Seconds alone = prompt_launch(experts, {});
-  const Seconds four = prompt_launch(experts, {.dp = 4, .ep = 4});
-  EXPECT_NEAR((four - alone).value, 48 * 3 * experts.runtime.engine.meeting.value, 1e-9);
-  const Problem dense = served("dgx-h100", "sglang", "llama3.1-8b");
-  EXPECT_EQ(prompt_launch(dense, {.dp = 4}), prompt_launch(dense, {}));
+  struct Case {
+    const char *runtime, *model;
+    double working, others;
+  };
+  for (const Case& k :
+       {Case{"sglang", "qwen3-30b-a3b", 4, 3}, Case{"sglang", "qwen3-30b-a3b", 1, 3},
+        Case{"trtllm", "qwen3-30b-a3b", 4, 3}, Case{"trtllm", "qwen3-30b-a3b", 2, 1},
+        Case{"trtllm", "qwen3-30b-a3b", 64, 3}, Case{"trtllm", "llama3.1-8b", 4, 0},
+        Case{"sglang", "llama3.1-8b", 4, 0}}) {
+    const Problem p = served("dgx-h100", k.runtime, k.model);
+    const int ep = p.model.experts.count > 0 ? 4 : 1;
+    const Seconds more = prompt_launch(p, {.dp = 4, .ep = ep}, k.working) - prompt_launch(p, {}, 1);
+    EXPECT_NEAR(more.value, p.model.layers * k.others * p.runtime.engine.meeting.value, 1e-9)
+        << k.runtime << " " << k.model << " " << k.working;
+  }
 }
 
 // Graphs between attention kernels leave the host a launch a layer; latent attention is launched
@@ -32,13 +42,13 @@ TEST(Launches, PiecesLeaveTheHostWhatMixesTokens) {
   for (const Case& k : {Case{"llama3.1-70b", 0.01, 0.1}, Case{"deepseek-r1", 0.2, 0.6}}) {
     Problem p = served("dgx-b200", "trtllm", k.model);
     const Strategy s{.tp = 8, .precision = Precision::fp8};
-    const Seconds eager = prompt_launch(p, s);
+    const Seconds eager = prompt_launch(p, s, 1);
     p.runtime.engine.mixed_launch = MixedLaunch::piecewise;
-    const double share = prompt_launch(p, s) / eager;
+    const double share = prompt_launch(p, s, 1) / eager;
     EXPECT_GT(share, k.least) << k.model;
     EXPECT_LT(share, k.most) << k.model;
     p.runtime.engine.mixed_launch = MixedLaunch::graph;
-    EXPECT_EQ(prompt_launch(p, s), Seconds(0)) << k.model;
+    EXPECT_EQ(prompt_launch(p, s, 1), Seconds(0)) << k.model;
   }
 }
 

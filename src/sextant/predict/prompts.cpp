@@ -63,7 +63,7 @@ double launches(const Problem& p, const Strategy& s, const graph::Branch& branch
 
 }  // namespace
 
-Seconds prompt_launch(const Problem& p, const Strategy& s) noexcept {
+Seconds prompt_launch(const Problem& p, const Strategy& s, double working) noexcept {
   const Engine& e = p.runtime.engine;
   if (e.mixed_launch == MixedLaunch::graph) return Seconds(0);
   double operators = 0;
@@ -79,7 +79,8 @@ Seconds prompt_launch(const Problem& p, const Strategy& s) noexcept {
     std::for_each(p.graph.tower.begin(), p.graph.tower.end(), count);
   }
   const int layers = p.model.layers + (images ? p.model.vision.layers : 0);
-  const int others = p.model.experts.count > 0 ? std::max(0, s.dp - 1) : 0;
+  const double ranks = p.model.experts.count > 0 ? std::max(1, s.dp) : 1;
+  const double others = (e.idle_meet ? ranks : std::clamp(working, 1.0, ranks)) - 1;
   return layers * (e.layer + others * e.meeting) + operators * e.operation;
 }
 

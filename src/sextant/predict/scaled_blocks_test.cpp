@@ -31,7 +31,7 @@ TEST(Serving, ScalesOfBlocksTakeAKernelOfTheirOwn) {
   tensors.model.block_scales = false;
   EXPECT_EQ(quantised(tensors, Precision::fp8), 0);
   // Launched one by one they count like any other operator.
-  EXPECT_GT(prompt_launch(blocks, {.precision = Precision::fp8}), prompt_launch(blocks, {}));
+  EXPECT_GT(prompt_launch(blocks, {.precision = Precision::fp8}, 1), prompt_launch(blocks, {}, 1));
 }
 
 // The sums of every 128 values are scaled on the vector units, which the matrix units wait for.

@@ -48,7 +48,8 @@ StepPrice::StepPrice(const Problem& problem, const Strategy& strategy, double us
       ranks_(std::max(1, strategy.dp)),
       usual_(std::max(1.0, usual_context)),
       gained_(tokens_a_step(problem.serving.speculation)),
-      launch_(prompt_launch(problem, strategy).value) {
+      launch_(prompt_launch(problem, strategy, 1).value),
+      meeting_(prompt_launch(problem, strategy, 2).value - launch_) {
   const Engine& e = problem.runtime.engine;
   mixed_.runtime.launch.graph =
       problem.runtime.launch.graph && e.mixed_launch != MixedLaunch::eager;
@@ -197,7 +198,9 @@ double StepPrice::prompt_change(double count, double reach) {
 double StepPrice::with_host(double device, const StepShape& s) const {
   const Engine& e = graph_.runtime.engine;
   // Graphs are made for steps of single tokens; with prompts the host launches a layer's kernels.
-  if (s.prompt_tokens > 0) device = smooth_max(device, launch_);
+  if (s.prompt_tokens > 0) {
+    device = smooth_max(device, launch_ + (ranks_ - s.idle_ranks - 1) * meeting_);
+  }
   const double host =
       (e.schedule + (s.decoding + s.prompts) * e.sequence + s.prompts * e.prompt).value;
   return e.asynchronous ? smooth_max(device, host) : device + host;

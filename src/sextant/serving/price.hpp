@@ -28,6 +28,7 @@ struct StepShape {
   int prompts = 0;           ///< how many prompts they belong to
   double mean_decoding = 0;  ///< over the ranks
   double mean_prompt_tokens = 0;
+  double idle_ranks = 0;  ///< without a token
 };
 
 struct StepCost {
@@ -96,7 +97,8 @@ class StepPrice {
   double ranks_ = 1;  // of attention
   double usual_;
   double gained_ = 1;                      // tokens of a request a step, with drafts
-  double launch_ = 0;                      // host time of a step with prompts
+  double launch_ = 0;                      // host time of a step with prompts, on one rank
+  double meeting_ = 0;                     // and more for each rank beside it
   std::vector<std::vector<Cell>> decode_;  // by batch, then context
   std::vector<std::vector<Cell>> base_;    // by decoding requests, then tokens of prompts
   std::vector<Prompt> prompts_;

@@ -79,6 +79,29 @@ TEST(StepPrice, ShortPromptsCostLessThanALongOne) {
   EXPECT_GT(price.step(end).seconds, price.step(one).seconds * 1.5);
 }
 
+// A short prompt on one of four ranks is launched sooner than one on each, where idle ones need not
+// be waited for.
+TEST(StepPrice, RanksWithoutTokensAreNotWaitedFor) {
+  for (const char* runtime : {"trtllm", "sglang"}) {
+    const Pool pool = test::pool_of("qwen3-30b-a3b", runtime, {.tp = 1, .dp = 4, .ep = 4});
+    StepPrice price(pool.problem, pool.strategy, 1000);
+    const auto seconds = [&](double idle) {
+      return price
+          .step({.prompt_tokens = 256,
+                 .reach = 256 * 128,
+                 .prompts = 1,
+                 .mean_prompt_tokens = 64,
+                 .idle_ranks = idle})
+          .seconds;
+    };
+    if (pool.problem.runtime.engine.idle_meet) {
+      EXPECT_EQ(seconds(3), seconds(0)) << runtime;
+    } else {
+      EXPECT_LT(seconds(3), 0.9 * seconds(0)) << runtime;
+    }
+  }
+}
+
 TEST(StepPrice, LinesAreSteps) {
   const Pool pool = test::pool_of("llama3.1-8b", "vllm", {});
   StepPrice price(pool.problem, pool.strategy, 1000);

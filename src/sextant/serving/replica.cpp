@@ -114,6 +114,7 @@ StepShape Replica::plan(double decision) {
     const StepShape s = rank.plan(decision);
     all_decoding_ += s.decoding;
     all_prompt_tokens_ += s.prompt_tokens;
+    if (s.decoding + s.prompt_tokens == 0) ++all.idle_ranks;
     all.decoding = std::max(all.decoding, s.decoding);
     all.contexts = std::max(all.contexts, s.contexts);
     all.prompt_tokens = std::max(all.prompt_tokens, s.prompt_tokens);
