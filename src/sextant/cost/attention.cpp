@@ -140,7 +140,9 @@ double pieces_of_waves(const Chip& chip, const DecodeKernel& k, const CacheWork&
   return waves > k.waves ? std::max(1.0, pieces * k.waves / waves) : pieces;
 }
 
-// A cache is split when that fills the device and pays for joining the pieces.
+// A cache is split when that fills the device and pays for joining the pieces. FlashAttention
+// (num_splits_heuristic) leaves alone what fills four fifths of it, and below cuts as finely as
+// evens out the rounds: in parts of pieces here, so that a core more never costs.
 KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, Hertz clock) {
   if (chip.roofline > 0) {
     return on_roofline(chip, Flops(w.useful_flops), Bytes(w.cache + w.other), w.type);
@@ -148,7 +150,9 @@ KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, He
   if (k.waves > 0) return cache_in_pieces(chip, k, w, pieces_of_waves(chip, k, w), clock);
   const KernelCost whole = cache_in_pieces(chip, k, w, 1, clock);
   const double slots = chip.cores * k.resident;
-  const double pieces = std::min(std::floor(slots / w.blocks), std::floor(w.tokens / k.chunk));
+  constexpr double enough = 0.8;
+  if (w.blocks >= enough * slots) return whole;
+  const double pieces = std::min(slots / w.blocks, std::floor(w.tokens / k.chunk));
   if (pieces <= 1) return whole;
   const KernelCost split = cache_in_pieces(chip, k, w, pieces, clock);
   return split.time < whole.time ? split : whole;
