@@ -101,7 +101,9 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   const double rounds = rounds_of(chip, k, w.blocks * pieces);
   const bool other_kernel = pieces > 1 && k.split_bytes.value > 0;
   const Bytes per_clock = other_kernel ? k.split_bytes : k.block_bytes;
-  const double stream = chip.copied_in ? 0 : w.block_cache / pieces / per_clock.value;
+  // What a core takes in, its only block has to itself.
+  const double alone = w.blocks * pieces <= chip.cores ? std::max(1.0, std::round(k.resident)) : 1;
+  const double stream = chip.copied_in ? 0 : w.block_cache / pieces / (alone * per_clock.value);
   const double issue = w.block_flops / pieces / (chip.per_clock[w.type].value * k.efficiency);
   const double ends = chip.copied_in ? 0 : k.block_cycles;
   const double busy = rounds * smooth_max(stream, issue) * w.group / hz;
@@ -152,7 +154,7 @@ KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, He
   const double slots = chip.cores * k.resident;
   constexpr double enough = 0.8;
   if (w.blocks >= enough * slots) return whole;
-  const double pieces = std::min(slots / w.blocks, std::floor(w.tokens / k.chunk));
+  const double pieces = std::min(slots / w.blocks, std::ceil(w.tokens / k.chunk));
   if (pieces <= 1) return whole;
   const KernelCost split = cache_in_pieces(chip, k, w, pieces, clock);
   return split.time < whole.time ? split : whole;
