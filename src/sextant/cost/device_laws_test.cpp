@@ -322,6 +322,32 @@ TEST(DeviceLaws, CachesAreCutUntilTheyFillFourFifthsOfTheDevice) {
   }
 }
 
+// Engines that multiply 8 bits as fast as 16 or faster never lose by them: tiles that CUTLASS fixes
+// for cores of threads took twice as long on Gaudi 3 and TPU v6e.
+TEST(DeviceLaws, ScaledMultipliesOfEnginesAreNoSlowerThanWideOnes) {
+  int engines = 0;
+  for_each_device([&](const Device& d) {
+    const Chip chip = lower(d);
+    const Precision wide = chip.runs[Precision::bf16];
+    if (!chip.copied_in || chip.runs[Precision::fp8] != Precision::fp8) return;
+    ++engines;
+    for (const double tokens : {16.0, 64.0, 128.0, 512.0, 2048.0, 8192.0}) {
+      for (const double width : {5120.0, 17408.0}) {
+        Gemm g{.m = tokens, .n = width, .k = 5120, .type = wide};
+        const Seconds in_wide = gemm(chip, g, chip.clock).time;
+        g.type = Precision::fp8;
+        g.provider = GemmLibrary::scaled;
+        for (const double block : {0.0, 128.0}) {
+          g.scale_block = block;
+          EXPECT_LE(gemm(chip, g, chip.clock).time.value, 1.02 * in_wide.value)
+              << tokens << " x " << width << ", " << block;
+        }
+      }
+    }
+  });
+  EXPECT_GE(engines, 4);
+}
+
 TEST(DeviceLaws, NarrowWeightsOfAWideMultiplySaveBytesAndNothingElse) {
   for (const char* name : {"h100-sxm", "a100-sxm-80gb", "rtx-4090", "b200"}) {
     const Chip chip = lower(load_device(name));

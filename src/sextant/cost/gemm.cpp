@@ -289,6 +289,12 @@ void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
   try_tile(p, t, tuned, traffic_of(p, t, tuned), best);
 }
 
+// CUTLASS is for cores that run threads; matrix engines have a compiler of their own, which chooses
+// tiles of 8 bits as those of 16.
+bool by_cutlass(const Chip& chip, const Gemm& g) {
+  return g.provider == GemmLibrary::scaled && !chip.copied_in;
+}
+
 Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   const Mechanism& mech = chip.mechanism;
   Problem p{};
@@ -327,7 +333,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
       mech.tile_cycles + (mech.asynchronous ? 0 : mech.memory_latency.value * clock.value);
   // Ping-pong schedules of the scaled kernels drain one tile while the next computes; those for
   // pairs of cores apply scales on the way out of tensor memory, which takes long to set up.
-  const bool scaled = g.provider == GemmLibrary::scaled;
+  const bool scaled = by_cutlass(chip, g);
   const bool paired = scaled && p.rows > 64;
   p.absent_rate = scaled && !paired && mech.asynchronous ? absent_per_clock * clock.value : 0;
   p.drain_cycles = mech.drain_cycles * (paired ? 2.0 : scaled ? 0.6 : 1.0);
@@ -542,14 +548,14 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   }
   const Problem p = make_problem(chip, g, clock);
   Candidate best;
-  if (g.provider == GemmLibrary::scaled && p.rows <= 64) {
-    try_tile(p, scaled_tile(g.m, g.n), false, best);
-  } else if (g.provider == GemmLibrary::scaled && p.x_element >= 1) {
-    try_tile(p, wide_scaled_tile(g.m), false, best);
-  } else if (g.provider == GemmLibrary::scaled) {
-    for (const TileShape t : wide_tuned_tiles) try_tile(p, t, false, best);
-  } else {
+  if (!by_cutlass(chip, g)) {
     best = best_tile(p, chip, chip.runs[g.type]);
+  } else if (p.rows <= 64) {
+    try_tile(p, scaled_tile(g.m, g.n), false, best);
+  } else if (p.x_element >= 1) {
+    try_tile(p, wide_scaled_tile(g.m), false, best);
+  } else {
+    for (const TileShape t : wide_tuned_tiles) try_tile(p, t, false, best);
   }
   const double area = static_cast<double>(best.tile.m) * best.tile.n;
   const double edge = tile_bytes(p, best.tile);
