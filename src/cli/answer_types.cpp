@@ -23,6 +23,7 @@ constexpr Sample samples[] = {
      R"({"model": "gpt3-6.7b", "system": "dgx-a100", "gpus": 4, "pp": 2, "explain": true,
          "sensitivity": true, "choices": true, "timeline": true, "tokens": "1T"})"},
     {"TrainAnswer", "train", R"({"model": "gpt3-175b", "system": "dgx-a100", "pp": 8})"},
+    {"TrainAnswer", "train", R"({"model": "gpt2", "system": "mi300x-node", "tokens": "1T"})"},
     {"InferAnswer", "infer",
      R"({"model": "llama2-13b", "system": "dgx-h100", "explain": true, "sensitivity": true,
          "choices": true, "curve": true})"},
@@ -34,7 +35,7 @@ constexpr Sample samples[] = {
      R"({"model": "llama3.1-8b", "system": "dgx-h100", "requests": 50, "curve": true,
          "series": true, "prefill_workers": 1, "decode_workers": 1, "sweep_ratio": true})"},
     {"TrafficAnswer", "traffic",
-     R"({"model": "llama3.1-8b", "system": "dgx-h100", "requests": 50})"},
+     R"({"model": "llama3.1-8b", "system": "mi300x-node", "requests": 50})"},
     {"RlAnswer", "rl",
      R"({"model": "llama3.1-8b", "system": "dgx-h100", "gpus": 8, "prompts": 8, "samples": 2,
          "output": 32})"},
@@ -128,6 +129,7 @@ const AnswerTypes& answer_types() {
                                            {"model": "llama2-13b", "system": "dgx-a100"}]})";
     types.add("CompareAnswer", compare(parse_json(pair, "sample"), Asker::network));
     types.add("ValidateAnswer", accuracy_answer({}));
+    types.add("RankingAnswer", ranking_answer({}));
     types.add("BestSoFar", best_so_far({}, 0));
     types.add("Presets", presets_record());
     types.add("MeasuredCases", measured_record());

@@ -271,6 +271,7 @@ INSTANTIATE_TEST_SUITE_P(
                     400, "did you mean 'system'"},
         RefusedCase{"File", post("train", R"({"model": "/etc/passwd", "system": "dgx-h100"})"), 400,
                     "no model is called"},
+        RefusedCase{"Place", post("model", R"({"model": "t5"})"), 400, "\"field\": \"model\""},
         RefusedCase{"FileSet",
                     post("train", std::string(small) + R"(, "set": ["device=/x.toml"]})"), 400,
                     "no device is called"},
@@ -529,6 +530,114 @@ TEST(Api, DescribesItself) {
     const std::size_t start = at + mark.size();
     const std::string name = text.substr(start, text.find('"', start) - start);
     EXPECT_NE(schemas->find(name), nullptr) << name;
+  }
+}
+
+/// What of a value a schema of OpenAPI does not allow: types, what is required, what is not named.
+class Checker {
+ public:
+  explicit Checker(const Node& root) : root_(root) {}
+
+  std::string wrong(const Node& value, const Node& schema, const std::string& path) const {
+    if (const Node* name = schema.find("$ref")) {
+      constexpr std::string_view mark = "#/components/schemas/";
+      const Node* all = root_.find("components")->find("schemas");
+      return wrong(value, *all->find(name->string.substr(mark.size())), path);
+    }
+    for (const char* kind : {"anyOf", "oneOf"}) {
+      const Node* either = schema.find(kind);
+      if (either == nullptr) continue;
+      std::string first;
+      for (const Node& one : either->items) {
+        const std::string here = wrong(value, one, path);
+        if (here.empty()) return "";
+        if (first.empty()) first = here;
+      }
+      return first;
+    }
+    const Node* type = schema.find("type");
+    if (type != nullptr && !is(value, type->string)) return path + " is no " + type->string;
+    return value.kind == Node::Kind::table   ? wrong_members(value, schema, path)
+           : value.kind == Node::Kind::array ? wrong_items(value, schema, path)
+                                             : "";
+  }
+
+ private:
+  static bool is(const Node& value, const std::string& type) {
+    using enum Node::Kind;
+    if (type == "object") return value.kind == table;
+    if (type == "array") return value.kind == array;
+    if (type == "string") return value.kind == string;
+    if (type == "boolean") return value.kind == boolean;
+    return value.kind == integer || value.kind == number;
+  }
+  std::string wrong_members(const Node& value, const Node& schema, const std::string& path) const {
+    if (const Node* required = schema.find("required")) {
+      for (const Node& name : required->items) {
+        if (value.find(name.string) == nullptr) return path + " has no " + name.string;
+      }
+    }
+    const Node* named = schema.find("properties");
+    if (named == nullptr) return "";
+    for (const Node::Member& m : value.members) {
+      const Node* field = named->find(m.key);
+      if (field == nullptr && !named->members.empty()) return path + " holds " + m.key;
+      if (field == nullptr) continue;
+      if (std::string here = wrong(m.value, *field, path + "." + m.key); !here.empty()) return here;
+    }
+    return "";
+  }
+  std::string wrong_items(const Node& value, const Node& schema, const std::string& path) const {
+    const Node* items = schema.find("items");
+    if (items == nullptr) return "";
+    for (const Node& item : value.items) {
+      if (std::string here = wrong(item, *items, path + "[]"); !here.empty()) return here;
+    }
+    return "";
+  }
+  const Node& root_;
+};
+
+// Systems that nobody lends have no price, and what is compared or imported may be of any kind.
+TEST(Api, QuestionsAndAnswersAreAsDescribed) {
+  struct Row {
+    const char* path;
+    const char* request;
+  };
+  Api api({});
+  const Node root = body_of(api.handle(get("openapi.json")));
+  const Checker checker(root);
+  for (const Row& row : {
+           Row{"train", R"({"model": "gpt2", "system": "mi300x-node", "tokens": "1T"})"},
+           Row{"infer", R"({"model": "gpt2", "system": "mi300x-node", "nearest": true})"},
+           Row{"traffic", R"({"model": "gpt2", "system": "mi300x-node", "requests": 9,
+                              "input": 100, "output": 9})"},
+           Row{"rl", R"({"model": "gpt2", "system": "mi300x-node", "gpus": 1, "prompts": 4,
+                         "samples": 2, "output": 9})"},
+           Row{"ops", R"({"kernel": "gemm", "device": "h100-sxm"})"},
+           Row{"ops", R"({"kernel": "collective", "system": "dgx-h100"})"},
+           Row{"model", R"({"model": "mamba-2.8b"})"},
+           Row{"import", R"({"what": ["vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2"]})"},
+           Row{"import", R"({"what": ["torchrun pretrain_gpt.py --num-layers 24 --hidden-size 1024)"
+                         R"( --num-attention-heads 16 --seq-length 1024"]})"},
+           Row{"compare",
+               R"({"kind": "infer", "scenarios": [{"model": "gpt2", "system": "dgx-h100"},
+                              {"model": "gpt2", "system": "mi300x-node"}]})"},
+           Row{"compare",
+               R"({"kind": "train", "scenarios": [{"model": "gpt2", "system": "dgx-h100"},
+                              {"model": "gpt3-175b", "system": "dgx-h100"}]})"},
+           Row{"best", R"({"model": "gpt2", "system": "mi300x-node", "gpus": 1, "infer": true})"},
+       }) {
+    const Response r = api.handle(post(row.path, row.request));
+    EXPECT_EQ(r.status, 200) << row.path << ": " << r.body.substr(0, 300);
+    const Node& operation = *root.find("paths")->find("/" + std::string(row.path))->find("post");
+    const auto schema = [](const Node& of) -> const Node& {
+      return *of.find("content")->find("application/json")->find("schema");
+    };
+    const Node asked = parse_json(row.request, "request").root;
+    EXPECT_EQ(checker.wrong(asked, schema(*operation.find("requestBody")), row.path), "");
+    const Node& answered = schema(*operation.find("responses")->find("200"));
+    EXPECT_EQ(checker.wrong(body_of(r), answered, row.path), "") << row.request;
   }
 }
 

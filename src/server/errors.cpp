@@ -34,7 +34,8 @@ Error translated(const Diagnostic& d) {
       return {field_of_flag(d.message.substr(0, colon)), d.message.substr(colon + 2)};
     }
   }
-  if (d.file.empty() || d.file == "request" || d.field.empty()) return {d.field, d.message};
+  if (d.file.empty() || d.file == "request") return {d.field, d.message};
+  if (d.field.empty()) return {d.file, d.message};
   return {d.file + "." + d.field, d.message};
 }
 

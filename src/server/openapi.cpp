@@ -80,11 +80,12 @@ Node schema_of(const CommandDescription& command) {
   return schema;
 }
 
-/// The schema of what is answered: one type, or one of several.
-Node answer_schema(const std::vector<std::string>& types) {
+/// The schema of one type, or of one of several.
+Node either_of(const std::vector<std::string>& types) {
   if (types.size() == 1) return reference(types.front());
   Node schema = Node::table();
-  Node& either = schema.set("oneOf", Node::array());
+  // One may hold what another holds and more.
+  Node& either = schema.set("anyOf", Node::array());
   for (const std::string& t : types) either.push(reference(t));
   return schema;
 }
@@ -98,8 +99,7 @@ struct Responses {
 
 Node answers(const Responses& r) {
   Node all = Node::table();
-  all.set(r.status,
-          object({{"description", text(r.what)}, {"content", body(answer_schema(r.types))}}));
+  all.set(r.status, object({{"description", text(r.what)}, {"content", body(either_of(r.types))}}));
   for (const char* e : r.errors) {
     all.set(e, object({{"description", text("what is wrong")},
                        {"content", body(reference("Errors"))}}));
@@ -173,12 +173,8 @@ AnswerTypes server_types() {
 
 Node compare_schema() {
   Node kind = object({{"type", text("string")}, {"enum", list({"train", "infer"})}});
-  Node scenario = Node::table();
-  Node& either = scenario.set("oneOf", Node::array());
-  either.push(reference("train"));
-  either.push(reference("infer"));
   Node scenarios = object({{"type", text("array")},
-                           {"items", std::move(scenario)},
+                           {"items", either_of({"train", "infer"})},
                            {"minItems", Node::of(2)},
                            {"maxItems", Node::of(6)}});
   Node schema = object(
@@ -193,9 +189,10 @@ const std::vector<std::string> search_answers = {"SearchAnswer", "SystemsAnswer"
                                                  "PlanAnswer"};
 
 /// "train" to "TrainAnswer".
-std::string type_of(std::string command) {
+std::vector<std::string> types_of(std::string command) {
+  if (command == "validate") return {"ValidateAnswer", "RankingAnswer"};
   command.front() = static_cast<char>(command.front() - 'a' + 'A');
-  return command + "Answer";
+  return {command + "Answer"};
 }
 
 Node paths(const std::vector<CommandDescription>& commands, const std::vector<std::string>& jobs) {
@@ -208,8 +205,8 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
       one_of.push(reference("ops-" + c.name.substr(4)));
     } else if (job || std::find(direct_commands.begin(), direct_commands.end(), c.name) !=
                           direct_commands.end()) {
-      all.set("/" + c.name,
-              post(c.help, reference(c.name), {job ? "JobStarted" : type_of(c.name)}));
+      all.set("/" + c.name, post(c.help, reference(c.name),
+                                 job ? std::vector<std::string>{"JobStarted"} : types_of(c.name)));
     }
   }
   all.set("/ops", post("kernels, one or all of a scenario", std::move(kernels),
@@ -239,12 +236,16 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
 std::string openapi(const std::vector<std::string>& jobs) {
   const std::vector<CommandDescription> commands = cli::describe_commands();
   Node schemas = server_types().open_api();
-  Node job = *schemas.find("Job");
-  Node fields = *job.find("properties");
-  fields.set("result", answer_schema(search_answers));
-  job.set("properties", std::move(fields));
-  schemas.set("Job", std::move(job));
-  schemas.set("compare", compare_schema());
+  const auto describe = [&](const char* type, const char* field, Node as) {
+    Node schema = *schemas.find(type);
+    Node fields = *schema.find("properties");
+    fields.set(field, std::move(as));
+    schema.set("properties", std::move(fields));
+    schemas.set(type, std::move(schema));
+  };
+  describe("Job", "result", either_of(search_answers));
+  describe("CompareAnswer", "answers",
+           object({{"type", text("array")}, {"items", either_of({"TrainAnswer", "InferAnswer"})}}));
   for (const CommandDescription& c : commands) {
     std::string name = c.name;
     std::replace(name.begin(), name.end(), ' ', '-');
@@ -254,9 +255,15 @@ std::string openapi(const std::vector<std::string>& jobs) {
       for (Node::Member& m : schema.members) {
         if (m.key == "properties") m.value.set("kernel", kernel);
       }
+      Node required = list({"kernel"});
+      if (const Node* others = schema.find("required")) {
+        for (const Node& name_of : others->items) required.push(name_of);
+      }
+      schema.set("required", std::move(required));
     }
     schemas.set(name, std::move(schema));
   }
+  schemas.set("compare", compare_schema());  // scenarios, where the command has files
   Node root = object(
       {{"openapi", text("3.0.3")},
        {"info", object({{"title", text("Sextant")},

@@ -72,13 +72,11 @@ export type FoundPrediction = { gpus: number; step_seconds?: number; tokens_per_
   total_output_tokens_per_second?: number; ttft_seconds?: number; tpot_seconds?: number; latency_seconds?: number;
   output_tokens_per_second?: number; output_tokens_per_second_per_gpu?: number; decode_step_seconds?: number;
   active_requests?: number; };
-export type ImportAnswer = { format: string; task: string; scenario: ImportedScenario; toml: string;
+export type ImportAnswer = { format: string; task: string; scenario: Record<string, unknown>; toml: string;
   arguments: ImportedArgument[]; defaults: ImportedDefault[]; missing: string[]; };
 export type ImportedArgument = { name: string; value: string; disposition: string; field: string; why: string;
   line: number; };
 export type ImportedDefault = { field: string; value: string; };
-export type ImportedScenario = { task: string; model?: string; system?: string; runtime: string; gpus?: number;
-  batch?: number; microbatch?: number; zero?: number; set?: string[]; };
 export type InferAnswer = { model: string; system: string; runtime: string; gpus: number; batch: number;
   input: number; output: number; ttft_seconds: number; tpot_seconds: number; latency_seconds: number;
   output_tokens_per_second: number; output_tokens_per_second_per_gpu: number; decode_step_seconds: number;
@@ -162,6 +160,8 @@ export type ProfileOperator = { name: string; shape: string; kind: string; calls
 export type ProfilePiece = { start_seconds: number; seconds: number; kind: string; label: string; };
 export type ProfileStep = { name: string; seconds: number; idle_seconds: number; };
 export type ProfileWait = { cause: string; seconds: number; times: number; };
+export type Ranking = { name: string; cases: number; spearman: number; best_predicted_of_best_measured: number; };
+export type RankingAnswer = { rankings: Ranking[]; };
 export type RatePoint = { rate: number; requests: number; completed: number; output_tokens_per_second: number;
   requests_per_second: number; goodput_requests_per_second: number; saturation: number;
   capacity_requests_per_second: number; offered_requests_per_second: number; queue_growth_per_second: number;
@@ -177,8 +177,8 @@ export type RlAnswer = { model: string; system: string; runtime: string; gpus: n
 export type RlPhase = { phase: string; seconds: number; share: number; memory_bytes: number; fits: boolean;
   beside: boolean; };
 export type Run = { tokens: number; steps: number; days: number; days_low: number; days_high: number;
-  days_p99: number; days_p99_failures: number; days_without_failures: number; gpu_hours: number; dollars: number;
-  dollars_low: number; dollars_high: number; megawatt_hours: number; megawatt_hours_low: number;
+  days_p99: number; days_p99_failures: number; days_without_failures: number; gpu_hours: number; dollars?: number;
+  dollars_low?: number; dollars_high?: number; megawatt_hours: number; megawatt_hours_low: number;
   megawatt_hours_high: number; co2_tonnes: number; co2_tonnes_low: number; co2_tonnes_high: number; goodput: number;
   interruptions: number; between_interruptions_seconds: number; checkpoint_seconds: number; checkpoint_bytes: number;
   checkpoint_interval_seconds: number; lost_to_checkpoints_days: number; lost_work_days: number;
@@ -258,9 +258,9 @@ export type TrafficAnswer = { model: string; system: string; runtime: string; gp
   gap_seconds: Percentiles; latency_seconds: Percentiles; uncertainty: Uncertainty;
   first_token_uncertainty: Uncertainty; output_tokens_per_second_low: number; output_tokens_per_second_high: number;
   capacity_requests_per_second_low: number; capacity_requests_per_second_high: number; joules_per_token_low: number;
-  joules_per_token_high: number; dollars_per_million_tokens: number; dollars_per_million_tokens_low: number;
-  dollars_per_million_tokens_high: number; dollars_per_million_tokens_in_and_out: number;
-  dollars_per_million_tokens_in_and_out_low: number; dollars_per_million_tokens_in_and_out_high: number;
+  joules_per_token_high: number; dollars_per_million_tokens?: number; dollars_per_million_tokens_low?: number;
+  dollars_per_million_tokens_high?: number; dollars_per_million_tokens_in_and_out?: number;
+  dollars_per_million_tokens_in_and_out_low?: number; dollars_per_million_tokens_in_and_out_high?: number;
   simulated_requests_per_second: number; memory: TrafficMemory; slowest: SlowRequest[]; curve?: RatePoint[];
   knee_requests_per_second?: number; splits?: SplitPoint[]; load?: LoadPoint[]; distribution?: LatencyShare[];
   warnings: string[]; assumptions: string[]; };

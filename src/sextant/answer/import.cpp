@@ -54,7 +54,7 @@ Answer answer_of(const Imported& imported) {
   Answer a;
   a("format", imported.format);
   a("task", imported.task);
-  a.node("scenario", "ImportedScenario", imported.scenario);
+  a.node("scenario", "", imported.scenario);  // any field of any command
   a("toml", scenario_file(imported));
   const Records rows = records_of(imported.arguments, [](Record& r, const ImportedArgument& one) {
     r("name", one.name, "argument");

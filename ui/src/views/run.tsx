@@ -53,10 +53,10 @@ function Headlines({ run, gpus, fits }: { run: WholeRun; gpus: number; fits: boo
       />
       <Headline
         label="cost"
-        value={run.dollars > 0 ? dollars(run.dollars) : '–'}
+        value={run.dollars !== undefined ? dollars(run.dollars) : '–'}
         range={rangeIn(run, 'dollars', about)}
         detail={
-          run.dollars > 0
+          run.dollars !== undefined
             ? `${grouped(run.gpu_hours)} GPU hours`
             : `${grouped(run.gpu_hours)} GPU hours; a price gives the cost`
         }
