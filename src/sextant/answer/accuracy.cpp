@@ -248,6 +248,7 @@ Answer calibration_answer(const std::vector<Calibration>& fits,
     Record& r = all.rows.emplace_back();
     r("name", c.name);
     r("cases", c.fit.cases);
+    r("before_mape", c.before.mape);
     r("fit_mape", c.fit.mape);
     r("left_out_mape", c.left_out.mape);
     r.node("constants", "number", std::move(constants));
@@ -268,6 +269,10 @@ Answer calibration_answer(const std::vector<Calibration>& fits,
                              " ");
                       }),
            {.indent = 2});
+    if (c.left_out.mape >= c.before.mape) {
+      a.say(fmt::format("left out, they are met no better than before ({}): keep what was there",
+                        format_percent(c.before.mape)));
+    }
     a.gap();
   }
   for (const Diagnostic& d : refused) a.say("left as it was: " + to_text(d) + "\n");

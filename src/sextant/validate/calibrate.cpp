@@ -299,6 +299,10 @@ Calibration calibrate_device(const std::vector<Case>& cases, Device& device, Cat
   catalogue.put(device);
   std::vector<Device> devices;
   const CaseList list = gemm_cases(own, catalogue, devices);
+  if (list.empty()) {
+    throw InputError("no GEMM case of device '" + device.name + "' can be predicted",
+                     own.front().unsupported);
+  }
   Calibration result =
       calibrate_shared(device.name, list, devices, device.mechanism, catalogue, options);
   device.provenance = result.provenance;

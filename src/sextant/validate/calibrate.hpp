@@ -27,6 +27,7 @@ struct FittedConstant {
 
 struct Calibration {
   std::string name;   ///< what was fitted: "mechanism", "prefill", …
+  Accuracy before;    ///< on all cases given, with the constants that were there
   Accuracy fit;       ///< on all cases given
   Accuracy left_out;  ///< on each fold, fitted without it
   std::vector<CaseResult> left_out_results;

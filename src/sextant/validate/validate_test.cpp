@@ -428,6 +428,24 @@ TEST(Calibrate, RefusesWhatCannotDetermineTheConstants) {
   }
   EXPECT_THAT(refusal(alike), HasSubstr("start-up cannot be told from throughput"));
   EXPECT_THAT(refusal(one_family), HasSubstr("one family"));
+  EXPECT_THAT(refusal("a,gemm,h100-sxm,bf16,3,5,7,milliseconds,1,me\n"),
+              HasSubstr("no GEMM case of device 'h100-sxm' can be predicted"));
+  // A thousand times too long or too short is no property of a device.
+  for (const double unit : {1e3, 1e-3}) {
+    std::vector<Case> cases = synthetic_cases(d);
+    for (Case& c : cases) c.measured *= unit;
+    EXPECT_THAT(test::error_of([&] { calibrate_device(cases, d, catalogue); }),
+                HasSubstr("is it in milliseconds?"));
+  }
+}
+
+TEST(Calibrate, SaysWhatTheConstantsThatWereThereGive) {
+  Device truth = load_device("h100-sxm");
+  std::vector<Case> cases = synthetic_cases(truth);
+  for (std::size_t i = 0; i < cases.size(); ++i) cases[i].measured *= i % 2 == 0 ? 0.5 : 2;
+  Catalogue catalogue;
+  const Calibration c = calibrate_device(cases, truth, catalogue, {.folds = 2, .evaluations = 20});
+  EXPECT_NEAR(c.before.mape, 0.75, 0.01);  // twice and half as long
 }
 
 // What the issue of power comes down to, on the device it was measured on.
