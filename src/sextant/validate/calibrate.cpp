@@ -314,6 +314,7 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
                                            std::vector<Diagnostic>* refused) {
   std::map<std::string, Chip> chips;
   std::map<std::string, CaseList> slots;
+  std::set<std::string> others;  // a library has kernels of its own for some kinds of devices
   CaseList used;
   for (const Case& c : cases) {
     std::string reason;
@@ -322,11 +323,16 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
     if (d == nullptr) continue;
     const Kernels* own = catalogue.kernels(c.provider, *d, reason);
     std::string slot;
+    if (own != nullptr && own->name != kernels.name) others.insert(own->name);
     if (own == nullptr || own->name != kernels.name) continue;
     const Chip& chip = chips.try_emplace(c.device, lower(*d)).first->second;
     if (kernel_of(c, chip, kernels, slot).empty()) continue;
     slots[slot].push_back(&c);
     used.push_back(&c);
+  }
+  if (slots.empty() && !others.empty()) {
+    throw InputError("no case uses a kernel of library '" + kernels.name + "'",
+                     "they use those of " + *others.begin());
   }
   if (slots.empty()) {
     throw InputError("no case uses a kernel of library '" + kernels.name + "'",

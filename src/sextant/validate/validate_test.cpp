@@ -439,6 +439,17 @@ TEST(Calibrate, RefusesWhatCannotDetermineTheConstants) {
   }
 }
 
+TEST(Calibrate, NamesTheLibraryThatTheCasesUse) {
+  Kernels kernels = load_kernels("trtllm");
+  Catalogue catalogue;
+  const std::vector<Case> cases = cases_of(
+      "id,kind,device,dtype,phase,batch,heads,kv_heads,head_dim,q_len,kv_len,backend,metric,"
+      "measured,source\n"
+      "a,attention,b200,bf16,decode,8,32,8,128,1,1000,trtllm,seconds,1e-5,me\n");
+  EXPECT_THAT(test::error_of([&] { calibrate_kernels(cases, kernels, catalogue); }),
+              HasSubstr("they use those of trtllm-wide"));
+}
+
 TEST(Calibrate, SaysWhatTheConstantsThatWereThereGive) {
   Device truth = load_device("h100-sxm");
   std::vector<Case> cases = synthetic_cases(truth);
