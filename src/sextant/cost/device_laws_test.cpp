@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "sextant/cost/attention.hpp"
+#include "sextant/cost/experts.hpp"
 #include "sextant/cost/gemm.hpp"
 #include "sextant/cost/outrun.hpp"
 #include "sextant/cost/power.hpp"
@@ -319,6 +320,32 @@ TEST(DeviceLaws, CachesAreCutUntilTheyFillFourFifthsOfTheDevice) {
     const double time = attention_decode(chip, kernels, s, chip.clock).time.value * 1e6;
     EXPECT_NEAR(time / row.microseconds, 1, row.within)
         << row.blocks << " of " << row.head_dim << ", " << row.context;
+  }
+}
+
+// Tokens that choose for themselves do not all begin another tile at once: five more than fill the
+// experts' tiles of 128 rows took half as long again.
+TEST(DeviceLaws, ExpertsThatAreChosenFillTheirTilesOneAfterTheOther) {
+  const Kernels kernels = load_kernels("trtllm");
+  for (const char* name : {"h100-sxm", "h20", "a100-sxm-80gb", "mi300x"}) {
+    const Chip chip = lower(load_device(name));
+    ExpertLayer layer{.hidden = 2048, .ffn = 768, .topk = 8, .experts = 128};
+    layer.routing.independent = true;
+    double before = 0;
+    for (layer.tokens = 1800; layer.tokens <= 2300; layer.tokens += 5) {
+      const double time = expert_layer(chip, kernels.experts, layer, chip.clock).time.value;
+      if (before > 0) {
+        EXPECT_LT(time, 1.1 * before) << name << ", " << layer.tokens;
+      }
+      before = time;
+    }
+    // Exactly as many everywhere begin them together.
+    layer.routing.independent = false;
+    layer.tokens = 2048;
+    const ExpertLoads whole = expert_loads(layer);
+    EXPECT_EQ(whole.row_tiles[3], 128);
+    layer.routing.independent = true;
+    EXPECT_NEAR(expert_loads(layer).row_tiles[3], 1.5 * 128, 1);
   }
 }
 

@@ -12,12 +12,25 @@ namespace {
 
 constexpr int most_classes = 1024;
 
-void add_expert(ExpertLoads& loads, double count, double tokens) {
+// The mean of ceil(x) over all x from `middle - reach` to `middle + reach`, from zero on.
+double mean_ceil(double middle, double reach) {
+  const auto up_to = [](double x) {
+    const double whole = std::floor(x);
+    return (whole + 1) * (x - whole / 2);
+  };
+  const double low = std::max(0.0, middle - reach);
+  const double high = middle + reach;
+  return high - low < 1e-6 ? std::ceil(middle) : (up_to(high) - up_to(low)) / (high - low);
+}
+
+// `reach`: how far the tokens of one lie from those of another, half of it on either side.
+void add_expert(ExpertLoads& loads, double count, double tokens, double reach = 0) {
   if (count <= 0 || tokens <= 0) return;
   loads.active += count;
   loads.tokens += count * tokens;
   for (std::size_t i = 0; i < loads.row_tiles.size(); ++i) {
-    loads.row_tiles[i] += count * std::ceil(tokens / ExpertLoads::tile_rows[i]);
+    const double rows = ExpertLoads::tile_rows[i];
+    loads.row_tiles[i] += count * mean_ceil(tokens / rows, reach / rows);
   }
 }
 
@@ -46,7 +59,12 @@ ExpertLoads balanced_loads(const ExpertLayer& l) {
   const double reached =
       l.routing.independent ? local * (without < 1e-3 ? 1 : 1 - without) : std::round(assigned);
   const double active = std::clamp(reached, 1.0, local);
-  add_expert(loads, active, std::max(1.0, assigned / active));
+  const double tokens = std::max(1.0, assigned / active);
+  // Tokens that choose by themselves fill some experts' last tiles and begin others': spread evenly
+  // over what has the variance of their number.
+  const double skewed = l.routing.skew * tokens;
+  const double reach = l.routing.independent ? std::sqrt(3 * (tokens + skewed * skewed)) : 0;
+  add_expert(loads, active, tokens, reach);
   return loads;
 }
 
