@@ -506,9 +506,13 @@ class ServingPass {
                 double times) {
     if (group.ranks <= 1 || !p_.communicates) return;
     const bool small = op == Collective::all_reduce && own_sum(bytes);
-    const CollectiveCost cost =
-        collective(p_.network, small ? p_.small_collectives : p_.collectives, op, group, bytes);
-    place(work, name, bytes, times, cost.time);
+    const auto with = [&](const CollectiveLibrary& library) {
+      return collective(p_.network, library, op, group, bytes).time;
+    };
+    Seconds time = with(small ? p_.small_collectives : p_.collectives);
+    // A stack's own kernels are GPUs'; engines have no worse than what else they do.
+    if (small && p_.chip.copied_in) time = min(time, with(p_.collectives));
+    place(work, name, bytes, times, time);
   }
 
   /// Whether the serving stack's own kernels do an all-reduce of this size.
