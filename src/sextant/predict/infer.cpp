@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "sextant/predict/held.hpp"
 #include "sextant/predict/pass.hpp"
@@ -245,23 +246,41 @@ double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory&
   return std::max({1.0, m.max_batch, std::floor(free / mean) * std::max(1, s.dp)});
 }
 
-/// With no more than so many requests decoding at a time.
-ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
-                              bool tiered) noexcept {
+/// What is the same however many requests decode at a time: memory, and the way of a prompt.
+ServingEstimate before_decoding(const Problem& p, const Strategy& s, bool tiered) noexcept {
   ServingEstimate e;
   e.verdict = legal_serving(p, s);
   if (e.verdict != Verdict::fits) return e;
   const Serving& w = p.serving;
   e.devices = static_cast<double>(s.tp) * s.pp * s.dp;
-  const bool closed = w.batching == Batching::closed_loop;
   e.memory = serving_memory(p, s, tiered);
-  const Residence& home = e.memory.residence;
+  // A closed loop takes a prompt a replica at a time; a batch comes in as many waves as decode.
+  const bool closed = w.batching == Batching::closed_loop;
+  const double waves = closed ? 1 : std::min<double>(s.pp, w.batch);
+  const double together = closed ? std::max(1, s.dp) : std::ceil(w.batch / waves);
+  const Prompts prompts = prompts_of(p, s, together, e.memory.residence);
+  e.prefill = prompts.cost;
+  e.draft_prefill = prompts.draft;
+  e.prompt_passes = prompts.passes;
+  e.front_end = p.runtime.host_per_request + front_end(p.runtime.engine, prompt_tokens(p));
+  e.first_token = prompts.passes * prompts.cost.time * ((s.pp + waves - 1) / s.pp) +
+                  prompts.passes * prompts.draft.time + e.front_end;
+  e.ttft = e.first_token;
+  return e;
+}
+
+/// With no more than so many requests decoding at a time.
+ServingEstimate serve_at_most(const Problem& p, const Strategy& s, ServingEstimate e,
+                              double most) noexcept {
+  const Serving& w = p.serving;
+  const bool closed = w.batching == Batching::closed_loop;
   e.active = closed ? std::min({double(w.batch), most, in_flight_limit(p, s, e.memory)}) : w.batch;
   // Stages work on different microbatches at a time.
   const double waves = std::min<double>(s.pp, e.active);
   const double each = std::ceil(e.active / waves);
   const double steps = std::max(1, w.output - 1);
-  Tokens decode = tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens}, home);
+  Tokens decode = tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens},
+                            e.memory.residence);
   e.decode = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
   // Each of the waves passes every stage once a step.
   const Seconds checking = e.decode.time * std::max(1.0, waves / s.pp);
@@ -270,19 +289,9 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, double most,
   e.draft = drafted(p, s, [&](const Problem& q, const Strategy& cut) {
     return mean_decode(q, cut, plain, prompt_tokens(p) + 1.0, steps);
   });
-  const Seconds step =
-      (checking + w.speculation.tokens * e.draft.time) / tokens_a_step(w.speculation);
-  const Prompts prompts = prompts_of(p, s, closed ? std::max(1, s.dp) : each, home);
-  e.prefill = prompts.cost;
-  e.draft_prefill = prompts.draft;
-  e.prompt_passes = prompts.passes;
-  e.front_end = p.runtime.host_per_request + front_end(p.runtime.engine, prompt_tokens(p));
-  e.first_token = prompts.passes * prompts.cost.time * ((s.pp + (closed ? 1 : waves) - 1) / s.pp) +
-                  prompts.passes * prompts.draft.time + e.front_end;
-  e.step = step;
-  e.drafting = step - checking / tokens_a_step(w.speculation);
-  e.tpot = step;
-  e.ttft = e.first_token;
+  e.step = (checking + w.speculation.tokens * e.draft.time) / tokens_a_step(w.speculation);
+  e.drafting = e.step - checking / tokens_a_step(w.speculation);
+  e.tpot = e.step;
   if (closed) {
     // All replicas take prompts at the same time.
     decode.context = prompt_tokens(p) + w.output / 2.0;
@@ -319,17 +328,21 @@ double most_within(double limit, double low, double high, const Sum& sum) {
 /// Fewer at a time than memory holds where that is better: an engine may be told so. Whoever has
 /// more memory tries all that whoever has less does, so that more is never worse.
 ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noexcept {
-  const ServingEstimate all = serve_at_most(p, s, std::numeric_limits<double>::infinity(), tiered);
+  const ServingEstimate before = before_decoding(p, s, tiered);
+  if (before.verdict != Verdict::fits) return before;
+  const ServingEstimate all = serve_at_most(p, s, before, std::numeric_limits<double>::infinity());
   const double replicas = std::max(1, s.dp);
   const bool closed = p.serving.batching == Batching::closed_loop;
   if (!closed || all.verdict != Verdict::fits || all.active <= replicas) return all;
   // Alone, a prompt joins nobody's step, and nobody is served sooner.
-  const ServingEstimate alone = serve_at_most(p, s, replicas, tiered);
+  const ServingEstimate alone = serve_at_most(p, s, before, replicas);
   ServingEstimate best = alone.latency < all.latency ? alone : all;
+  double last = 0;
   const auto fewer = [&](double n) {
     n = std::floor(n);
+    if (n == std::exchange(last, n)) return;
     if (n <= replicas || n >= all.active || replicas / n * alone.latency >= best.latency) return;
-    const ServingEstimate other = serve_at_most(p, s, n, tiered);
+    const ServingEstimate other = serve_at_most(p, s, before, n);
     if (other.latency < best.latency) best = other;
   };
   // Rows of a wave's multiplies that fill whole tiles, without prompts and with those that join:

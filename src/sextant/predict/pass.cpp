@@ -655,8 +655,12 @@ Sum sum_of(const Problem& p, const Strategy& s, const Tokens& tokens, Hertz cloc
   return faster ? turns : whole;
 }
 
-/// The clock that power allows when passes of this kind follow each other.
-Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
+/// A pass at the clock that power allows when passes of this kind follow each other.
+struct Settled {
+  Hertz clock;
+  Sum sum;
+};
+Settled settled(const Problem& p, const Strategy& s, const Tokens& tokens) {
   const Chip& chip = p.chip;
   const Watts budget = dynamic_budget(chip);
   Silent silent;
@@ -664,18 +668,16 @@ Hertz settled_clock(const Problem& p, const Strategy& s, const Tokens& tokens) {
   for (int i = 0; i < 6; ++i) {
     const Sum sum = sum_of(p, s, tokens, clock, silent);
     const Watts demand = sum.energy / paced(p, sum, tokens).time;
-    if (demand <= budget * (i == 0 ? 1 : 1.002)) break;
+    if (demand <= budget * (i == 0 ? 1 : 1.002)) return {clock, sum};
     clock = slowed(chip, clock, demand, budget);
   }
-  return clock;
+  return {clock, sum_of(p, s, tokens, clock, silent)};
 }
 
-template <class Trace>
-PassCost pass(const Problem& p, const Strategy& s, const Tokens& tokens, Trace& trace) {
-  const Hertz clock = settled_clock(p, s, tokens);
-  const Sum sum = sum_of(p, s, tokens, clock, trace);
+PassCost cost_of(const Problem& p, const Tokens& tokens, const Settled& at) {
+  const Sum& sum = at.sum;
   PassCost c = paced(p, sum, tokens);
-  c.clock = clock;
+  c.clock = at.clock;
   c.power = p.chip.idle + sum.energy / c.time;
   c.work = {.compute = sum.energy - sum.memory, .memory = sum.memory, .links = sum.links};
   return c;
@@ -690,8 +692,7 @@ Residence home_of(const Problem& p, const Strategy& s) {
 }  // namespace
 
 PassCost pass_over(const Problem& p, const Strategy& s, const Tokens& tokens) {
-  Silent silent;
-  return pass(p, s, tokens, silent);
+  return cost_of(p, tokens, settled(p, s, tokens));
 }
 
 Tokens tokens_of(const Problem& p, const Strategy& s, const PassShape& shape,
@@ -711,7 +712,7 @@ Tokens tokens_of(const Problem& p, const Strategy& s, const PassShape& shape,
 PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first, double steps) {
   Silent silent;
   t.context = first + std::floor((steps - 1) / 2);
-  PassCost mean = pass(p, s, t, silent);
+  PassCost mean = pass_over(p, s, t);
   if (steps <= 1) return mean;
   ServingPass<Silent> one(p, s, t, mean.clock, silent);
   const Seconds middle = one.attention_at(t.context);
@@ -756,9 +757,12 @@ PassCost serving_pass(const Problem& p, const Strategy& s, PassShape shape) noex
 }
 
 ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape) {
+  const Tokens tokens = tokens_of(p, s, shape, home_of(p, s));
+  const Settled at = settled(p, s, tokens);
   Recorder recorder;
+  static_cast<void>(sum_of(p, s, tokens, at.clock, recorder));
   ExplainedPass x;
-  x.cost = pass(p, s, tokens_of(p, s, shape, home_of(p, s)), recorder);
+  x.cost = cost_of(p, tokens, at);
   x.operators = std::move(recorder.operators);
   return x;
 }
