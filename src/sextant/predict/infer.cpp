@@ -2,6 +2,7 @@
 #include "sextant/predict/infer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -89,23 +90,44 @@ double prompts_together(const Problem& p, double requests) {
   return std::clamp(come > 0 ? come / -std::expm1(-come) : 1, 1.0, std::max(1.0, most));
 }
 
+/// Times that were asked for before, by two numbers. The newest takes the place of an older one.
+class Remembered {
+ public:
+  template <class Make>
+  Seconds operator()(double a, double b, const Make& make) {
+    Entry& e = at(a, b);
+    if (e.a != a || e.b != b) e = {a, b, make()};
+    return e.time;
+  }
+  void note(double a, double b, Seconds time) { at(a, b) = {a, b, time}; }
+
+ private:
+  static constexpr std::size_t size = 127;
+  struct Entry {
+    double a = -1;
+    double b = -1;
+    Seconds time;
+  };
+  Entry& at(double a, double b) {
+    return entries_.at(static_cast<std::size_t>(std::fmod(7 * a + 1000 * b, size)));
+  }
+  std::array<Entry, size> entries_;
+};
+
 /// How prompts join the decoding requests of a replica in a closed loop: engines put them, or
-/// pieces of them, into the same pass, those that come together into one.
+/// pieces of them, into the same pass, those that come together into one. Whatever number of
+/// requests decodes, many passes are the same.
 class JoiningPrompts {
  public:
-  /// `wave`: requests of a replica that decode in a pass, the mean of replicas and waves.
-  JoiningPrompts(const Problem& p, const Strategy& s, const Tokens& decode, double wave,
-                 Seconds alone)
+  JoiningPrompts(const Problem& p, const Strategy& s, const ServingEstimate& before)
       : p_(p),
         s_(s),
-        decode_(decode),
-        alone_(alone),
-        piece_(pieces_of(p)),
-        pieces_(prompts_together(p, wave)),
-        passes_(piece_.count / pieces_) {}
+        home_(before.memory.residence),
+        alone_(before.first_token),
+        piece_(pieces_of(p)) {}
 
-  /// Passes that a prompt needs its part of.
-  double passes() const { return passes_; }
+  /// Passes that a prompt needs its part of, where so many join one, their mean.
+  double passes(double prompts) const { return piece_.count / prompts; }
 
   /// Of a pass of so many decoding requests, what it takes with prompts and without. Together they
   /// take no longer than one after the other.
@@ -114,41 +136,66 @@ class JoiningPrompts {
     Seconds mixed;
     Seconds drafts;  ///< before either
   };
-  Times times(double sequences) const {
-    Tokens t = decode_;
-    t.sequences = sequences;
-    const Seconds plain = pass_over(p_, s_, t).time;
-    const PassCost proposal = drafted(p_, s_, [&](const Problem& q, const Strategy& cut) {
-      Tokens one = t;
-      one.queries = 1;
-      return pass_over(q, cut, one);
-    });
-    t.images = p_.serving.images / passes_;
-    t.pieces = pieces_;
-    t.chunk = pieces_ * piece_.tokens;
-    t.chunk_context = piece_.context;
-    const Seconds mixed(
-        smooth_max(pass_over(p_, s_, t).time.value, prompt_launch(p_, s_, s_.dp).value));
-    const Tokens prompts{.sequences = pieces_,
-                         .queries = piece_.tokens,
-                         .context = t.chunk_context,
-                         .images = t.images,
-                         .seen = t.seen,
-                         .home = t.home};
-    const PassCost draft = drafted(
-        p_, s_, [&](const Problem& q, const Strategy& cut) { return pass_over(q, cut, prompts); });
-    return {plain, min(mixed + draft.time, plain + alone_ / passes_),
-            p_.serving.speculation.tokens * proposal.time};
+  Times times(double sequences, double prompts) {
+    const Seconds plain =
+        plain_(sequences, 0, [&] { return pass_over(p_, s_, decode(sequences)).time; });
+    const Seconds mixed =
+        mixed_(sequences, prompts, [&] { return with_prompts(sequences, prompts); });
+    const Seconds drafts = drafts_(sequences, 0, [&] { return proposals(sequences); });
+    return {plain, min(mixed, plain + alone_ / passes(prompts)), drafts};
+  }
+
+  /// What is known of a pass without prompts spares another.
+  void note(double sequences, const MeanDecode& d) {
+    if (d.context == decode(sequences).context) plain_.note(sequences, 0, d.there);
   }
 
  private:
+  Tokens decode(double sequences) const {
+    const Serving& w = p_.serving;
+    return {.sequences = sequences,
+            .queries = 1.0 + w.speculation.tokens,
+            .context = prompt_tokens(p_) + w.output / 2.0,
+            .seen = double(w.images),
+            .home = home_};
+  }
+
+  Seconds proposals(double sequences) const {
+    Tokens one = decode(sequences);
+    one.queries = 1;
+    return p_.serving.speculation.tokens *
+           drafted(p_, s_, [&](const Problem& q, const Strategy& cut) {
+             return pass_over(q, cut, one);
+           }).time;
+  }
+
+  Seconds with_prompts(double sequences, double prompts) const {
+    Tokens t = decode(sequences);
+    t.images = p_.serving.images / passes(prompts);
+    t.pieces = prompts;
+    t.chunk = prompts * piece_.tokens;
+    t.chunk_context = piece_.context;
+    const Seconds mixed(
+        smooth_max(pass_over(p_, s_, t).time.value, prompt_launch(p_, s_, s_.dp).value));
+    const Tokens alone{.sequences = prompts,
+                       .queries = piece_.tokens,
+                       .context = t.chunk_context,
+                       .images = t.images,
+                       .seen = t.seen,
+                       .home = home_};
+    const PassCost draft = drafted(
+        p_, s_, [&](const Problem& q, const Strategy& cut) { return pass_over(q, cut, alone); });
+    return mixed + draft.time;
+  }
+
   const Problem& p_;
   const Strategy& s_;
-  const Tokens& decode_;
+  Residence home_;
   Seconds alone_;  // of one prompt
   Pieces piece_;
-  double pieces_;  // prompts in one pass, their mean
-  double passes_;
+  Remembered plain_;
+  Remembered mixed_;
+  Remembered drafts_;
 };
 
 /// A closed loop on a replica, whose stages work on so many waves at a time. Of the steps of a
@@ -156,53 +203,65 @@ class JoiningPrompts {
 /// every step takes prompts, and fewer requests decode than wait: as many as prompts let through.
 class ClosedLoop {
  public:
-  ClosedLoop(const JoiningPrompts& joining, const Serving& w, const ServingEstimate& e,
-             double requests, double waves)
+  /// All replicas take prompts at the same time.
+  ClosedLoop(JoiningPrompts& joining, const Problem& p, const Strategy& s, const ServingEstimate& e)
       : joining_(joining),
-        w_(w),
+        w_(p.serving),
         e_(e),
-        requests_(requests),
-        waves_(waves),
-        gained_(tokens_a_step(w.speculation)),
-        share_(std::max(0.0, requests - 1) * joining.passes() / steps_of(w)),
-        all_(joining.times(std::ceil((share_ <= 1 ? requests : let_through()) / waves))) {}
+        requests_(std::max(1.0, e.active / std::max(1, s.dp))),
+        waves_(std::min<double>(s.pp, e.active)),
+        prompts_(prompts_together(p, requests_ / waves_)),
+        passes_(joining.passes(prompts_)),
+        gained_(tokens_a_step(w_.speculation)),
+        share_(std::max(0.0, requests_ - 1) * passes_ / steps_of(w_)) {}
 
   struct Cycle {
     Seconds tpot;
     Seconds service;
     bool turns = false;  ///< it takes as long as all turns of prompts
   };
-  Cycle run() const {
+  Cycle run() {
     if (share_ > 1) return prompted();
+    all_ = times(std::ceil(requests_ / waves_));
     const Cycle all = of(requests_, all_);
     return all.turns ? fewer(all) : all;
   }
 
+  /// A request is served no sooner, whatever a step without prompts takes.
+  Seconds least() const { return share_ > 1 ? turns(every_step()) : Seconds(0); }
+
  private:
-  double let_through() const {
-    return std::clamp(steps_of(w_) / joining_.passes(), 1.0, requests_);
+  JoiningPrompts::Times times(double in_a_wave) const {
+    return joining_.times(in_a_wave, prompts_);
   }
+
+  /// Where every step takes prompts: of the requests that they let through.
+  Seconds every_step() const {
+    const double through = std::clamp(steps_of(w_) / passes_, 1.0, requests_);
+    const JoiningPrompts::Times t = times(std::ceil(through / waves_));
+    return t.mixed + t.drafts;
+  }
+
+  /// Little's law: a request ends with every prompt that is through.
+  Seconds turns(Seconds step) const { return requests_ * passes_ * step; }
 
   Seconds joined(Seconds step) const {
     return e_.first_token + (requests_ > 1 ? 0.5 : 0) * (gained_ * step);
   }
 
-  /// Every step takes prompts.
   Cycle prompted() const {
-    const Seconds step = all_.mixed + all_.drafts;
+    const Seconds step = every_step();
     const Seconds tpot = step / gained_;
-    // Little's law: a request ends with every prompt that is through.
-    return {tpot,
-            max(requests_ * joining_.passes() * step, joined(e_.step) + (w_.output - 1.0) * tpot)};
+    return {tpot, max(turns(step), joined(e_.step) + (w_.output - 1.0) * tpot)};
   }
 
   /// Of so many requests, `all_` being the times that belong to the step of the estimate.
   Cycle of(double n, const JoiningPrompts::Times& t) const {
     const Seconds step = e_.step + 1 / gained_ * (t.plain + t.drafts - all_.plain - all_.drafts);
-    const double share = std::max(0.0, n - 1) * joining_.passes() / steps_of(w_);
+    const double share = std::max(0.0, n - 1) * passes_ / steps_of(w_);
     const Seconds tpot = step + share / gained_ * (t.mixed - t.plain);
     // All take their turns with prompts before one's own comes again.
-    const Seconds turns = n > 1 ? n * joining_.passes() * (t.mixed + t.drafts) : Seconds(0);
+    const Seconds turns = n > 1 ? n * passes_ * (t.mixed + t.drafts) : Seconds(0);
     const Seconds own = joined(step) + (w_.output - 1.0) * tpot;
     return {tpot, max(turns, own), turns > own};
   }
@@ -214,7 +273,7 @@ class ClosedLoop {
     double enough = std::ceil(requests_ / waves_);
     const auto look = [&](double in_a_wave) {
       const double n = count(in_a_wave);
-      Cycle c = of(n, joining_.times(in_a_wave));
+      Cycle c = of(n, times(in_a_wave));
       c.service = requests_ / n * c.service;
       if (c.service < best.service) best = c;
       return c.turns;
@@ -227,13 +286,15 @@ class ClosedLoop {
     return best;
   }
 
-  const JoiningPrompts& joining_;
+  JoiningPrompts& joining_;
   const Serving& w_;
   const ServingEstimate& e_;
   double requests_;
   double waves_;
-  double gained_;  // tokens a step, with drafts
-  double share_;   // of steps with prompts
+  double prompts_;  // of a pass that has any, their mean
+  double passes_;   // that a prompt needs its part of
+  double gained_;   // tokens a step, with drafts
+  double share_;    // of steps with prompts
   JoiningPrompts::Times all_;
 };
 
@@ -271,7 +332,7 @@ ServingEstimate before_decoding(const Problem& p, const Strategy& s, bool tiered
 
 /// With no more than so many requests decoding at a time.
 ServingEstimate serve_at_most(const Problem& p, const Strategy& s, ServingEstimate e,
-                              double most) noexcept {
+                              JoiningPrompts& joining, double most) noexcept {
   const Serving& w = p.serving;
   const bool closed = w.batching == Batching::closed_loop;
   e.active = closed ? std::min({double(w.batch), most, in_flight_limit(p, s, e.memory)}) : w.batch;
@@ -279,25 +340,23 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, ServingEstima
   const double waves = std::min<double>(s.pp, e.active);
   const double each = std::ceil(e.active / waves);
   const double steps = std::max(1, w.output - 1);
-  Tokens decode = tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens},
-                            e.memory.residence);
-  e.decode = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
+  Tokens decode =
+      tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens}, e.memory.residence);
+  const MeanDecode mean = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
+  joining.note(decode.sequences, mean);
+  e.decode = mean.cost;
   // Each of the waves passes every stage once a step.
   const Seconds checking = e.decode.time * std::max(1.0, waves / s.pp);
   Tokens plain = decode;
   plain.queries = 1;
   e.draft = drafted(p, s, [&](const Problem& q, const Strategy& cut) {
-    return mean_decode(q, cut, plain, prompt_tokens(p) + 1.0, steps);
+    return mean_decode(q, cut, plain, prompt_tokens(p) + 1.0, steps).cost;
   });
   e.step = (checking + w.speculation.tokens * e.draft.time) / tokens_a_step(w.speculation);
   e.drafting = e.step - checking / tokens_a_step(w.speculation);
   e.tpot = e.step;
   if (closed) {
-    // All replicas take prompts at the same time.
-    decode.context = prompt_tokens(p) + w.output / 2.0;
-    const double requests = std::max(1.0, e.active / std::max(1, s.dp));
-    const JoiningPrompts joining(p, s, decode, requests / waves, e.first_token);
-    const ClosedLoop::Cycle cycle = ClosedLoop(joining, w, e, requests, waves).run();
+    const ClosedLoop::Cycle cycle = ClosedLoop(joining, p, s, e).run();
     e.tpot = cycle.tpot;
     e.ttft = cycle.service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * cycle.service;
   }
@@ -325,24 +384,33 @@ double most_within(double limit, double low, double high, const Sum& sum) {
   return std::floor(high) > low && sum(std::floor(high)) <= limit ? std::floor(high) : low;
 }
 
+/// A bound may round up where the time itself does not.
+constexpr double surely = 1 - 1e-12;
+
 /// Fewer at a time than memory holds where that is better: an engine may be told so. Whoever has
 /// more memory tries all that whoever has less does, so that more is never worse.
 ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noexcept {
   const ServingEstimate before = before_decoding(p, s, tiered);
   if (before.verdict != Verdict::fits) return before;
-  const ServingEstimate all = serve_at_most(p, s, before, std::numeric_limits<double>::infinity());
+  JoiningPrompts joining(p, s, before);
+  const ServingEstimate all =
+      serve_at_most(p, s, before, joining, std::numeric_limits<double>::infinity());
   const double replicas = std::max(1, s.dp);
   const bool closed = p.serving.batching == Batching::closed_loop;
   if (!closed || all.verdict != Verdict::fits || all.active <= replicas) return all;
   // Alone, a prompt joins nobody's step, and nobody is served sooner.
-  const ServingEstimate alone = serve_at_most(p, s, before, replicas);
+  const ServingEstimate alone = serve_at_most(p, s, before, joining, replicas);
   ServingEstimate best = alone.latency < all.latency ? alone : all;
   double last = 0;
   const auto fewer = [&](double n) {
     n = std::floor(n);
     if (n == std::exchange(last, n)) return;
     if (n <= replicas || n >= all.active || replicas / n * alone.latency >= best.latency) return;
-    const ServingEstimate other = serve_at_most(p, s, before, n);
+    ServingEstimate other = before;
+    other.active = n;
+    const Seconds least = p.serving.batch / n * ClosedLoop(joining, p, s, other).least();
+    if (least * surely >= best.latency) return;
+    other = serve_at_most(p, s, before, joining, n);
     if (other.latency < best.latency) best = other;
   };
   // Rows of a wave's multiplies that fill whole tiles, without prompts and with those that join:

@@ -709,11 +709,12 @@ Tokens tokens_of(const Problem& p, const Strategy& s, const PassShape& shape,
           .every_logit = shape.every_logit};
 }
 
-PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first, double steps) {
-  Silent silent;
+MeanDecode mean_decode(const Problem& p, const Strategy& s, Tokens t, double first, double steps) {
   t.context = first + std::floor((steps - 1) / 2);
   PassCost mean = pass_over(p, s, t);
-  if (steps <= 1) return mean;
+  const Seconds there = mean.time;
+  if (steps <= 1) return {mean, t.context, there};
+  Silent silent;
   ServingPass<Silent> one(p, s, t, mean.clock, silent);
   const Seconds middle = one.attention_at(t.context);
   Seconds sum;
@@ -721,7 +722,7 @@ PassCost mean_decode(const Problem& p, const Strategy& s, Tokens t, double first
   const Seconds change = sum / steps - middle;
   mean.parts[Work::attention] += change;
   mean.time += change;
-  return mean;
+  return {mean, t.context, there};
 }
 
 std::string_view meaning_of(Work w) {

@@ -30,7 +30,12 @@ Tokens tokens_of(const Problem& problem, const Strategy& strategy, const PassSha
 
 /// Decode steps from the first generated token to the last, averaged exactly: only attention
 /// changes with the context.
-PassCost mean_decode(const Problem& problem, const Strategy& strategy, Tokens tokens, double first,
-                     double steps);
+struct MeanDecode {
+  PassCost cost;
+  double context = 0;  ///< in the middle
+  Seconds there;       ///< what a pass takes at it
+};
+MeanDecode mean_decode(const Problem& problem, const Strategy& strategy, Tokens tokens,
+                       double first, double steps);
 
 }  // namespace sextant
