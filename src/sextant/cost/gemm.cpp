@@ -395,13 +395,17 @@ constexpr double surely = 1 - 1e-12;
 
 double fourth(double x) { return x * x * (x * x); }
 
-// Without branches or calls, for compilers to do several at a time.
-double larger(double a, double b) { return a > b ? a : b; }
-double one_if(bool holds) { return holds ? 1.0 : 0.0; }
-/// Rounded up but where it is less than a millionth above, at most 2 thousand million.
+// Without branches or calls, for compilers to do several at a time. No bound needs the last digit.
+double larger(double a, double b) { return 0.5 * (a + b + std::abs(a - b)); }
+/// One where a whole number is above zero, or hardly less.
+double one_above(double x) {
+  const double above = x + std::abs(x);
+  return above / (above + 1e-14);
+}
+/// Rounded up but where it is less than a millionth above: doubles of this size have no fraction.
 double least_whole(double x) {
-  const double above = x + (1 - 1e-6);
-  return static_cast<double>(static_cast<int>(above < 2e9 ? above : 2e9));
+  constexpr double whole = 0x1p52;
+  return (x + (0.5 - 1e-6)) + whole - whole;
 }
 
 /// What the cores take at least for each tile, however it is split, as its fourth power; and what
@@ -440,11 +444,11 @@ LeastScores<N> least_scores(const Problem& p, const TileTable<N>& t) {
     // Of more tiles than cores none is split, and the last wave takes as long as any.
     const double even = tiles * by_cores;
     const double last = larger(least_whole(even) - even, 0);
-    const double unsplit = one_if(tiles > p.cores);
+    const double unsplit = one_above(tiles - p.cores);
     const double waves = even + unsplit * p.tail * last;
     const double inner = p.k + unsplit * (padded - p.k);
     const double cores = waves * (inner * step + overhead) * by_clock;
-    least.cores[i] = fourth(cores) + 1e300 * one_if(t.longest[i] < p.rows);
+    least.cores[i] = fourth(cores) + 2e300 * one_above(p.rows - t.longest[i]);
   }
   return least;
 }
