@@ -149,14 +149,22 @@ class Binder {
 struct Program {
   CLI::App app{
       "Sextant: how fast, in how much memory, and why, a large language model trains or serves"};
-  std::vector<std::unique_ptr<Invocation>> invocations;  ///< one a command, at its defaults
+  std::vector<std::unique_ptr<Invocation>>
+      invocations;  ///< one a command that has options, at its defaults
   std::map<std::string, CLI::App*> groups;
   Invocation* chosen = nullptr;
   const Command* chosen_command = nullptr;
   std::vector<Diagnostic> problems;  ///< with numbers
 
-  Program();
+  /// Commands that arguments do not name get their options only where `equip()` asks for them: most
+  /// of the start of the program would be theirs.
+  explicit Program(const std::vector<std::string>& arguments);
   void add(const Command& command);
+  void equip();
+
+ private:
+  void equip(const Command& command, CLI::App& sub);
+  std::vector<std::pair<const Command*, CLI::App*>> bare_;  ///< without options yet
 };
 
 void Program::add(const Command& command) {
@@ -175,22 +183,38 @@ void Program::add(const Command& command) {
   }
   CLI::App* sub = parent->add_subcommand(name, std::string(command.help));
   sub->footer("Example:\n  " + std::string(command.example));
+  bare_.emplace_back(&command, sub);
+}
+
+void Program::equip(const Command& command, CLI::App& sub) {
   invocations.push_back(command.prepare());
   Invocation* invocation = invocations.back().get();
   for (const Option& option : invocation->all_options()) {
-    std::visit(Binder(*sub, option, problems), option.value);
+    std::visit(Binder(sub, option, problems), option.value);
   }
-  sub->callback([this, invocation, &command] {
+  sub.callback([this, invocation, &command] {
     chosen = invocation;
     chosen_command = &command;
   });
 }
 
-Program::Program() {
+void Program::equip() {
+  for (const auto& [command, sub] : bare_) equip(*command, *sub);
+  bare_.clear();
+}
+
+Program::Program(const std::vector<std::string>& arguments) {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("sextant ") + SEXTANT_VERSION);
   app.footer("Each command has --help with an example.");
   for (const Command& command : commands()) add(command);
+  std::erase_if(bare_, [&](const auto& bare) {
+    const CLI::App& sub = *bare.second;
+    if (std::find(arguments.begin(), arguments.end(), sub.get_name()) == arguments.end())
+      return false;
+    equip(*bare.first, *bare.second);
+    return true;
+  });
 }
 
 std::vector<std::string> names_of_commands(const CLI::App& app) {
@@ -424,9 +448,9 @@ std::vector<std::string> marked(const CLI::App& app, std::vector<std::string> ar
 
 int main(int argc, char** argv) {
   add_command(server::serve_command());
-  Program p;
-  const std::vector<std::string> arguments =
-      marked(p.app, asked_for({argv + std::min(argc, 1), argv + argc}));
+  const std::vector<std::string> given = asked_for({argv + std::min(argc, 1), argv + argc});
+  Program p(given);
+  const std::vector<std::string> arguments = marked(p.app, given);
   try {
     p.app.name(argc > 0 ? argv[0] : "sextant");
     check_values_given(p.app, arguments);
@@ -436,6 +460,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return p.app.exit(e);
   } catch (const CLI::ParseError& e) {
+    p.equip();  // flags may be another command's
     return fail(problems_of(p.app, e, p.problems), 2);
   } catch (const InputError& e) {
     return fail(p.chosen == nullptr ? e.what() : as_given(e.what(), *p.chosen, arguments), 2);
