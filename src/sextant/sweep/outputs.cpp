@@ -10,94 +10,52 @@ namespace {
 
 double rate(double amount, Seconds time) { return time.value > 0 ? amount / time.value : 0; }
 
+using A = const Answer&;
+using Value = double (*)(A);
+Output real(const char* name, const char* unit, const char* help, Value value) {
+  return {name, CellType::real, unit, help, {}, value};
+}
+Output whole(const char* name, const char* help, Value value) {
+  return {name, CellType::integer, "", help, {}, value};
+}
+
+double tokens_of(A a) { return rate(a.step.tokens, a.step.step); }
+double model_tflops(A a) {
+  return rate(a.step.model_flops.value, a.step.step) / a.step.devices / 1e12;
+}
+
 std::vector<Output> of_training() {
-  using A = const Answer&;
-  const auto tokens = [](A a) { return rate(a.step.tokens, a.step.step); };
   return {
-      {"gpus", CellType::integer, "", "devices", {}, [](A a) { return a.step.devices; }},
-      {"dp", CellType::integer, "", "replicas", {}, [](A a) -> double { return a.strategy.dp; }},
-      {"step_seconds", CellType::real, "s", "a step", {}, [](A a) { return a.step.step.value; }},
-      {"tokens_per_second", CellType::real, "", "tokens/s of all devices", {}, tokens},
-      {"tokens_per_second_per_gpu",
-       CellType::real,
-       "",
-       "tokens/s of one device",
-       {},
-       [](A a) { return rate(a.step.tokens, a.step.step) / a.step.devices; }},
-      {"model_tflops_per_gpu",
-       CellType::real,
-       "",
-       "model TFLOP/s of one device",
-       {},
-       [](A a) { return rate(a.step.model_flops.value, a.step.step) / a.step.devices / 1e12; }},
-      {"mfu",
-       CellType::real,
-       "",
-       "model FLOPs over the peak",
-       {},
-       [](A a) { return a.step.mfu(); }},
-      {"hfu", CellType::real, "", "FLOPs over the peak", {}, [](A a) { return a.step.hfu(); }},
-      {"memory_bytes",
-       CellType::real,
-       "B",
-       "of the fullest device",
-       {},
-       [](A a) { return a.step.memory.total().value; }},
+      whole("gpus", "devices", [](A a) { return a.step.devices; }),
+      whole("dp", "replicas", [](A a) -> double { return a.strategy.dp; }),
+      real("step_seconds", "s", "a step", [](A a) { return a.step.step.value; }),
+      real("tokens_per_second", "", "tokens/s of all devices", tokens_of),
+      real("tokens_per_second_per_gpu", "", "tokens/s of one device",
+           [](A a) { return tokens_of(a) / a.step.devices; }),
+      real("model_tflops_per_gpu", "", "model TFLOP/s of one device", model_tflops),
+      real("mfu", "", "model FLOPs over the peak", [](A a) { return a.step.mfu(); }),
+      real("hfu", "", "FLOPs over the peak", [](A a) { return a.step.hfu(); }),
+      real("memory_bytes", "B", "of the fullest device",
+           [](A a) { return a.step.memory.total().value; }),
   };
 }
 
 std::vector<Output> of_serving(bool searched) {
-  using A = const Answer&;
+  const auto rate_of_one = [](A a) { return a.service.tokens_per_second / a.service.devices; };
   return {
       // Where the best is sought, gpus are those of all instances, and the rest is of one.
-      {searched ? "instance_gpus" : "gpus",
-       CellType::integer,
-       "",
-       "devices",
-       {},
-       [](A a) { return a.service.devices; }},
-      {"ttft_seconds",
-       CellType::real,
-       "s",
-       "to the first token",
-       {},
-       [](A a) { return a.service.ttft.value; }},
-      {"tpot_seconds",
-       CellType::real,
-       "s",
-       "for each token after it",
-       {},
-       [](A a) { return a.service.tpot.value; }},
-      {"latency_seconds",
-       CellType::real,
-       "s",
-       "of a request",
-       {},
-       [](A a) { return a.service.latency.value; }},
-      {"output_tokens_per_second",
-       CellType::real,
-       "",
-       "output tokens/s of all devices",
-       {},
-       [](A a) { return a.service.tokens_per_second; }},
-      {"output_tokens_per_second_per_gpu",
-       CellType::real,
-       "",
-       "output tokens/s of one device",
-       {},
-       [](A a) { return a.service.tokens_per_second / a.service.devices; }},
-      {"memory_bytes",
-       CellType::real,
-       "B",
-       "of one device",
-       {},
-       [](A a) { return a.service.memory.total().value; }},
-      {"max_batch",
-       CellType::integer,
-       "",
-       "requests that fit at their longest",
-       {},
-       [](A a) { return a.service.memory.max_batch; }},
+      whole(searched ? "instance_gpus" : "gpus", "devices", [](A a) { return a.service.devices; }),
+      real("ttft_seconds", "s", "to the first token", [](A a) { return a.service.ttft.value; }),
+      real("tpot_seconds", "s", "for each token after it",
+           [](A a) { return a.service.tpot.value; }),
+      real("latency_seconds", "s", "of a request", [](A a) { return a.service.latency.value; }),
+      real("output_tokens_per_second", "", "output tokens/s of all devices",
+           [](A a) { return a.service.tokens_per_second; }),
+      real("output_tokens_per_second_per_gpu", "", "output tokens/s of one device", rate_of_one),
+      real("memory_bytes", "B", "of one device",
+           [](A a) { return a.service.memory.total().value; }),
+      whole("max_batch", "requests that fit at their longest",
+            [](A a) { return a.service.memory.max_batch; }),
   };
 }
 
@@ -108,50 +66,32 @@ Output verdict_output() {
   return verdict;
 }
 
-void add_energy(std::vector<Output>& out) {
-  using A = const Answer&;
-  out.push_back({"device_joules",
-                 CellType::real,
-                 "J",
-                 "energy of one device without its node, a step or a batch",
-                 {},
-                 [](A a) { return a.energy.device().value; }});
-  out.push_back({"joules_per_token",
-                 CellType::real,
-                 "J",
-                 "energy of all devices and their nodes, a token",
-                 {},
-                 [](A a) {
-                   const double devices = std::max(a.step.devices, a.service.devices);
-                   return token_energy(a.energy, devices, a.tokens).value;
-                 }});
+double joules_per_token(A a) {
+  return token_energy(a.energy, std::max(a.step.devices, a.service.devices), a.tokens).value;
 }
 
-void add_made(std::vector<Output>& out) {
-  using A = const Answer&;
-  const auto real = CellType::real;
-  out.push_back({"device_cores", CellType::integer, "", "of the generated device", {}, [](A a) {
-                   return static_cast<double>(a.made.cores);
-                 }});
-  out.push_back({"device_watts", real, "W", "limit of its board", {}, [](A a) {
-                   return a.made.power.value;
-                 }});
-  out.push_back(
-      {"device_area_m2", real, "m2", "all of its dies", {}, [](A a) { return a.made.area.value; }});
-  out.push_back(
-      {"device_cost_dollars", real, "$", "its parts", {}, [](A a) { return a.made.cost.value; }});
-  out.push_back(
-      {"device_yield", real, "", "of a die with cores", {}, [](A a) { return a.made.yield; }});
+std::vector<Output> of_energy() {
+  return {real("device_joules", "J", "energy of one device without its node, a step or a batch",
+               [](A a) { return a.energy.device().value; }),
+          real("joules_per_token", "J", "energy of all devices and their nodes, a token",
+               joules_per_token)};
+}
+
+std::vector<Output> of_made() {
+  return {whole("device_cores", "of the generated device",
+                [](A a) { return static_cast<double>(a.made.cores); }),
+          real("device_watts", "W", "limit of its board", [](A a) { return a.made.power.value; }),
+          real("device_area_m2", "m2", "all of its dies", [](A a) { return a.made.area.value; }),
+          real("device_cost_dollars", "$", "its parts", [](A a) { return a.made.cost.value; }),
+          real("device_yield", "", "of a die with cores", [](A a) { return a.made.yield; })};
 }
 
 // The strategy that the inner search found, field by field.
-void add_best(std::vector<Output>& out, Task task) {
-  using A = const Answer&;
+std::vector<Output> of_best(Task task) {
+  std::vector<Output> out;
   if (task == Task::infer) {
     out.push_back(
-        {"best_batch", CellType::integer, "", "requests at a time", {}, [](A a) -> double {
-           return a.serving.batch;
-         }});
+        whole("best_batch", "requests at a time", [](A a) -> double { return a.serving.batch; }));
   }
   Inputs inputs;
   const StructRef flags = flags_of(task, inputs);
@@ -171,22 +111,24 @@ void add_best(std::vector<Output>& out, Task task) {
       o.names.assign(choice->names.begin(), choice->names.end());
     }
   }
+  return out;
 }
 
 }  // namespace
 
 std::vector<Output> outputs_of(const Plan& plan) {
   std::vector<Output> all = {verdict_output()};
-  std::vector<Output> rest =
-      plan.task == Task::train ? of_training() : of_serving(plan.best.has_value());
-  if (plan.energy) add_energy(rest);
-  if (plan.gives("technology.node")) add_made(rest);
-  if (plan.best) add_best(rest, plan.task);
-  for (Output& o : rest) {
-    const bool axis = std::any_of(plan.axes.begin(), plan.axes.end(),
-                                  [&](const Axis& a) { return a.field == o.name; });
-    if (!axis) all.push_back(std::move(o));
-  }
+  const auto add = [&](std::vector<Output> more) {
+    for (Output& o : more) {
+      const bool axis = std::any_of(plan.axes.begin(), plan.axes.end(),
+                                    [&](const Axis& a) { return a.field == o.name; });
+      if (!axis) all.push_back(std::move(o));
+    }
+  };
+  add(plan.task == Task::train ? of_training() : of_serving(plan.best.has_value()));
+  if (plan.energy) add(of_energy());
+  if (plan.gives("technology.node")) add(of_made());
+  if (plan.best) add(of_best(plan.task));
   return all;
 }
 
