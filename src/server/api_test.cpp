@@ -29,6 +29,16 @@ Request post(const std::string& path, const std::string& body) {
           .content_type = "application/json",
           .host = "localhost:8080"};
 }
+using Query = decltype(Request::query);
+Request upload(const std::string& path, const Query& query, const std::string& body,
+               const std::string& type = "application/gzip") {
+  return {.method = "POST",
+          .path = "/api/v1/" + path,
+          .query = query,
+          .body = body,
+          .content_type = type,
+          .host = "localhost"};
+}
 Request get(const std::string& path) {
   return {.method = "GET", .path = "/api/v1/" + path, .host = "127.0.0.1:8080"};
 }
@@ -157,13 +167,10 @@ TEST(Api, TakesATraceAsAFile) {
       post("profile", R"({"device": "h200-sxm", "pieces": true, "trace": )" + trace + "}"));
   ASSERT_EQ(inside.status, 200) << inside.body;
   for (const bool pack : {false, true}) {
+    const Query query = {{"device", "h200-sxm"}, {"gpu", "0"}, {"pieces", "true"}};
     const Response r =
-        api.handle({.method = "POST",
-                    .path = "/api/v1/profile",
-                    .query = {{"device", "h200-sxm"}, {"gpu", "0"}, {"pieces", "true"}},
-                    .body = pack ? packed(trace) : trace,
-                    .content_type = pack ? "application/gzip" : "application/octet-stream",
-                    .host = "localhost"});
+        api.handle(pack ? upload("profile", query, packed(trace))
+                        : upload("profile", query, trace, "application/octet-stream"));
     EXPECT_EQ(r.body, inside.body);
   }
 }
@@ -316,40 +323,14 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"TraceFile",
                     post("profile", R"({"device": "h200-sxm", "trace": "/etc/passwd"})"), 400,
                     "says nothing over a network"},
-        RefusedCase{"TraceBody",
-                    {.method = "POST",
-                     .path = "/api/v1/profile",
-                     .query = {{"device", "h200-sxm"}},
-                     .body = "what is this",
-                     .content_type = "application/gzip",
-                     .host = "localhost"},
-                    400,
+        RefusedCase{"TraceBody", upload("profile", {{"device", "h200-sxm"}}, "what is this"), 400,
                     "trace"},
-        RefusedCase{"TraceNoBody",
-                    {.method = "POST",
-                     .path = "/api/v1/profile",
-                     .query = {{"device", "h200-sxm"}},
-                     .content_type = "application/gzip",
-                     .host = "localhost"},
-                    400,
+        RefusedCase{"TraceNoBody", upload("profile", {{"device", "h200-sxm"}}, ""), 400,
                     "the body is empty"},
         RefusedCase{"TraceOption",
-                    {.method = "POST",
-                     .path = "/api/v1/profile",
-                     .query = {{"device", "h200-sxm"}, {"output", "/tmp/x"}},
-                     .body = "{}",
-                     .content_type = "application/gzip",
-                     .host = "localhost"},
-                    400,
+                    upload("profile", {{"device", "h200-sxm"}, {"output", "/tmp/x"}}, "{}"), 400,
                     "output"},
-        RefusedCase{"FileElsewhere",
-                    {.method = "POST",
-                     .path = "/api/v1/train",
-                     .body = "{}",
-                     .content_type = "application/gzip",
-                     .host = "localhost"},
-                    415,
-                    "application/json"},
+        RefusedCase{"FileElsewhere", upload("train", {}, "{}"), 415, "application/json"},
         RefusedCase{"TrafficFile", post("traffic", R"({"model": "llama3.1-8b",
                     "system": "dgx-h100", "arrivals": "/etc/passwd"})"),
                     400, "file of this machine"},
