@@ -119,55 +119,50 @@ void read_gemma2(Config& c, Model& m) {
   read_window(c, m, m.layers - m.layers / 2, 4096);
 }
 
-void read_gpt2(Config& c, Model& m) {
+/// GPT's kind: norms with biases, and an MLP without a gate.
+void read_plain(Config& c, Model& m, std::string_view key, std::string_view activation, bool tied) {
   read_shape(c, m);
-  m.ffn = c.count_or({"n_inner"}, 0, most);
-  read_activation(c, {"activation_function"}, "gelu_new", Gate::plain, m);
-  all_biases(m, true);
+  read_activation(c, {key}, activation, Gate::plain, m);
   m.norm_bias = true;
+  m.tied = c.flag({"tie_word_embeddings"}, tied);
+}
+
+void read_gpt2(Config& c, Model& m) {
+  read_plain(c, m, "activation_function", "gelu_new", true);
+  m.ffn = c.count_or({"n_inner"}, 0, most);
+  all_biases(m, true);
   m.position = Position::learned;
-  m.tied = c.flag({"tie_word_embeddings"}, true);
 }
 
 void read_gpt_neox(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "hidden_act", "gelu", false);
   m.ffn = c.count({"intermediate_size"}, most);
-  read_activation(c, {"hidden_act"}, "gelu", Gate::plain, m);
   all_biases(m, true);
   m.attention.qkv_bias = m.attention.output_bias = c.flag({"attention_bias"}, true);
-  m.norm_bias = true;
   m.parallel_block = c.flag({"use_parallel_residual"}, true);
-  m.tied = c.flag({"tie_word_embeddings"}, false);
 }
 
 void read_gptj(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "activation_function", "gelu_new", false);
   m.ffn = c.count_or({"n_inner"}, 0, most);
-  read_activation(c, {"activation_function"}, "gelu_new", Gate::plain, m);
-  m.mlp_bias = m.norm_bias = m.head_bias = m.parallel_block = true;
+  m.mlp_bias = m.head_bias = m.parallel_block = true;
   m.norms_per_layer = 1;
-  m.tied = c.flag({"tie_word_embeddings"}, false);
 }
 
 void read_phi(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "hidden_act", "gelu_new", false);
   m.ffn = c.count({"intermediate_size"}, most);
   m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 0, most_heads);
-  read_activation(c, {"hidden_act"}, "gelu_new", Gate::plain, m);
   all_biases(m, true);
-  m.norm_bias = m.head_bias = m.parallel_block = true;
+  m.head_bias = m.parallel_block = true;
   m.norms_per_layer = 1;
-  m.tied = c.flag({"tie_word_embeddings"}, false);
 }
 
 void read_opt(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "activation_function", "relu", true);
   m.ffn = c.count({"ffn_dim"}, most);
-  read_activation(c, {"activation_function"}, "relu", Gate::plain, m);
   all_biases(m, c.flag({"enable_bias"}, true));
-  m.norm_bias = true;
   m.position = Position::learned;
-  m.tied = c.flag({"tie_word_embeddings"}, true);
   const int width = c.count_or({"word_embed_proj_dim"}, m.hidden, most_width);
   if (width != m.hidden) m.embedding_width = width;
 }
@@ -184,13 +179,10 @@ void read_bloom(Config& c, Model& m) {
 
 /// Falcon 7B has one key-value head and one norm, 40B and 180B ("new decoder") several and two.
 void read_falcon(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "activation", "gelu", true);
   if (m.max_context == 0) m.max_context = 2048;
   m.ffn = c.count_or({"ffn_hidden_size"}, 0, most);
-  read_activation(c, {"activation"}, "gelu", Gate::plain, m);
   all_biases(m, c.flag({"bias"}, false));
-  m.norm_bias = true;
-  m.tied = c.flag({"tie_word_embeddings"}, true);
   m.position = c.flag({"alibi"}, false) ? Position::alibi : Position::rope;
   const bool recent = c.flag({"new_decoder_architecture"}, false);
   m.parallel_block = c.flag({"parallel_attn"}, true) || recent;
@@ -228,15 +220,12 @@ void read_mpt(Config& c, Model& m) {
 
 /// Nemotron 3 and 4, Minitron: LayerNorm with an offset of one, squared ReLU.
 void read_nemotron(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "hidden_act", "relu2", false);
   m.ffn = c.count({"intermediate_size"}, most);
-  read_activation(c, {"hidden_act"}, "relu2", Gate::plain, m);
-  m.norm_bias = true;
   m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 0, most_heads);
   m.attention.head_dim = c.count_or({"head_dim"}, 0, most_heads);
   m.attention.qkv_bias = m.attention.output_bias = c.flag({"attention_bias"}, false);
   m.mlp_bias = c.flag({"mlp_bias"}, false);
-  m.tied = c.flag({"tie_word_embeddings"}, false);
 }
 
 /// OLMo 1 norms have no weights.
@@ -273,13 +262,10 @@ void read_cohere2(Config& c, Model& m) {
 }
 
 void read_starcoder2(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "hidden_act", "gelu_pytorch_tanh", true);
   m.ffn = c.count({"intermediate_size"}, most);
-  read_activation(c, {"hidden_act"}, "gelu_pytorch_tanh", Gate::plain, m);
   m.attention.kv_heads = c.count_or({"num_key_value_heads"}, 2, most_heads);
   all_biases(m, c.flag({"use_bias"}, true));
-  m.norm_bias = true;
-  m.tied = c.flag({"tie_word_embeddings"}, true);
   read_window(c, m, m.layers);
 }
 
@@ -298,12 +284,10 @@ void read_gpt_bigcode(Config& c, Model& m) {
 
 /// Queries, keys and values without biases, and every other layer with a window.
 void read_gpt_neo(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "activation_function", "gelu_new", true);
   m.ffn = c.count_or({"intermediate_size"}, 0, most);
-  read_activation(c, {"activation_function"}, "gelu_new", Gate::plain, m);
-  m.mlp_bias = m.norm_bias = m.attention.output_bias = true;
+  m.mlp_bias = m.attention.output_bias = true;
   m.position = Position::learned;
-  m.tied = c.flag({"tie_word_embeddings"}, true);
   const int window = c.count_or({"window_size"}, 256, most);
   int local = m.layers / 2;
   if (const std::vector<Node>* layers = c.list("attention_layers")) {
@@ -358,20 +342,15 @@ void read_apertus(Config& c, Model& m) {
 }
 
 void read_mimo(Config& c, Model& m) {
-  read_llama(c, m);
+  read_qwen2(c, m);
   m.attention.qkv_bias = c.flag({"attention_bias"}, true);
-  m.attention.output_bias = false;
-  read_optional_window(c, m);
 }
 
 void read_persimmon(Config& c, Model& m) {
-  read_shape(c, m);
+  read_plain(c, m, "hidden_act", "relu2", false);
   m.ffn = c.count({"intermediate_size"}, most);
-  read_activation(c, {"hidden_act"}, "relu2", Gate::plain, m);
   all_biases(m, true);
-  m.norm_bias = true;
   m.attention.qk_norm = c.flag({"qk_layernorm"}, true);
-  m.tied = c.flag({"tie_word_embeddings"}, false);
 }
 
 void read_orion(Config& c, Model& m) {
