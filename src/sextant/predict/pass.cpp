@@ -726,31 +726,13 @@ MeanDecode mean_decode(const Problem& p, const Strategy& s, Tokens t, double fir
 }
 
 std::string_view meaning_of(Work w) {
-  switch (w) {
-    case Work::multiply:
-      return "matrix multiplies with the weights";
-    case Work::attention:
-      return "attention and recurrences over the cache or the prompt";
-    case Work::experts:
-      return "routed experts";
-    case Work::stream:
-      return "norms, activations, position encoding, quantising";
-    case Work::head:
-      return "output head and sampling";
-    case Work::tensor:
-      return "tensor-parallel sums";
-    case Work::exchange:
-      return "tokens to their experts and back";
-    case Work::pipeline:
-      return "transfers from stage to stage";
-    case Work::vision:
-      return "the tower that makes tokens of images";
-    case Work::host:
-      return "launches, scheduler and other work of the host";
-    case Work::count:
-      break;
-  }
-  return "";
+  constexpr Table<std::string_view, Work> meanings = {
+      {"matrix multiplies with the weights",
+       "attention and recurrences over the cache or the prompt", "routed experts",
+       "norms, activations, position encoding, quantising", "output head and sampling",
+       "tensor-parallel sums", "tokens to their experts and back", "transfers from stage to stage",
+       "the tower that makes tokens of images", "launches, scheduler and other work of the host"}};
+  return meanings[w];
 }
 
 PassCost serving_pass(const Problem& p, const Strategy& s, PassShape shape) noexcept {

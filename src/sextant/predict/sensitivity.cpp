@@ -29,27 +29,10 @@ void turn_host(Runtime& r, double factor) {
 }  // namespace
 
 std::string_view meaning_of(Knob k) {
-  switch (k) {
-    case Knob::dram:
-      return "DRAM bandwidth";
-    case Knob::compute:
-      return "matrix rate";
-    case Knob::l2:
-      return "L2 bandwidth";
-    case Knob::links:
-      return "link bandwidth";
-    case Knob::link_latency:
-      return "link latency";
-    case Knob::launch:
-      return "kernel launch";
-    case Knob::host:
-      return "host work";
-    case Knob::power:
-      return "power limit";
-    case Knob::count:
-      break;
-  }
-  return "";
+  constexpr Table<std::string_view, Knob> meanings = {
+      {"DRAM bandwidth", "matrix rate", "L2 bandwidth", "link bandwidth", "link latency",
+       "kernel launch", "host work", "power limit"}};
+  return meanings[k];
 }
 
 Problem turned(const Problem& problem, Knob knob) {

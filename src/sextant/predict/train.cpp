@@ -65,37 +65,15 @@ void share_exposed(Explained& x) {
 }  // namespace
 
 std::string_view meaning_of(Time t) {
-  switch (t) {
-    case Time::forward:
-      return "kernels of the forward pass";
-    case Time::backward:
-      return "kernels of the backward pass";
-    case Time::recompute:
-      return "activations computed again";
-    case Time::tensor:
-      return "tensor-parallel collectives that nothing hides";
-    case Time::context:
-      return "keys and values between context-parallel ranks";
-    case Time::expert:
-      return "tokens sent to their experts and back";
-    case Time::pipeline:
-      return "transfers from stage to stage";
-    case Time::bubble:
-      return "waiting for the first and last microbatch";
-    case Time::gradients:
-      return "gradients summed over replicas";
-    case Time::parameters:
-      return "sharded parameters gathered";
-    case Time::optimizer:
-      return "optimizer step, gradient norm";
-    case Time::host:
-      return "the device waits for its host";
-    case Time::spread:
-      return "waiting for the slowest device";
-    case Time::count:
-      break;
-  }
-  return "";
+  constexpr Table<std::string_view, Time> meanings = {
+      {"kernels of the forward pass", "kernels of the backward pass", "activations computed again",
+       "tensor-parallel collectives that nothing hides",
+       "keys and values between context-parallel ranks", "tokens sent to their experts and back",
+       "transfers from stage to stage", "waiting for the first and last microbatch",
+       "gradients summed over replicas", "sharded parameters gathered",
+       "optimizer step, gradient norm", "the device waits for its host",
+       "waiting for the slowest device"}};
+  return meanings[t];
 }
 
 Seconds Estimate::forward_backward() const { return step - time[Time::optimizer].exposed; }

@@ -199,31 +199,13 @@ class Step {
 }  // namespace
 
 std::string_view meaning_of(RlPhase phase) {
-  switch (phase) {
-    case RlPhase::sync:
-      return "new weights to the engines";
-    case RlPhase::rollout:
-      return "prompts answered";
-    case RlPhase::states:
-      return "what training keeps, to the host and back";
-    case RlPhase::reward:
-      return "answers judged by a model";
-    case RlPhase::log_probs:
-      return "the answers' probabilities";
-    case RlPhase::reference:
-      return "the same by the model it started from";
-    case RlPhase::values:
-      return "what the critic expects";
-    case RlPhase::critic:
-      return "the critic trained";
-    case RlPhase::update:
-      return "the model trained";
-    case RlPhase::host:
-      return "answers through the process in the middle";
-    case RlPhase::count:
-      break;
-  }
-  return "";
+  constexpr Table<std::string_view, RlPhase> meanings = {
+      {"new weights to the engines", "prompts answered",
+       "what training keeps, to the host and back", "answers judged by a model",
+       "the answers' probabilities", "the same by the model it started from",
+       "what the critic expects", "the critic trained", "the model trained",
+       "answers through the process in the middle"}};
+  return meanings[phase];
 }
 
 bool RlStep::fits() const {
