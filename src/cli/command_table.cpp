@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -189,9 +190,7 @@ void add_command(const Command& command) { table().push_back(command); }
 
 const Command* find_command(std::string_view name) {
   const std::span<const Command> all = commands();
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
-  return at == all.end() ? nullptr : &*at;
+  return find_by(all, &Command::name, name);
 }
 
 std::string flag_of(std::string_view name) {

@@ -8,14 +8,13 @@
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/options/request.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::cli {
 namespace {
 
 const Option* find_option(const std::vector<Option>& options, std::string_view name) {
-  const auto at =
-      std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == name; });
-  return at == options.end() ? nullptr : &*at;
+  return find_by(options, &Option::name, name);
 }
 
 /// Only fields of the scenario stand in for what a file says.

@@ -21,6 +21,7 @@
 #include "sextant/search/space.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/spec/flags.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace {
@@ -175,8 +176,7 @@ void Program::add(const Command& command) {
     name = name.substr(blank + 1);
     parent = groups[group];
     if (parent == nullptr) {
-      const auto found = std::find_if(command_groups().begin(), command_groups().end(),
-                                      [&](const CommandGroup& g) { return g.name == group; });
+      const auto* found = find_by(command_groups(), &CommandGroup::name, group);
       groups[group] = parent = app.add_subcommand(group, std::string(found->help));
       parent->require_subcommand(1);
     }
@@ -210,8 +210,7 @@ Program::Program(const std::vector<std::string>& arguments) {
   for (const Command& command : commands()) add(command);
   std::erase_if(bare_, [&](const auto& bare) {
     const CLI::App& sub = *bare.second;
-    if (std::find(arguments.begin(), arguments.end(), sub.get_name()) == arguments.end())
-      return false;
+    if (!contains(arguments, sub.get_name())) return false;
     equip(*bare.first, *bare.second);
     return true;
   });
@@ -244,7 +243,7 @@ std::string whose(const CLI::App& app, const std::string& flag) {
   std::string list;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     const std::vector<std::string> flags = flags_of(*sub);
-    if (std::find(flags.begin(), flags.end(), flag) == flags.end()) continue;
+    if (!contains(flags, flag)) continue;
     list += (list.empty() ? "it is of '" : ", '") + called(*sub) + "'";
   }
   return list;
@@ -265,7 +264,7 @@ bool is_searched(const std::string& flag) {
 
 Diagnostic unknown_flag(const CLI::App& app, const CLI::App& command, const std::string& flag) {
   const std::vector<std::string> flags = flags_of(command);
-  if (std::find(flags.begin(), flags.end(), flag) != flags.end()) {
+  if (contains(flags, flag)) {
     return {
         .file = flag, .message = "comes after the command", .hint = called(command) + " " + flag};
   }

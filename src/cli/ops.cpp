@@ -10,6 +10,7 @@
 #include "sextant/io/presets.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/validate/known_experts.hpp"
 #include "sextant/validate/validate.hpp"
 
@@ -121,7 +122,7 @@ std::string library_of(const OpsOptions& o, Flags& f) {
   if (o.kernel == "experts") return "trtllm";
   if (o.kernel != "attention") return "pytorch";
   const std::vector<std::string> known = {"flash", "cudnn", "trtllm"};
-  if (std::find(known.begin(), known.end(), o.backend) == known.end()) {
+  if (!contains(known, o.backend)) {
     const std::string hint = did_you_mean(o.backend, known);
     f.add("--backend", "unknown value '" + o.backend + "'",
           hint.empty() ? "one of flash, cudnn, trtllm" : hint);

@@ -16,6 +16,7 @@
 #include "sextant/study/problems.hpp"
 #include "sextant/tech/parts.hpp"
 #include "sextant/tech/usual.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant::cli {
@@ -336,7 +337,7 @@ std::vector<design::Respect> respects_of(const TechOptions& o) {
   for (const std::string& text : o.pareto) {
     const std::size_t wrong = flags.problems.size();
     const auto r = flags.choice<design::Respect>("--pareto", text);
-    if (wrong == flags.problems.size() && std::find(all.begin(), all.end(), r) != all.end()) {
+    if (wrong == flags.problems.size() && contains(all, r)) {
       flags.add("--pareto", "names '" + text + "' twice");
     }
     all.push_back(r);

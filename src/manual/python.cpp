@@ -5,6 +5,7 @@
 #include <array>
 
 #include "manual/manual.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::manual {
 namespace {
@@ -22,7 +23,7 @@ bool is_for_python(const OptionDescription& option) {
 bool is_keyword(const std::string& name) {
   constexpr std::array<std::string_view, 12> keywords = {
       "as", "class", "def", "for", "from", "global", "if", "import", "in", "is", "lambda", "with"};
-  return std::find(keywords.begin(), keywords.end(), name) != keywords.end();
+  return contains(keywords, name);
 }
 
 std::string argument_name(const OptionDescription& option) {

@@ -6,6 +6,7 @@
 
 #include "server/page.hpp"
 #include "sextant/options/request.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::server {
 namespace {
@@ -31,16 +32,15 @@ const std::vector<View>& views() {
 }  // namespace
 
 std::optional<std::string> answer_page(cli::Invocation& invocation, const cli::Command& command) {
-  const auto view = std::find_if(views().begin(), views().end(),
-                                 [&](const View& v) { return v.command == command.name; });
-  if (view == views().end() || !the_page().built) return std::nullopt;
+  const auto* view = find_by(views(), &View::command, command.name);
+  if (view == nullptr || !the_page().built) return std::nullopt;
   const std::unique_ptr<cli::Invocation> fresh = command.prepare();
   const Node request = write_request(invocation.all_options(), fresh->all_options());
   const bool other = std::any_of(view->others.begin(), view->others.end(),
                                  [&](std::string_view o) { return request.find(o) != nullptr; });
   if (other) return std::nullopt;
   for (const Option& o : invocation.options()) {
-    if (std::find(view->flags.begin(), view->flags.end(), o.name) == view->flags.end()) continue;
+    if (!contains(view->flags, o.name)) continue;
     if (bool* const* flag = std::get_if<bool*>(&o.value)) **flag = true;
   }
   invocation.common.format = Format::json;

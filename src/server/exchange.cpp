@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "server/errors.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::server {
 namespace {
@@ -166,7 +167,7 @@ bool Exchange::slow(std::string_view request) const {
   // As the library will read it: what is written in another way is the same path.
   const std::string target(request.substr(0, request.find_first_of(" ?#\r")));
   const std::string path = httplib::detail::decode_url(target, false);
-  return std::find(slow_paths_.begin(), slow_paths_.end(), path) != slow_paths_.end();
+  return contains(slow_paths_, path);
 }
 
 Answer Exchange::refuse(int status, const std::string& message) const {

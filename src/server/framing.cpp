@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sextant/io/parsing.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::server {
 namespace {
@@ -22,7 +23,7 @@ bool is_upload(std::string_view head, std::span<const std::string_view> paths) {
   if (!head.starts_with(post)) return false;
   const std::string_view target = head.substr(post.size());
   const std::string_view path = target.substr(0, target.find_first_of(" ?"));
-  return std::find(paths.begin(), paths.end(), path) != paths.end();
+  return contains(paths, path);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "cli/answer_types.hpp"
 #include "cli/command_table.hpp"
 #include "sextant/io/node.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant::server {
@@ -200,11 +201,10 @@ Node paths(const std::vector<CommandDescription>& commands, const std::vector<st
   Node kernels = Node::table();
   Node& one_of = kernels.set("oneOf", Node::array());
   for (const CommandDescription& c : commands) {
-    const bool job = std::find(jobs.begin(), jobs.end(), c.name) != jobs.end();
+    const bool job = contains(jobs, c.name);
     if (c.name.starts_with("ops ")) {
       one_of.push(reference("ops-" + c.name.substr(4)));
-    } else if (job || std::find(direct_commands.begin(), direct_commands.end(), c.name) !=
-                          direct_commands.end()) {
+    } else if (job || contains(direct_commands, c.name)) {
       all.set("/" + c.name, post(c.help, reference(c.name),
                                  job ? std::vector<std::string>{"JobStarted"} : types_of(c.name)));
     }

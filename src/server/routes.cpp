@@ -17,6 +17,7 @@
 #include "sextant/io/text.hpp"
 #include "sextant/options/request.hpp"
 #include "sextant/spec/patience.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant::server {
@@ -45,7 +46,7 @@ Response ops(const Request& request) {
   std::string list;
   for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
   const bool given = kernel != nullptr && kernel->kind == Node::Kind::string;
-  if (!given || std::find(known.begin(), known.end(), kernel->string) == known.end()) {
+  if (!given || !contains(known, kernel->string)) {
     const std::string hint = given ? did_you_mean(kernel->string, known) : "";
     throw InputError({problem_at(
         document, kernel == nullptr ? Place{} : kernel->place, "kernel",
@@ -115,7 +116,7 @@ Response one_preset(const std::string& kind, const std::string& name) {
   });
   if (!known) return error(404, "no kind of preset is called " + in_quotes(kind));
   const std::vector<std::string> names = preset_names(found);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
+  if (!contains(names, name)) {
     return error(404, "no " + std::string(name_of(found)) + " is called " + in_quotes(name),
                  did_you_mean(name, names));
   }

@@ -16,6 +16,7 @@
 #include "sextant/predict/energy.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/train.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/validate/evaluate.hpp"
 
 namespace sextant {
@@ -389,7 +390,7 @@ TEST(Fields, EachMovesAnAnswerOrSaysWhyNot) {
   for (const Root& root : roots) {
     for (const Probe& probe : all) {
       const auto& own = probe.roots;
-      if (std::find(own.begin(), own.end(), root.name) == own.end()) continue;
+      if (!contains(own, root.name)) continue;
       World w = probe.world;
       std::vector<Leaf> leaves;
       add_leaves(root.in(w), {}, "", leaves);

@@ -91,12 +91,9 @@ plot::Figure scatter(const std::vector<CaseResult>& results) {
   for (std::size_t i = 0; i < results.size(); i += step) {
     const CaseResult& r = results[i];
     if (!r.unsupported.empty()) continue;
-    auto series = std::find_if(f.series.begin(), f.series.end(),
-                               [&](const plot::Series& s) { return s.name == r.group; });
-    if (series == f.series.end())
-      series = f.series.insert(f.series.end(), {.name = r.group, .mark = plot::Mark::dots});
-    series->points.push_back(
-        {r.measured, r.predicted, fmt::format("{}: {:+.1f} %", r.id, r.error * 100)});
+    plot::dots_called(r.group, f.series)
+        .points.push_back(
+            {r.measured, r.predicted, fmt::format("{}: {:+.1f} %", r.id, r.error * 100)});
   }
   return f;
 }

@@ -162,17 +162,14 @@ plot::Figure front_figure(const design::Front& f, const std::vector<Technology>&
     return name + " above that";
   };
   for (const design::Design& d : f.designs) {
-    const std::string name = series_of(d);
-    auto at = std::find_if(g.series.begin(), g.series.end(),
-                           [&](const plot::Series& s) { return s.name == name; });
-    if (at == g.series.end()) at = g.series.insert(at, {.name = name, .mark = plot::Mark::dots});
     std::string label =
         fmt::format("{} x {} {}, {} cores, {} stacks", d.budget.dies, format(d.budget.area),
                     t[d.technology].node.name, d.blueprint.device.cores, d.blueprint.stacks);
     for (std::size_t k = 0; k < f.respects.size(); ++k) {
       label += ", " + format_quantity(d.values[k], unit_of(f.respects[k]));
     }
-    at->points.push_back({d.values[1], d.values[0], std::move(label)});
+    plot::dots_called(series_of(d), g.series)
+        .points.push_back({d.values[1], d.values[0], std::move(label)});
   }
   std::sort(g.series.begin(), g.series.end(),
             [](const plot::Series& a, const plot::Series& b) { return a.name < b.name; });

@@ -141,14 +141,9 @@ plot::Figure roofline(const OperatorList& list) {
     const double y = (o.cost.flops / o.cost.time).value;
     from = std::min(from, x / 2);
     to = std::max(to, x * 2);
-    auto at = std::find_if(dots.begin(), dots.end(),
-                           [&](const plot::Series& s) { return s.name == o.part; });
-    if (at == dots.end()) {
-      at = dots.insert(dots.end(), {.name = o.part, .mark = plot::Mark::dots});
-    }
-    at->points.push_back({x, y,
-                          fmt::format("{}: {}, {}, bound by {}", o.name, format(o.cost.time),
-                                      format(o.cost.flops / o.cost.time), name_of(o.cost.bound))});
+    std::string label = fmt::format("{}: {}, {}, bound by {}", o.name, format(o.cost.time),
+                                    format(o.cost.flops / o.cost.time), name_of(o.cost.bound));
+    plot::dots_called(o.part, dots).points.push_back({x, y, std::move(label)});
   }
   f.series.push_back(roof(fmt::format("DRAM, then {}", name_of(list.type)), plot::Mark::line,
                           list.dram, list.peak, from, to));

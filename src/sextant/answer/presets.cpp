@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <type_traits>
 
 #include "sextant/graph/graph.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -76,7 +76,7 @@ void describe(Record& /*r*/, const CollectiveLibrary& /*l*/) {}
 /// What two of them extend lies under both, once.
 std::string fitted_preset(PresetKind kind, const std::string& name,
                           std::vector<std::string>& done) {
-  if (std::find(done.begin(), done.end(), name) != done.end()) return "";
+  if (contains(done, name)) return "";
   done.push_back(name);
   const Document document = parse_toml(preset_text(kind, name), name);
   std::string last;

@@ -16,6 +16,7 @@
 #include "sextant/predict/energy.hpp"
 #include "sextant/study/difference.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 
@@ -282,14 +283,11 @@ SystemsFound found_of(std::vector<SystemRow> rows, const View& v, double seconds
   say(a, rows, v, seconds);
   for (const SystemRow& x : rows) {
     for (const std::string& said : x.scenario.assumptions) {
-      const auto says = [&](const SystemRow& r) {
-        const std::vector<std::string>& list = r.scenario.assumptions;
-        return std::find(list.begin(), list.end(), said) != list.end();
-      };
+      const auto says = [&](const SystemRow& r) { return contains(r.scenario.assumptions, said); };
       // What does not hold for all is said of whom it is.
       const bool all = std::all_of(rows.begin(), rows.end(), says);
       std::string text = all ? said : x.system + ": " + said;
-      if (std::find(assumptions.begin(), assumptions.end(), text) == assumptions.end()) {
+      if (!contains(assumptions, text)) {
         assumptions.push_back(std::move(text));
       }
     }

@@ -11,6 +11,7 @@
 #include "sextant/io/text.hpp"
 #include "sextant/spec/describe.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -71,9 +72,8 @@ std::string StoredView::columns() const {
 }
 
 const StoreColumn* StoredView::column(const char* flag, const std::string& name) {
-  const auto found = std::find_if(columns_.begin(), columns_.end(),
-                                  [&](const StoreColumn& c) { return c.name == name; });
-  if (found != columns_.end()) return &*found;
+  const auto* found = find_by(columns_, &StoreColumn::name, name);
+  if (found != nullptr) return found;
   std::vector<std::string> names;
   std::string all;
   for (const StoreColumn& c : columns_) {

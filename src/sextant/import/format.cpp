@@ -9,6 +9,7 @@
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -157,7 +158,7 @@ ImportFormat read_table(const std::string& name) {
 }
 
 bool holds(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), same_dashes(name)) != names.end();
+  return contains(names, same_dashes(name));
 }
 
 /// What is before a dot stands for all that is below.

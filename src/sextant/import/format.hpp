@@ -3,7 +3,6 @@
 // written. Each argument is used, irrelevant or not modelled; none is passed over.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "sextant/scenario/inputs.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 
@@ -65,9 +65,7 @@ struct ImportFormat {
 
   /// The rule for a name, or null. A flag may be written with '_' for '-'.
   const ImportRule* find(std::string_view argument) const;
-  bool reads(ImportSyntax syntax) const {
-    return std::find(syntaxes.begin(), syntaxes.end(), syntax) != syntaxes.end();
-  }
+  bool reads(ImportSyntax syntax) const { return contains(syntaxes, syntax); }
   bool is_switch(std::string_view argument) const;
   bool takes_many(std::string_view argument) const;
   std::vector<std::string> names() const;

@@ -13,6 +13,7 @@
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -442,7 +443,7 @@ class Importer {
     if (name.starts_with("torchtune.models.")) name = component(name);
     if (const Fact* fixed = facts_.find("model"); fixed != nullptr && fixed->given) return name;
     const std::vector<std::string> presets = preset_names(PresetKind::model);
-    if (std::find(presets.begin(), presets.end(), name) != presets.end()) return name;
+    if (contains(presets, name)) return name;
     const bool path = name.starts_with("/") || name.starts_with(".") || name.ends_with(".json");
     if (path) return name;
     const Checkpoint found = checkpoint_named(name);
@@ -519,9 +520,7 @@ void Importer::add_defaults(bool first) {
 /// Layers and vocabulary of presets that arguments name.
 void Importer::add_preset_facts() {
   const std::vector<std::string> presets = preset_names(PresetKind::model);
-  const auto known = [&](const std::string& name) {
-    return std::find(presets.begin(), presets.end(), name) != presets.end();
-  };
+  const auto known = [&](const std::string& name) { return contains(presets, name); };
   if (const Fact* family = facts_.find("_family"); family != nullptr) {
     const Given g{"model.flavor", family->from, "", family->place};
     const std::string name = family->value + "_" + facts_.text("_flavor");
@@ -543,9 +542,8 @@ void Importer::check_values() {
   StructRef fields = fields_of(out_.task, scratch);
   for (const auto& entry : facts_.all()) {
     const auto& fact = entry.second;
-    const auto slot = std::find_if(fields.fields.begin(), fields.fields.end(),
-                                   [&](const Slot& s) { return s.name == entry.first; });
-    if (slot == fields.fields.end() || fact.from.empty()) continue;
+    auto* slot = find_by(fields.fields, &Slot::name, entry.first);
+    if (slot == nullptr || fact.from.empty()) continue;
     std::vector<Diagnostic> found;
     read_input(fact.value, *slot, document_, fact.from, found);
     for (const Diagnostic& d : found) add(fact.place, fact.from, d.message, d.hint);
@@ -563,7 +561,7 @@ void Importer::check_node_size() {
   const Fact* system = facts_.find("system");
   if (each == nullptr || system == nullptr || format_.task == "train") return;
   const std::vector<std::string> presets = preset_names(PresetKind::system);
-  if (std::find(presets.begin(), presets.end(), system->value) == presets.end()) return;
+  if (!contains(presets, system->value)) return;
   const int size = load_system(system->value).devices_per_node;
   if (typed(each->value).integer == size || size > 8) return;
   for (ImportedArgument& a : out_.arguments) {
@@ -767,9 +765,7 @@ Imported own_scenario(const Document& document, const ImportHints& options) {
 
 }  // namespace
 
-bool is_engine_field(std::string_view name) {
-  return std::find(engine_fields.begin(), engine_fields.end(), name) != engine_fields.end();
-}
+bool is_engine_field(std::string_view name) { return contains(engine_fields, name); }
 
 Imported import_text(std::string text, std::string file, const ImportHints& options) {
   const ImportSyntax syntax = syntax_of(text, file);

@@ -10,6 +10,7 @@
 
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -205,9 +206,7 @@ class ScriptReader {
     constexpr std::array<std::string_view, 5> between = {"then", "else", "elif", "do", "!"};
     constexpr std::array<std::string_view, 8> prefixes = {"export", "declare", "local", "readonly",
                                                           "exec",   "time",    "eval",  "nohup"};
-    const auto among = [&](const auto& list) {
-      return std::find(list.begin(), list.end(), w.text) != list.end();
-    };
+    const auto among = [&](const auto& list) { return contains(list, w.text); };
     if (among(open)) return ++depth_, true;
     if (among(close)) return depth_ = std::max(0, depth_ - 1), true;
     return among(between) || among(prefixes);

@@ -9,6 +9,7 @@
 
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -33,10 +34,6 @@ bool is_there(const fs::path& path) {
 bool is_folder(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(path, error);
-}
-
-bool excluded(const CatalogQuery& query, const std::string& identity) {
-  return std::find(query.excluded.begin(), query.excluded.end(), identity) != query.excluded.end();
 }
 
 std::vector<fs::path> search_path() {
@@ -107,7 +104,7 @@ std::optional<PresetSource> from_path(const CatalogQuery& query) {
                       .folder = path.parent_path().string(),
                       .stem = path.stem().string(),
                       .fragment = std::string(fragment)};
-  if (excluded(query, source.identity)) return std::nullopt;
+  if (contains(query.excluded, source.identity)) return std::nullopt;
   if (source.stem == "config") {
     source.stem = fs::absolute(path).parent_path().filename().string();
   }
@@ -135,7 +132,7 @@ std::optional<PresetSource> slice_named(std::string_view text, PresetSource sour
     source.stem = std::string(slice.name);
     source.text = std::string(slice.text);
     source.first_line = slice.line;
-    if (excluded(query, source.identity)) continue;
+    if (contains(query.excluded, source.identity)) continue;
     return source;
   }
   return std::nullopt;
@@ -148,7 +145,7 @@ std::optional<PresetSource> from_file(const CatalogQuery& query, const fs::path&
                       .file = path.string(),
                       .folder = path.parent_path().string(),
                       .stem = std::string(query.name)};
-  if (!is_file(path) || excluded(query, source.identity)) return std::nullopt;
+  if (!is_file(path) || contains(query.excluded, source.identity)) return std::nullopt;
   source.text = read_file(path.string());
   return source;
 }
@@ -191,7 +188,7 @@ std::optional<PresetSource> from_embedded(const CatalogQuery& query) {
       source.identity.append("#").append(query.name);
       if (auto found = slice_named(file.text(), source, query)) return found;
     }
-    if (stem_of(file) != query.name || excluded(query, source.identity)) continue;
+    if (stem_of(file) != query.name || contains(query.excluded, source.identity)) continue;
     source.text = file.text();
     // A file of many models is no model, though it may be named like one ("phi").
     if (query.kind == PresetKind::model && !scan_models(source.text).empty()) continue;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/io/errors.hpp"
 
-#include <algorithm>
-
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/presets.hpp"
 #include "sextant/io/read.hpp"
 #include "sextant/io/reflect.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 
@@ -24,7 +23,7 @@ const Errors& measured_errors() {
 
 std::string known_as(Device device) {
   const std::vector<std::string>& measured = measured_errors().devices;
-  if (std::find(measured.begin(), measured.end(), device.name) == measured.end()) {
+  if (!contains(measured, device.name)) {
     return device.name;
   }
   Device preset = load_device(device.name, {}, Lookup::presets);

@@ -15,6 +15,7 @@
 #include "sextant/io/node.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/spec/model.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::hugging_face {
 
@@ -150,8 +151,7 @@ class Config {
                      std::span<const std::string_view> irrelevant) {
     for (const Node::Member& member : table_.members) {
       const std::string& key = member.key;
-      const bool known = std::find(asked_.begin(), asked_.end(), key) != asked_.end() ||
-                         std::find(irrelevant.begin(), irrelevant.end(), key) != irrelevant.end();
+      const bool known = contains(asked_, key) || contains(irrelevant, key);
       const bool given = names_shape(key) && says_something(member.value);
       if (!known && (given || (adds_parts(key) && member.value.boolean))) {
         report(member.value.place, key, message, hint);
@@ -193,7 +193,7 @@ class Config {
                                          "use_double_wide_mlp",
                                          "enable_moe_block",
                                          "residual_moe"};
-    return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+    return contains(keys, key);
   }
 
   /// Zero, and layers that are all of the ordinary kind, mean that there is no such thing.

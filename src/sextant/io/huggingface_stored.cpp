@@ -7,6 +7,7 @@
 
 #include "sextant/io/huggingface_families.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::hugging_face {
 namespace {
@@ -308,9 +309,8 @@ Stored of_experts(Config& config, Config& q) {
 void read_quantised(Config& q, Model& m) {
   const std::string method = method_of(q);
   if (method.empty()) return;
-  const auto* const at = std::find_if(std::begin(methods), std::end(methods),
-                                      [&](const Method& x) { return x.name == method; });
-  if (at == std::end(methods)) {
+  const auto* at = find_by(methods, &Method::name, method);
+  if (at == nullptr) {
     std::string known;
     for (const Method& x : methods) known += (known.empty() ? "" : ", ") + std::string(x.name);
     q.problem("quant_method", "no quantisation by " + in_quotes(method) + " is known",

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "sextant/io/huggingface_families.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::hugging_face {
 namespace {
@@ -320,9 +321,8 @@ void read_vision(Config& whole, Model& m) {
   // A network of convolutions, whose 0.3 B parameters are few beside the rest.
   if (type == "gemma3n_vision")
     return note(m, "its tower for images, MobileNet-V5, is not counted");
-  const auto at = std::find_if(std::begin(towers), std::end(towers),
-                               [&](const Tower& t) { return t.type == type; });
-  if (at == std::end(towers)) {
+  const auto* at = find_by(towers, &Tower::type, type);
+  if (at == nullptr) {
     std::string known;
     for (const Tower& t : towers) known += (known.empty() ? "" : ", ") + std::string(t.type);
     c.problem("model_type", "no tower of type " + in_quotes(type) + " is known",

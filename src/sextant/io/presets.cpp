@@ -19,6 +19,7 @@
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/read.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -250,7 +251,7 @@ class Loader {
                                                             .excluded = seen_,
                                                             .lookup = origin.lookup});
     if (!source) return report_missing_base(document, name, origin, path);
-    if (std::find(done_.begin(), done_.end(), source->identity) != done_.end()) return;
+    if (contains(done_, source->identity)) return;
     constexpr std::size_t most = 16;
     if (seen_.size() + done_.size() >= most) {
       return add(document, name.place, path,
@@ -518,8 +519,7 @@ void named_by(const char* field, const std::vector<Setting>& settings, const Loa
     load();
   } catch (const InputError& e) {
     std::vector<Diagnostic> problems = e.diagnostics();
-    const bool set = std::any_of(settings.begin(), settings.end(),
-                                 [&](const Setting& s) { return s.path == field; });
+    const bool set = find_by(settings, &Setting::path, field) != nullptr;
     for (Diagnostic& d : problems) {
       if (!d.file.empty() || !d.field.empty()) continue;
       d.field = field;

@@ -9,6 +9,7 @@
 
 #include "sextant/io/text.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -69,7 +70,7 @@ class FieldReader {
       return add(table.place, path, "expected a table, not " + describe_kind(table));
     }
     for (const Node::Member& member : table.members) {
-      if (std::find(skip.begin(), skip.end(), member.key) != skip.end()) continue;
+      if (contains(skip, member.key)) continue;
       field(member, target, path);
     }
   }
@@ -86,10 +87,9 @@ class FieldReader {
   }
 
   void field(const Node::Member& member, StructRef& target, const std::string& path) {
-    const auto slot = std::find_if(target.fields.begin(), target.fields.end(),
-                                   [&](const Slot& s) { return s.name == member.key; });
+    auto* slot = find_by(target.fields, &Slot::name, member.key);
     const std::string inner = join_path(path, printable(member.key));
-    if (slot == target.fields.end()) {
+    if (slot == nullptr) {
       if (problems_.size() >= max_collected) return;
       const std::string meant = suggest_field(member.key, target);
       return add(member.place, inner, "unknown field",
@@ -282,7 +282,7 @@ class RequiredCheck {
   void fields(const StructRef& target, const Node* table, const std::string& path,
               const std::vector<std::string_view>& skip) {
     for (const Slot& slot : target.fields) {
-      if (std::find(skip.begin(), skip.end(), slot.name) != skip.end()) continue;
+      if (contains(skip, slot.name)) continue;
       const std::string inner = join_path(path, slot.name);
       if (!given_.contains(inner)) {
         if (slot.field.required) missing(slot, table, inner);

@@ -2,13 +2,13 @@
 // Walking a dotted path to a field and setting it.
 #include "sextant/io/settings.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/read.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -197,7 +197,7 @@ void check_roots(const std::vector<Setting>& settings, const std::vector<std::st
   std::vector<Diagnostic> problems;
   for (const Setting& setting : settings) {
     const std::string root(root_of(setting));
-    if (std::find(roots.begin(), roots.end(), root) != roots.end()) continue;
+    if (contains(roots, root)) continue;
     std::string names;
     for (const std::string& r : roots) names += (names.empty() ? "" : ", ") + r;
     std::string hint = did_you_mean(root, roots);

@@ -10,6 +10,7 @@
 #include "sextant/io/node.hpp"
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -47,9 +48,7 @@ Node plain_scalar(std::string_view text) {
                                                    "YES",  "on",   "On",   "ON"};
   constexpr std::array<std::string_view, 9> no = {"false", "False", "FALSE", "no", "No",
                                                   "NO",    "off",   "Off",   "OFF"};
-  const auto among = [&](const auto& words) {
-    return std::find(words.begin(), words.end(), text) != words.end();
-  };
+  const auto among = [&](const auto& words) { return contains(words, text); };
   if (among(nothing)) return {};
   if (among(yes)) return Node::of(true);
   if (among(no)) return Node::of(false);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sextant/options/option.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 
@@ -34,9 +35,8 @@ struct Common {
 
 /// Whether one of these options could not be read: what follows from it is not known.
 inline bool unread(const Common& common, std::initializer_list<std::string_view> names) {
-  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-    return std::find(common.unread.begin(), common.unread.end(), name) != common.unread.end();
-  });
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return contains(common.unread, name); });
 }
 
 template <class V>

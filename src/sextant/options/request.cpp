@@ -10,6 +10,7 @@
 #include "sextant/options/range.hpp"
 #include "sextant/spec/flags.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -174,7 +175,7 @@ class RequestReader {
       return add(table.place, "", "expected an object, not " + found(table));
     }
     for (const Node::Member& member : table.members) {
-      if (std::find(rules_.skip.begin(), rules_.skip.end(), member.key) == rules_.skip.end()) {
+      if (!contains(rules_.skip, member.key)) {
         field(member);
       }
     }

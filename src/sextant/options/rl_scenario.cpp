@@ -9,6 +9,7 @@
 #include "sextant/options/scenario.hpp"
 #include "sextant/options/traffic_scenario.hpp"
 #include "sextant/spec/flags.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -257,9 +258,7 @@ class RlReader {
     constexpr std::string_view own[] = {"runtime", "tp", "pp", "dp", "ep", "precision"};
     constexpr std::string_view prefix = "rollout_";
     Common common = common_;
-    std::erase_if(common.unread, [&](const std::string& name) {
-      return std::find(std::begin(own), std::end(own), name) != std::end(own);
-    });
+    std::erase_if(common.unread, [&](const std::string& name) { return contains(own, name); });
     for (std::string& name : common.unread) {
       if (name.starts_with(prefix)) name.erase(0, prefix.size());
     }
@@ -292,7 +291,7 @@ class RlReader {
     const auto take = [&](const std::vector<std::string>& from, const char* of) {
       for (const std::string& a : from) {
         const std::string text = std::string(of) + a;
-        if (std::find(x_.assumptions.begin(), x_.assumptions.end(), text) == x_.assumptions.end()) {
+        if (!contains(x_.assumptions, text)) {
           x_.assumptions.push_back(text);
         }
       }

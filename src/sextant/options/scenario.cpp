@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/options/scenario.hpp"
 
-#include <algorithm>
-
 #include "sextant/options/request.hpp"
 #include "sextant/options/settings.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 
@@ -31,7 +30,7 @@ void refuse(std::vector<Diagnostic> problems, Common common,
     check(common);
   } catch (const InputError& e) {
     for (const Diagnostic& d : e.diagnostics()) {
-      const bool again = std::find(unread.begin(), unread.end(), option_of(d)) != unread.end();
+      const bool again = contains(unread, option_of(d));
       if (!again) problems.push_back(d);
     }
   }

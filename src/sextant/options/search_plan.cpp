@@ -11,6 +11,7 @@
 #include "sextant/io/text.hpp"
 #include "sextant/options/request.hpp"
 #include "sextant/options/search_systems.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -24,10 +25,6 @@ constexpr std::array<std::string_view, 9> shared_fields = {
 /// What a plan says for itself, or has no place for.
 constexpr std::array<std::string_view, 6> foreign_fields = {"plan",   "infer",   "plot",
                                                             "loosen", "threads", "top"};
-
-bool among(std::span<const std::string_view> list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 Document document_of(const SearchOptions& o, const Common& common) {
   const bool text = o.plan.find('\n') != std::string::npos;
@@ -112,12 +109,12 @@ void PlanReader::read_shared() {
   const std::vector<Option> options = options_of(any);
   for (const Node::Member& m : document_.root.members) {
     if (m.key == "train" || m.key == "serve") continue;
-    if (among(shared_fields, m.key)) {
+    if (contains(shared_fields, m.key)) {
       shared_.members.push_back(m);
       continue;
     }
     const bool of_a_job = std::any_of(options.begin(), options.end(), [&](const Option& o) {
-      return o.name == m.key && !among(foreign_fields, m.key);
+      return o.name == m.key && !contains(foreign_fields, m.key);
     });
     if (of_a_job) {
       add(m.place, printable(m.key), "is of one job",
@@ -138,7 +135,7 @@ void PlanReader::read_flags() {
   const Node flags = write_request(options_of(given), options_of(fresh));
   for (const Node::Member& m : flags.members) {
     if (m.key == "plan" || m.key == "top") continue;
-    if (!among(shared_fields, m.key)) {
+    if (!contains(shared_fields, m.key)) {
       problems_.push_back({.file = flag_of_field(m.key),
                            .message = "is of one job",
                            .hint = "write it in [train] or [[serve]] of the plan"});
@@ -231,7 +228,7 @@ void PlanReader::read_job(const JobTable& t) {
   const std::size_t before = problems_.size();
   read_own(t, job);
   std::vector<Option> options = options_of(job.options);
-  std::erase_if(options, [](const Option& o) { return among(foreign_fields, o.name); });
+  std::erase_if(options, [](const Option& o) { return contains(foreign_fields, o.name); });
   for (Option& o : options) {
     if (o.name != "model") o.info.required = false;  // what is missing is said below, by its job
   }
@@ -342,7 +339,7 @@ void PlanReader::price(const JobTable& t, PlanJob& job) {
     if ((!number && v.kind != Node::Kind::string) || v.string.find(',') != std::string::npos) {
       add(v.place, join_path("price", printable(m.key)),
           "expected dollars a device and hour, or a public tier", "such as 2.5 or \"aws\"");
-    } else if (std::find(names.begin(), names.end(), m.key) != names.end()) {
+    } else if (contains(names, m.key)) {
       text += fmt::format("{}{}={}", text.empty() ? "" : ",", m.key,
                           number ? write_number(v.number) : v.string);
     }
@@ -410,7 +407,7 @@ void PlanReader::check_names() {
   const Node* table = shared_.find("price");
   if (table == nullptr || table->kind != Node::Kind::table) return;
   for (const Node::Member& m : table->members) {
-    if (std::find(systems_.begin(), systems_.end(), m.key) != systems_.end()) continue;
+    if (contains(systems_, m.key)) continue;
     add(m.place, join_path("price", printable(m.key)), "no job may take this system",
         did_you_mean(m.key, systems_));
   }

@@ -11,6 +11,7 @@
 #include "sextant/options/search_capacity.hpp"
 #include "sextant/options/search_space.hpp"
 #include "sextant/scenario/prices.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -48,8 +49,7 @@ class SystemsReader {
   std::vector<PresetRef> named() {
     std::vector<PresetRef> systems;
     for (const std::string& name : o_.systems) {
-      const bool again = std::any_of(systems.begin(), systems.end(),
-                                     [&](const PresetRef& s) { return s.name == name; });
+      const bool again = find_by(systems, &PresetRef::name, name) != nullptr;
       if (again) flags_.add("--systems", "'" + printable(name) + "' is there twice");
       systems.push_back({.name = name});
     }

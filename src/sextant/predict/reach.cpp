@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sextant/predict/layout.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -63,7 +64,7 @@ std::string said_of(const Choice& c) {
 }
 
 bool lies_among(const Choice& c, const MeasuredChoices& m) {
-  if (!c.name.empty()) return std::find(m.names.begin(), m.names.end(), c.name) != m.names.end();
+  if (!c.name.empty()) return contains(m.names, c.name);
   const auto [low, high] = std::minmax_element(m.numbers.begin(), m.numbers.end());
   return low != m.numbers.end() && c.number >= *low && c.number <= *high;
 }

@@ -6,13 +6,10 @@
 #include <cmath>
 
 #include "sextant/predict/layout.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
-
-bool among(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // What a group may differ in from the question, the least harmful first, and how much wider the
 // interval gets for each: half as wide again is what whole steps lose from measured to unmeasured
@@ -121,8 +118,8 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
   wanted.experts = asked.experts;
   wanted.narrow = asked.narrow;
   wanted.many_nodes = asked.many_nodes;
-  wanted.device_measured = among(errors.devices, asked.device);
-  wanted.runtime_measured = asked.runtime.empty() || among(errors.runtimes, asked.runtime);
+  wanted.device_measured = contains(errors.devices, asked.device);
+  wanted.runtime_measured = asked.runtime.empty() || contains(errors.runtimes, asked.runtime);
   Interval i;
   i.unmeasured = unmeasured_of(errors, asked.question, asked.choices);
   const double outside = wider_outside(errors, i.unmeasured);

@@ -7,6 +7,7 @@
 
 #include "sextant/cost/mixer.hpp"
 #include "sextant/profile/recording.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::profile {
 namespace {
@@ -29,7 +30,7 @@ std::string_view own_name(std::string_view name) {
 }
 
 bool among(std::string_view name, std::initializer_list<std::string_view> all) {
-  return std::find(all.begin(), all.end(), name) != all.end();
+  return contains(all, name);
 }
 
 double bytes_of(const Tensor& t, double otherwise) {

@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 
+#include "sextant/units/lists.hpp"
+
 namespace sextant::profile {
 namespace {
 
@@ -106,11 +108,7 @@ constexpr std::array<Type, 22> types = {{{"c10::BFloat16", 2, Precision::bf16, "
                                          {"Long", 8, {}, "int64"},
                                          {"c10::complex<float>", 8, {}, "complex"}}};
 
-const Type* find(std::string_view name) {
-  const auto* const at =
-      std::find_if(types.begin(), types.end(), [&](const Type& t) { return t.name == name; });
-  return at == types.end() ? nullptr : at;
-}
+const Type* find(std::string_view name) { return find_by(types, &Type::name, name); }
 
 }  // namespace
 
@@ -132,9 +130,7 @@ double Tensor::elements() const {
 }
 
 const Tensor* Shape::at(std::size_t argument) const {
-  const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                  [&](const Tensor& t) { return t.argument == argument; });
-  return found == tensors.end() ? nullptr : &*found;
+  return find_by(tensors, &Tensor::argument, argument);
 }
 
 Shape shape_of(std::string_view text) {

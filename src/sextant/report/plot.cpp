@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "sextant/report/utf8.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::plot {
 namespace {
@@ -511,6 +512,11 @@ Scales scales_of(const Figure& figure) {
 }
 
 }  // namespace
+
+Series& dots_called(const std::string& name, std::vector<Series>& all) {
+  Series* known = find_by(all, &Series::name, name);
+  return known != nullptr ? *known : all.emplace_back(Series{.name = name, .mark = Mark::dots});
+}
 
 Figure parity_figure(std::string title, std::optional<Dimension> unit) {
   Figure f;

@@ -36,6 +36,9 @@ struct Series {
   int colour = -1;  ///< one of `palette`, where it means something; -1: by its place in the figure
 };
 
+/// The dots of this name, or new ones behind the others.
+Series& dots_called(const std::string& name, std::vector<Series>& all);
+
 /// Text inside the plot, starting at a point.
 struct Note {
   double x = 0;

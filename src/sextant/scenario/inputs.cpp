@@ -10,6 +10,7 @@
 
 #include "sextant/io/settings.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -51,9 +52,8 @@ void read_parts(const Node& names, const StructRef& parts, const Document& docum
   std::vector<std::string> known;
   for (const Slot& part : parts.fields) known.emplace_back(part.name);
   for (const Node& name : names.items) {
-    const auto at = std::find_if(parts.fields.begin(), parts.fields.end(),
-                                 [&](const Slot& p) { return p.name == name.string; });
-    if (at != parts.fields.end()) {
+    const auto* at = find_by(parts.fields, &Slot::name, name.string);
+    if (at != nullptr) {
       *std::get<bool*>(at->target) = true;
       continue;
     }
@@ -134,7 +134,7 @@ const std::vector<InputField>& workload_fields() {
     std::vector<InputField> fields;
     for (const Task task : {Task::train, Task::infer}) {
       for (const InputField& f : input_fields(task)) {
-        if (std::find(taken.begin(), taken.end(), f.slot.name) != taken.end()) continue;
+        if (contains(taken, f.slot.name)) continue;
         taken.push_back(f.slot.name);
         fields.push_back(f);
       }
@@ -172,9 +172,8 @@ std::vector<std::string> read_given(StructRef fields, const Node& table, GivenFi
   std::vector<std::string> others;
   for (const Node::Member& member : table.members) {
     if (member.value.kind == Node::Kind::null) continue;
-    const auto slot = std::find_if(fields.fields.begin(), fields.fields.end(),
-                                   [&](const Slot& s) { return s.name == member.key; });
-    if (slot == fields.fields.end()) {
+    auto* slot = find_by(fields.fields, &Slot::name, member.key);
+    if (slot == nullptr) {
       others.push_back(member.key);
       continue;
     }

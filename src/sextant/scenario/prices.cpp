@@ -9,6 +9,7 @@
 #include "sextant/io/parsing.hpp"
 #include "sextant/io/prices.hpp"
 #include "sextant/io/text.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -64,7 +65,7 @@ void check_price_names(const std::string& text, std::span<const System* const> s
     known.push_back(s->device.name);
   }
   for (const Part& p : parts_of(text)) {
-    if (p.name.empty() || std::find(known.begin(), known.end(), p.name) != known.end()) continue;
+    if (p.name.empty() || contains(known, p.name)) continue;
     const std::string hint = did_you_mean(p.name, known);
     problems.push_back(
         {.file = "--price",

@@ -14,6 +14,7 @@
 #include "sextant/predict/tuning.hpp"
 #include "sextant/spec/flags.hpp"
 #include "sextant/units/format.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -236,8 +237,7 @@ void Reader::prepare_problem() {
 void Reader::find_unread() {
   for (const Node::Member& m : q_.given.members) {
     const std::string flag = flag_of_field(m.key);
-    const bool said = std::any_of(problems_.begin(), problems_.end(),
-                                  [&](const Diagnostic& d) { return d.file == flag; });
+    const bool said = find_by(problems_, &Diagnostic::file, flag) != nullptr;
     if (said || m.value.kind == Node::Kind::null) unread_.insert(m.key);
   }
 }

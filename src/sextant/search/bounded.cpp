@@ -12,6 +12,7 @@
 #include "sextant/search/findings.hpp"
 #include "sextant/search/parallel.hpp"
 #include "sextant/search/shapes.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -94,11 +95,8 @@ class BranchWorker {
         shared_(shared),
         kinds_(space.recompute.size() * space.modules.size()) {
     const auto& all = space.schedule;
-    permissive_ = std::find(all.begin(), all.end(), Schedule::one_f_one_b) != all.end()
-                      ? Schedule::one_f_one_b
-                      : all.front();
-    beside_ = p.runtime.overlap.experts ||
-              std::find(all.begin(), all.end(), Schedule::dual_pipe) != all.end();
+    permissive_ = contains(all, Schedule::one_f_one_b) ? Schedule::one_f_one_b : all.front();
+    beside_ = p.runtime.overlap.experts || contains(all, Schedule::dual_pipe);
   }
 
   /// Floors of a cut's bundles; those that cannot run or fit are left out. Returns the

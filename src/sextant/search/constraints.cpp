@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "sextant/scenario/inputs.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -77,7 +78,7 @@ class Axes {
   static Texts distinct(const Texts& values) {
     Texts all;
     for (const std::string& v : values) {
-      if (std::find(all.begin(), all.end(), v) == all.end()) all.push_back(v);
+      if (!contains(all, v)) all.push_back(v);
     }
     return all;
   }
@@ -107,9 +108,8 @@ class Axes {
   }
 
   void set(const char* flag, const Constraint& c) {
-    const auto axis =
-        std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == c.axis; });
-    if (axis == axes_.end()) {
+    auto* axis = find_by(axes_, &Axis::name, c.axis);
+    if (axis == nullptr) {
       Texts names;
       for (const Axis& a : axes_) names.emplace_back(a.name);
       const std::string hint = did_you_mean(c.axis, names);

@@ -10,6 +10,7 @@
 #include "sextant/scenario/derive.hpp"
 #include "sextant/search/parallel.hpp"
 #include "sextant/search/pareto.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -45,7 +46,7 @@ std::vector<Instance> instances_of(const Problem& p, const ServingSpace& space) 
         const int dp = size / tp / pp;
         if (!replicas && dp > 1) continue;
         const std::vector<int> allowed = values_of(space.dp, {dp});
-        if (std::find(allowed.begin(), allowed.end(), dp) != allowed.end()) add(tp, pp, dp);
+        if (contains(allowed, dp)) add(tp, pp, dp);
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include "sextant/predict/layout.hpp"
 #include "sextant/spec/diagnostic.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 
@@ -30,9 +31,7 @@ std::vector<int> values_of(const Choices& c, std::vector<int> usual) {
 }
 
 /// Whether groups that share states are looked at beside their absence.
-bool has_none(const Choices& shard) {
-  return std::find(shard.only.begin(), shard.only.end(), 0) != shard.only.end() && shard.allows(0);
-}
+bool has_none(const Choices& shard) { return contains(shard.only, 0) && shard.allows(0); }
 
 void keep_schedules(SearchSpace& space, const Runtime& runtime) {
   const Schedules& has = runtime.schedules;
@@ -131,9 +130,7 @@ void mappings_of(const Problem& p, const SearchSpace& space, const Cut& cut,
       if (rest % pp != 0) continue;
       s.pp = pp;
       s.dp = rest / pp;
-      const bool given =
-          space.dp.only.empty() ||
-          std::find(space.dp.only.begin(), space.dp.only.end(), s.dp) != space.dp.only.end();
+      const bool given = space.dp.only.empty() || contains(space.dp.only, s.dp);
       if (!given || !space.dp.allows(s.dp)) continue;
       const bool replicas = static_cast<std::int64_t>(s.dp) * s.cp * s.tp > s.ep;
       // Which of stages and replicas are neighbours matters where a node has room for both.

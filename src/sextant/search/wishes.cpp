@@ -8,6 +8,7 @@
 #include "sextant/scenario/prices.hpp"
 #include "sextant/search/constraints.hpp"
 #include "sextant/search/parallel.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 namespace {
@@ -136,7 +137,7 @@ class Reader {
     for (const std::string& g : given) {
       const E value = flags_.choice<E>(flag, g);
       // What is searched twice is found twice.
-      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+      if (!contains(values, value)) values.push_back(value);
     }
   }
 
@@ -175,14 +176,12 @@ class Reader {
     }
   }
 
-  bool explores(std::string_view what) const {
-    return std::find(o_.explore.begin(), o_.explore.end(), what) != o_.explore.end();
-  }
+  bool explores(std::string_view what) const { return contains(o_.explore, what); }
 
   void explore(SearchSpace& s) {
     const std::span<const std::string_view> all = explored_choices();
     for (const std::string& given : o_.explore) {
-      if (std::find(all.begin(), all.end(), given) != all.end()) continue;
+      if (contains(all, given)) continue;
       flags_.add("--explore", "unknown value '" + given + "'",
                  fmt::format("one of {}", fmt::join(all, ", ")));
     }
@@ -270,7 +269,7 @@ std::vector<Looser> loosened(const SearchWishes& wishes) {
   }
   for (const std::string_view axis : explored_choices()) {
     const auto& known = wishes.explore;
-    if (std::find(known.begin(), known.end(), axis) != known.end()) continue;
+    if (contains(known, axis)) continue;
     Looser one{std::string(axis), wishes};
     one.wishes.explore.emplace_back(axis);
     all.push_back(std::move(one));

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/spec/range.hpp"
 
-#include <algorithm>
 #include <cmath>
+
+#include "sextant/units/lists.hpp"
 
 namespace sextant {
 
 const Range* find_range(const Ranges& ranges, std::string_view field) {
-  const auto at =
-      std::find_if(ranges.begin(), ranges.end(), [&](const Range& r) { return r.field == field; });
-  return at == ranges.end() ? nullptr : &*at;
+  return find_by(ranges, &Range::field, field);
 }
 
 void forget_range(Ranges& ranges, std::string_view field) {

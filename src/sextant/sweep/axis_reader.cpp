@@ -11,6 +11,7 @@
 #include "sextant/io/read.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/io/write.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::sweep {
 namespace {
@@ -74,8 +75,7 @@ void load_sample(T& target, const std::string& name, const Load& load) {
 
 std::string hint_for(Scene& scene, const std::string& field) {
   const std::string root = field.substr(0, field.find('.'));
-  if (root == field || std::find(known_roots.begin(), known_roots.end(), root) != known_roots.end())
-    return "";
+  if (root == field || contains(known_roots, root)) return "";
   for (const std::string_view known : known_roots) {
     Diagnostic ignored;
     const std::string candidate = std::string(known) + "." + field;
@@ -139,7 +139,7 @@ void AxisReader::check_members() {
   const std::vector<std::string> known = {"field", "values", "from",  "to",
                                           "step",  "points", "scale", "zip"};
   for (const Node::Member& m : node_.members) {
-    if (std::find(known.begin(), known.end(), m.key) != known.end()) continue;
+    if (contains(known, m.key)) continue;
     const std::string hint = did_you_mean(m.key, known);
     add(m.place, printable(m.key), "unknown field",
         hint.empty() ? "an axis has field, values or from and to with step or points, scale, zip"

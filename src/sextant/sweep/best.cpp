@@ -3,11 +3,10 @@
 // the plan gives fixed.
 #include "sextant/sweep/best.hpp"
 
-#include <algorithm>
-
 #include "sextant/search/search.hpp"
 #include "sextant/search/serving.hpp"
 #include "sextant/spec/flags.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::sweep {
 namespace {
@@ -38,9 +37,8 @@ class Fixer {
 
  private:
   double value_of(std::string_view name) const {
-    const auto at = std::find_if(fields_.fields.begin(), fields_.fields.end(),
-                                 [&](const Slot& s) { return s.name == name; });
-    return at != fields_.fields.end() ? number_of(at->target) : 0;
+    const auto* at = find_by(fields_.fields, &Slot::name, name);
+    return at != nullptr ? number_of(at->target) : 0;
   }
 
   const Plan& plan_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/sweep/inputs.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include "sextant/io/settings.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::sweep {
 
@@ -37,7 +37,7 @@ void describe(V& v, Names& names) {
 }
 
 bool one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return contains(words, word);
 }
 
 /// The spec that a path starts with, or nothing where the path is a flag.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sextant/io/reflect.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::sweep {
 namespace {
@@ -98,8 +99,7 @@ std::vector<Output> of_best(Task task) {
   const StructRef fields = reflect(inputs.strategy);
   for (std::size_t i = 0; i < fields.fields.size(); ++i) {
     const Slot& slot = fields.fields[i];
-    const bool searched = std::any_of(flags.fields.begin(), flags.fields.end(),
-                                      [&](const Slot& flag) { return flag.name == slot.name; });
+    const bool searched = find_by(flags.fields, &Slot::name, slot.name) != nullptr;
     if (!searched || std::holds_alternative<StructRef>(slot.target)) continue;
     Output& o = out.emplace_back();
     o.name = "best_" + std::string(slot.name);
@@ -120,8 +120,7 @@ std::vector<Output> outputs_of(const Plan& plan) {
   std::vector<Output> all = {verdict_output()};
   const auto add = [&](std::vector<Output> more) {
     for (Output& o : more) {
-      const bool axis = std::any_of(plan.axes.begin(), plan.axes.end(),
-                                    [&](const Axis& a) { return a.field == o.name; });
+      const bool axis = find_by(plan.axes, &Axis::field, o.name) != nullptr;
       if (!axis) all.push_back(std::move(o));
     }
   };

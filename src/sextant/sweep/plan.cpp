@@ -11,6 +11,7 @@
 #include "sextant/io/text.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/sweep/axis_reader.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::sweep {
 namespace {
@@ -86,7 +87,7 @@ class Reader {
 void Reader::check_members() {
   const std::vector<std::string> known = {"kind", "base", "axis", "best", "energy"};
   for (const Node::Member& m : root_.members) {
-    if (std::find(known.begin(), known.end(), m.key) != known.end()) continue;
+    if (contains(known, m.key)) continue;
     const std::string hint = did_you_mean(m.key, known);
     add(m.place, printable(m.key), "unknown field",
         hint.empty() ? "a plan has kind, base, axis, best and energy" : hint);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/sweep/specs.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "sextant/io/presets.hpp"
 #include "sextant/tech/usual.hpp"
+#include "sextant/units/lists.hpp"
 
 namespace sextant::sweep {
 namespace {
@@ -51,7 +51,7 @@ void Specs::apply_axes(Scene& scene, const std::vector<std::size_t>& digits,
     for (const std::size_t a : plan_.wheels[w].axes) {
       const Axis& axis = plan_.axes[a];
       const std::string_view root = root_of(axis.path);
-      if (axis.layer != Layer::spec || std::find(roots.begin(), roots.end(), root) == roots.end()) {
+      if (axis.layer != Layer::spec || !contains(roots, root)) {
         continue;
       }
       Diagnostic problem{.field = axis.field};

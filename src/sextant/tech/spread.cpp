@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "sextant/units/lists.hpp"
+
 namespace sextant {
 namespace {
 
@@ -79,7 +81,7 @@ Spread::Spread(SpreadParts parts, const Budget& budget)
   visit_parts(parts_, {bridges_, bonds_, tier_}, [&](const auto& part) {
     for (const Range& r : part.ranges) {
       const std::string name = cause_of(part, r);
-      if (std::find(causes_.begin(), causes_.end(), name) == causes_.end()) {
+      if (!contains(causes_, name)) {
         causes_.push_back(name);
       }
     }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sextant/io/presets.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/validate/fit.hpp"
 
 namespace sextant {
@@ -440,9 +441,7 @@ class SharedFabrics {
 
  private:
   const Fabric* find(const std::string& name) const {
-    const auto found = std::find_if(fabrics_.begin(), fabrics_.end(),
-                                    [&](const Fabric& f) { return f.name == name; });
-    return found == fabrics_.end() ? nullptr : &*found;
+    return find_by(fabrics_, &Fabric::name, name);
   }
 
   std::vector<Fabric>& fabrics_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sextant/units/lists.hpp"
+
 namespace sextant {
 namespace {
 
@@ -42,8 +44,8 @@ Inputs read_input_columns(RowReader& row, Task task,
   Inputs inputs;
   inputs.allow_long = true;  // it was measured
   for (const Slot& slot : fields_of(task, inputs).fields) {
-    if (std::find(others.begin(), others.end(), slot.name) != others.end()) continue;
-    const bool needed = std::find(required.begin(), required.end(), slot.name) != required.end();
+    if (contains(others, slot.name)) continue;
+    const bool needed = contains(required, slot.name);
     if (!needed && row.text(slot.name).empty()) continue;
     std::visit(CellReader{row, slot}, slot.target);
   }

@@ -2,7 +2,6 @@
 // Reading the cells of one row of a case file; every problem is collected with its place.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
@@ -17,6 +16,7 @@
 #include "sextant/spec/describe.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/spec/measurement.hpp"
+#include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -108,7 +108,7 @@ class RowReader {
     std::string all;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       const std::string_view name = table_.header()[i];
-      if (std::find(columns.begin(), columns.end(), name) != columns.end()) continue;
+      if (contains(columns, name)) continue;
       all.append(cells_[i]).push_back('|');
     }
     return all;
