@@ -190,6 +190,9 @@ select_files '*.hpp'
 while IFS= read -r file; do problem "$file:1: #pragma once is missing"; done < <(grep -L '^#pragma once' "${selected[@]}")
 select_files 'src/cli/!(main).?pp' 'src/cli/main.hpp'
 report "commands know no server" '^ *# *include *"server/' "${selected[@]}"
+# Commands are thin: what they know lives in src/sextant.
+lines=$(cat src/cli/*.[ch]pp 2>/dev/null | wc -l)
+if [ "$lines" -ge 4000 ]; then problem "src/cli:1: $lines lines, at most 3999"; fi
 check_modules
 check_names
 check_site

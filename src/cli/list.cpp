@@ -9,6 +9,7 @@
 #include "sextant/graph/graph.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/options/settings.hpp"
+#include "sextant/report/utf8.hpp"
 #include "sextant/units/format.hpp"
 
 namespace sextant::cli {
@@ -63,16 +64,6 @@ Answer fields_answer(PresetKind kind) {
   a.show(fields);
   a.lines(fields);
   return a;
-}
-
-/// Names in lines of a terminal's width.
-std::vector<std::string> wrapped(const std::vector<std::string>& names) {
-  std::vector<std::string> lines(1);
-  for (const std::string& n : names) {
-    if (lines.back().size() + n.size() > 76) lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + n;
-  }
-  return lines;
 }
 
 // A model that was counted says more than its fields do.
@@ -153,7 +144,7 @@ Answer run_list(const ListOptions& options, const Common& common) {
       r("name", name);
     }
     bool first = true;
-    for (const std::string& line : wrapped(names)) {
+    for (const std::string& line : wrapped(names, 76)) {
       Record& r = lines.rows.emplace_back();
       r("kind", once(first, plural(kind)), "kind");
       r("count", once(first, names.size()), "count");

@@ -44,20 +44,6 @@ std::string short_time(double seconds) {
   return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
-std::string cut_to(const std::string& text, int width) {
-  std::string out;
-  int used = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t start = i;
-    next_code_point(text, i);
-    const std::string character = text.substr(start, i - start);
-    used += display_width(character);
-    if (used > width) break;
-    out += character;
-  }
-  return out;
-}
-
 }  // namespace
 
 bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }

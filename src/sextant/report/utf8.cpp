@@ -80,6 +80,20 @@ int display_width(std::string_view text) {
   return width;
 }
 
+std::string cut_to(std::string_view text, int width) {
+  std::string out;
+  int used = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t start = i;
+    next_code_point(text, i);
+    const std::string_view character = text.substr(start, i - start);
+    used += display_width(character);
+    if (used > width) break;
+    out += character;
+  }
+  return out;
+}
+
 std::string single_line(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -122,6 +136,16 @@ std::string escape_markup(std::string_view text) {
     }
   }
   return out;
+}
+
+std::vector<std::string> wrapped(const std::vector<std::string>& words, int width) {
+  std::vector<std::string> lines(1);
+  for (const std::string& word : words) {
+    const bool fits = display_width(lines.back()) + 1 + display_width(word) <= width;
+    if (!lines.back().empty() && !fits) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
 }
 
 std::string repeat(std::string_view text, int count) {

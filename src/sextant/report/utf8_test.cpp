@@ -56,6 +56,15 @@ TEST(Utf8, SingleLineAcceptsAnyBytes) {
   }
 }
 
+TEST(Utf8, LinesAreCutAndWrappedByColumns) {
+  EXPECT_EQ(cut_to("µ模x", 3), "µ模");
+  EXPECT_EQ(cut_to("µ模x", 2), "µ");
+  EXPECT_EQ(cut_to("µ模x", 0), "");
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped({"ab", "模", "c", "dddddd", "e"}, 5), (Lines{"ab 模", "c", "dddddd", "e"}));
+  EXPECT_EQ(wrapped({}, 5), Lines{""});
+}
+
 TEST(Utf8, Repeats) {
   EXPECT_EQ(repeat("─", 3), "───");
   EXPECT_EQ(repeat("x", 0), "");
