@@ -228,7 +228,7 @@ class ClosedLoop {
   }
 
   /// A request is served no sooner, whatever a step without prompts takes.
-  Seconds least() const { return share_ > 1 ? turns(every_step()) : Seconds(0); }
+  Seconds least() const { return share_ > 1 ? turns(requests_, every_step()) : Seconds(0); }
 
  private:
   JoiningPrompts::Times times(double in_a_wave) const {
@@ -242,8 +242,8 @@ class ClosedLoop {
     return t.mixed + t.drafts;
   }
 
-  /// Little's law: a request ends with every prompt that is through.
-  Seconds turns(Seconds step) const { return requests_ * passes_ * step; }
+  /// Little's law: of n requests one ends with every prompt that is through.
+  Seconds turns(double n, Seconds step) const { return n * passes_ * step; }
 
   Seconds joined(Seconds step) const {
     return e_.first_token + (requests_ > 1 ? 0.5 : 0) * (gained_ * step);
@@ -252,7 +252,7 @@ class ClosedLoop {
   Cycle prompted() const {
     const Seconds step = every_step();
     const Seconds tpot = step / gained_;
-    return {tpot, max(turns(step), joined(e_.step) + (w_.output - 1.0) * tpot)};
+    return {tpot, max(turns(requests_, step), joined(e_.step) + (w_.output - 1.0) * tpot)};
   }
 
   /// Of so many requests, `all_` being the times that belong to the step of the estimate.
@@ -261,9 +261,9 @@ class ClosedLoop {
     const double share = std::max(0.0, n - 1) * passes_ / steps_of(w_);
     const Seconds tpot = step + share / gained_ * (t.mixed - t.plain);
     // All take their turns with prompts before one's own comes again.
-    const Seconds turns = n > 1 ? n * passes_ * (t.mixed + t.drafts) : Seconds(0);
+    const Seconds all = n > 1 ? turns(n, t.mixed + t.drafts) : Seconds(0);
     const Seconds own = joined(step) + (w_.output - 1.0) * tpot;
-    return {tpot, max(turns, own), turns > own};
+    return {tpot, max(all, own), all > own};
   }
 
   /// Where prompts set the pace, requests beyond those that keep it up only make steps longer: the

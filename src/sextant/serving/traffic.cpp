@@ -260,7 +260,8 @@ class Simulation final : Listener {
     const auto first = static_cast<std::size_t>(cluster_.pool.replicas);
     const std::size_t n = under_way_.size();
     const auto load = [&](std::size_t i) { return replicas_[first + i]->load() + under_way_[i]; };
-    return unseen(n, decode_turn_, load).value_or(least_of(n, load));
+    const auto some = unseen(n, decode_turn_, load);
+    return some ? *some : least_of(n, load);
   }
 
   // -- time --------------------------------------------------------------------------------------

@@ -331,14 +331,12 @@ std::vector<Calibration> calibrate_kernels(const std::vector<Case>& cases, Kerne
     slots[slot].push_back(&c);
     used.push_back(&c);
   }
-  if (slots.empty() && !others.empty()) {
-    throw InputError("no case uses a kernel of library '" + kernels.name + "'",
-                     "they use those of " + *others.begin());
-  }
   if (slots.empty()) {
     throw InputError("no case uses a kernel of library '" + kernels.name + "'",
-                     "attention cases name it as backend; gemm cases with quantize, streams and "
-                     "flash attention belong to 'pytorch', experts to 'trtllm'");
+                     others.empty()
+                         ? "attention cases name it as backend; gemm cases with quantize, streams "
+                           "and flash attention belong to 'pytorch', experts to 'trtllm'"
+                         : "they use those of " + *others.begin());
   }
   std::vector<Calibration> results;
   std::vector<Diagnostic> problems;

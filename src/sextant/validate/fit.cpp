@@ -185,13 +185,11 @@ int require_enough(const std::string& what, const FitProblem& p, const CaseList&
 
 // Constants bend what is right but for them. Cases that half of them miss by more than any device
 // or stack differs from another are in another unit, or of something else.
-void require_alike(const std::string& what, const FitProblem& p, const CaseList& cases) {
+void require_alike(const std::string& what, const std::vector<CaseResult>& given) {
   constexpr double most = 30;
   std::vector<double> ratios;
-  for (const Case* c : cases) {
-    if (const double predicted = p.predict(*c); predicted > 0) {
-      ratios.push_back(c->measured / predicted);
-    }
+  for (const CaseResult& r : given) {
+    if (r.predicted > 0) ratios.push_back(r.measured / r.predicted);
   }
   if (ratios.empty()) return;
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
@@ -215,9 +213,9 @@ Calibration calibrate(std::string what, const FitProblem& p, const CaseList& cas
   const double fits = folds + 1;
   Calibration result;
   restore(p, start);
-  require_alike(what, p, cases);
   std::vector<CaseResult> given;
   for (const Case* c : cases) given.push_back(p.result(*c));
+  require_alike(what, given);
   result.before = summarize("before", given);
   result.name = std::move(what);
   std::vector<CaseResult> held;
