@@ -252,6 +252,9 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-a100", "llama.cpp", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int4});
   all.back().roots.push_back("kernel");
+  serve(world_of("dgx-b200", "trtllm", "deepseek-r1"), {.batch = 4, .input = 4096, .output = 50},
+        {.tp = 8, .ep = 8, .precision = Precision::fp4});
+  all.back().roots.push_back("kernel");
   serve(world_of("dgx-b200", "vllm", "gpt-oss-20b"), {.batch = 4}, {.precision = Precision::fp4});
   // Sums of 11 MB, which engines take into their own hands.
   serve(world_of("mi300x-node", "vllm-rocm", "llama3.1-70b"), {.batch = 1, .input = 700},

@@ -47,8 +47,8 @@ Chip lower(const Device& d) {
   Chip c;
   // A core wider than 8192 FLOP a clock (a systolic array, say) works on several tiles at a time,
   // and counts as that many cores.
-  const FlopsPerSecond widest = max(d.matrix[Precision::bf16], d.matrix[Precision::fp16]);
-  const double lanes = std::max(1.0, std::round((widest / d.clock).value / d.cores / 8192));
+  const double made_for = kernel_width(d);
+  const double lanes = d.mechanism.asynchronous ? std::max(1.0, std::round(made_for / 8192)) : 1.0;
   c.cores = d.cores * lanes;
   c.copied_in = lanes > 1;
   // A board that boosts above its rated clock sags below it, half as far, when all matrix units
@@ -66,7 +66,7 @@ Chip lower(const Device& d) {
   c.vector_per_clock = d.vector.fp32 / d.clock / c.cores;
   c.vector_fp32 = d.matrix[Precision::fp32] <= 1.01 * d.vector.fp32;
   // One instruction takes 64 rows at 4096 FLOP a clock (wgmma), 128 at 8192 (tcgen05).
-  c.matrix_rows = !d.mechanism.asynchronous ? 16 : c.per_clock_16bit.value > 6000 ? 128 : 64;
+  c.matrix_rows = !d.mechanism.asynchronous ? 16 : made_for > 6000 ? 128 : 64;
   c.special_per_clock = d.vector.special_per_clock / lanes;
   // A matrix unit is built with the shared memory that feeds its largest tile: 128 B a clock for
   // 4096 FLOP a clock on Hopper; Blackwell's pairs of cores halve the traffic for the same effect.
@@ -74,7 +74,9 @@ Chip lower(const Device& d) {
   c.shared_per_clock = max(d.shared.per_clock / lanes, lanes > 1 ? least_shared : Bytes(0));
   c.shared_capacity = d.shared.capacity;
   c.l2_per_clock = d.l2.per_clock.value > 0 ? d.l2.per_clock : Bytes(64 * c.cores);
+  c.l2_whole = d.l2.capacity;
   c.l2_shared = d.l2.capacity / d.l2.dies;
+  c.between = d.l2.between;
   c.bandwidth = d.memory.bandwidth;
   c.mechanism = d.mechanism;
   // Cores wider than Hopper's hold the results of two tiles (tensor memory, accumulators of

@@ -26,6 +26,8 @@ struct Chip {
   Bytes shared_capacity;     ///< a core
   Bytes shared_per_clock;    ///< a core
   Bytes l2_per_clock;        ///< the whole chip
+  Bytes l2_whole;            ///< of all dies together
+  BytesPerSecond between;    ///< dies, where that is slower than the cache
   Bytes l2_shared;           ///< what all cores can share: each die keeps its own copy
   BytesPerSecond bandwidth;  ///< peak of the datasheet
   Mechanism mechanism;

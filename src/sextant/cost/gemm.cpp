@@ -81,6 +81,14 @@ constexpr double deepest_split = 32;
 constexpr double multicast = 4;
 // Seconds that scaled kernels for pairs of cores take longer to start (B200 against H200, fp8).
 constexpr double tensor_memory = 1e-6;
+// Cycles that kernels for pairs of cores take at least for a value of k in 4 bits, whose scales are
+// copied beside them: products of few rows and columns take 0.55 to 0.6 ns on B200.
+constexpr double least_4bit_step = 1.1;
+// What a block of a kernel that makes outputs whole takes in of its rows in a clock, out of L2; and
+// how many outputs it makes where one each would take every core so many turns.
+constexpr double rows_per_clock = 64;
+constexpr double most_turns = 8;
+constexpr double outputs_together = 16;
 // Bytes a clock that any core takes in, however slow its matrix unit.
 constexpr double narrowest_port = 32;
 // Bytes a clock of rows that Hopper's copies of whole tiles ask for and that are not there, all
@@ -148,6 +156,7 @@ struct Problem {
   double page_reach;          // bytes that the cores of a wave reach without translating anew
   double walk;                // cycles a core for a byte of k of each row beyond
   double absent_rate;         // bytes a second of what of a tile is not there; 0: not asked for
+  double least_step;          // cycles of a value of k, however small the tile
 };
 
 // Rows of both operands that the matrix units read from shared memory for each step: the longer
@@ -263,7 +272,7 @@ void try_tile(const Problem& p, TileShape t, bool tuned, const Traffic& x, Candi
   // Cycles a step of the inner dimension: issue, operand reads from shared memory, feed from L2.
   const double issue = 2 * area / p.per_clock;
   const double shared = operand_bytes(p, t) / p.shared;
-  const double inside = std::max({issue, shared, t.n / p.widen});
+  const double inside = std::max({issue, shared, t.n / p.widen, p.least_step});
   const double overhead = overhead_cycles(p, area);
   const double step = smooth_max(inside, feed_cycles(p, t));
   for (double s = 1; s <= deepest_split; s *= 2) {
@@ -289,6 +298,23 @@ void try_tile(const Problem& p, TileShape t, bool tuned, Candidate& best) {
   try_tile(p, t, tuned, traffic_of(p, t, tuned), best);
 }
 
+/// Of few rows, blocks that each make one output (TensorRT-LLM's kernel for routers) or sixteen
+/// (its kernel for the ways into a latent space) of all of k: they read all rows, and nothing is
+/// added up behind them. Routers of 7168 x 256 and 7168 x 384 take a B200 0.27 and 0.34 us for each
+/// row, 1.7 us without one (vLLM, pull request 44217, read November 2026); 6144 x 2624 takes 0.82
+/// of what a split multiply takes (SGLang, pull request 31241).
+void try_whole_outputs(const Problem& p, Candidate& best) {
+  const double width = p.n > most_turns * p.cores ? outputs_together : 1;
+  const double blocks = std::ceil(p.n / width);
+  const double turns = std::ceil(blocks / p.cores);
+  const double dram = p.x_bytes + p.w_cold + p.y_bytes;
+  const double streamed = dram / p.bandwidth * (turns * p.cores / blocks);
+  const double rows = turns * p.x_bytes / rows_per_clock / p.cycles_per_s;
+  const double time = p.start + p.latency + p.hot + smooth_max(streamed, rows);
+  const TileShape tile{static_cast<int>(p.m), static_cast<int>(width)};
+  if (time < best.time) best = {time, time, blocks, turns, p.k, dram, tile, 1};
+}
+
 // CUTLASS is for cores that run threads; matrix engines have a compiler of their own, which chooses
 // tiles of 8 bits as those of 16.
 bool by_cutlass(const Chip& chip, const Gemm& g) {
@@ -305,15 +331,16 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   // A type that the chip lacks runs in a wider one; weights keep their stored width on the way.
   const Precision type = chip.runs[g.type];
   const double element = element_bytes(type);
-  p.x_element = element;
-  p.w_element = g.weight_bits > 0 ? g.weight_bits / 8 : std::min(element, element_bytes(g.type));
+  p.x_element = stored_bits(type) / 8;
+  p.w_element =
+      (g.weight_bits > 0 ? g.weight_bits : std::min(stored_bits(type), stored_bits(g.type))) / 8;
   p.widen = p.w_element < element ? widened_per_clock : 1e9;
   p.rows = chip.on_vector(type) ? 16 : chip.matrix_rows;
   const bool vector = chip.on_vector(type);
   const Alignment rows = vector ? Alignment{} : alignment_of(g.n, g.k, element);
+  const double issue = g.issue > 0 ? g.issue : issue_efficiency(chip, type);
   p.per_clock =
-      rate_of_blocks(chip, chip.per_clock[g.type].value * rows.issue * issue_efficiency(chip, type),
-                     g.scale_block);
+      rate_of_blocks(chip, chip.per_clock[g.type].value * rows.issue * issue, g.scale_block);
   // Matrix units pad a product of few rows to a tile; lanes (cuBLAS's gemv, MLX's qmv) do no row
   // that is not there.
   const double least_rows = vector ? 32 : 16;
@@ -337,6 +364,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   const bool paired = scaled && p.rows > 64;
   p.absent_rate = scaled && !paired && mech.asynchronous ? absent_per_clock * clock.value : 0;
   p.drain_cycles = mech.drain_cycles * (paired ? 2.0 : scaled ? 0.6 : 1.0);
+  p.least_step = paired && element < 1 ? least_4bit_step : 0;
   p.tail = vector ? 1 : mech.tail;
   p.start = mech.start_cycles / clock.value + (paired ? tensor_memory : 0);
   p.least_piece = vector && g.m > least_rows ? least_vector_piece : least_piece;
@@ -346,9 +374,15 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.w_bytes = g.n * g.k * p.w_element;
   p.w_cold = p.w_bytes * (1 - g.weight_hit);
   p.y_bytes = g.m * g.n * g.result_bytes;
-  p.hot = g.batch * (p.w_bytes - p.w_cold) / (chip.l2_per_clock.value * clock.value);
+  // A core finds half of them in the cache of the other die.
+  const double cache = chip.l2_per_clock.value * clock.value;
+  p.hot = g.batch * (p.w_bytes - p.w_cold) /
+          (chip.between.value > 0 ? std::min(cache, chip.between.value) : cache);
   // What comes from memory crosses L2.
-  p.crossing = {std::min(mech.memory_efficiency * chip.bandwidth.value * rows.stream,
+  const double streamed = element < 1
+                              ? std::min(mech.memory_efficiency, mech.memory_efficiency_4bit)
+                              : mech.memory_efficiency;
+  p.crossing = {std::min(streamed * chip.bandwidth.value * rows.stream,
                          chip.cores * g.core_bytes.value * clock.value),
                 chip.l2_per_clock.value * clock.value};
   p.bandwidth = p.crossing.rate();
@@ -554,6 +588,9 @@ KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   Candidate best;
   if (!by_cutlass(chip, g)) {
     best = best_tile(p, chip, chip.runs[g.type]);
+    if (g.whole_outputs && chip.mechanism.asynchronous && !chip.copied_in) {
+      try_whole_outputs(p, best);
+    }
   } else if (p.rows <= 64) {
     try_tile(p, scaled_tile(g.m, g.n), false, best);
   } else if (p.x_element >= 1) {

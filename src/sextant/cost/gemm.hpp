@@ -29,8 +29,10 @@ struct Gemm {
   double weight_hit = 0;    ///< share of W that is in L2 when the kernel starts
   Bytes core_bytes{1e9};  ///< of operands that a core takes in a clock, where the kernel limits it
   double core_operations = 1e9;  ///< of a clock and core, where the kernel limits it
+  double issue = 0;  ///< share of the rate that the kernel issues; 0: as the device's are measured
   GemmLibrary provider = GemmLibrary::tuned;
-  double activity = 1;  ///< of the operands (KernelCost)
+  bool whole_outputs = false;  ///< kernels of few rows compete that split no output over cores
+  double activity = 1;         ///< of the operands (KernelCost)
 };
 
 /// The multiply at a given clock. No allocation; about a microsecond.

@@ -327,9 +327,12 @@ void read_quantised(Config& q, Model& m) {
   m.fp4_block = stored.fp4_block;
   // Trained in the blocks they are published in; others were made narrow afterwards.
   m.block_training = m.block_scales && m.family == "DeepSeek";
-  // What is made narrower than its blocks leaves attention's ways in (DeepSeek-R1-0528-FP4-v2).
+  // What is made narrower than its blocks leaves attention's ways in (DeepSeek-R1-0528-FP4-v2), or
+  // all but routed experts (Kimi-K2-Thinking-NVFP4).
   if (m.block_training) {
     m.narrow = Narrow::outputs;
+  } else if (m.block_scales && m.family == "Kimi") {
+    m.narrow = Narrow::experts;
   } else if (m.stored != Precision::bf16) {
     m.narrow = stored.narrow.value_or(narrow_of(q, m));
     if (m.narrow == Narrow::experts && m.experts.count == 0) m.narrow = Narrow::mlps;

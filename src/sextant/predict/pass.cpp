@@ -412,20 +412,37 @@ class ServingPass {
       }
       return kernel(Work::head, logits ? "output head" : op.name, multiply(g), 1, &g);
     }
+    const bool into_latent =
+        op.cut == graph::Cut::whole && p_.model.attention.kind == AttentionKind::latent;
+    g.whole_outputs =
+        (op.bucket == graph::Bucket::router || into_latent) && tokens <= p_.kernels.few_rows.whole;
     g.scale_block = scale_block(p_, g.type);
     const double reached = p_.runtime.weights.block_operations;
     if (g.scale_block > 0 && reached > 0) g.core_operations = reached;
-    if (quantised_apart(p_, g.type)) {
+    const bool of_4_bits = element_bytes(p_.chip.runs[g.type]) < 1;
+    const bool quantised = quantised_apart(p_, g.type);
+    if (quantised || (of_4_bits && !written_in_4_bits(op))) {
       type_ = Kind::cast;
       quantise(g);
       type_ = Kind::linear;
-      g.provider = GemmLibrary::scaled;
     }
+    if (quantised || of_4_bits) g.provider = GemmLibrary::scaled;
+    if (of_4_bits) g.issue = p_.kernels.issue_4bit;
     if (!tower_ && narrow(weights)) g.weight_bits = stored_bits(p_, weights);
     kernel(Work::multiply, op.name, multiply(g), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
       all_reduce(tokens, op.out.all());
     }
+  }
+
+  /// Whether the kernel before writes what a multiply takes with a scale a block: one that sums
+  /// parts of ranks and normalises them does, and so does attention but in latent space; norms
+  /// alone and activations do not (TensorRT-LLM's RESIDUAL_RMS_NORM_QUANT_NVFP4 and its attention
+  /// with NVFP4 outputs, vLLM's passes that fuse the same: read November 2026).
+  bool written_in_4_bits(const graph::Operator& op) const {
+    if (op.after_norm) return s_.tp > 1 && p_.communicates && p_.runtime.fusion.allreduce_norm;
+    return op.bucket == graph::Bucket::attention && op.cut == graph::Cut::rows &&
+           p_.model.attention.kind == AttentionKind::grouped;
   }
 
   /// A scale a block is found in passing, one a row only behind its end.

@@ -34,11 +34,16 @@ void check_matrix(const Device& d, Problems& p) {
 
 }  // namespace
 
+double kernel_width(const Device& d) {
+  if (d.mechanism.width > 0) return d.mechanism.width;
+  const FlopsPerSecond widest = max(d.matrix[Precision::bf16], d.matrix[Precision::fp16]);
+  return (widest / d.clock).value / d.cores;
+}
+
 std::string_view kernel_variant(const Device& d) {
   if (!d.mechanism.asynchronous) return "-sync";
-  const FlopsPerSecond widest = max(d.matrix[Precision::bf16], d.matrix[Precision::fp16]);
-  const double per_clock = (widest / d.clock).value / d.cores;
-  return per_clock > 6000 && per_clock < 16000 ? "-wide" : "";
+  const double width = kernel_width(d);
+  return width > 6000 && width < 16000 ? "-wide" : "";
 }
 
 std::vector<Diagnostic> check(const Device& d) {

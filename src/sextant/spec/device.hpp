@@ -67,6 +67,8 @@ struct Cache {
   Bytes capacity;
   Bytes per_clock;  ///< bytes a clock over the whole chip; zero derives 64 B a core
   int dies = 1;     ///< that each keep a copy of what their cores use
+  BytesPerSecond
+      between;  ///< of the link that joins two dies, both ways; zero: as fast as the cache
 };
 template <class V>
 void describe(V& v, Cache& c) {
@@ -74,6 +76,9 @@ void describe(V& v, Cache& c) {
   v("per_clock", c.per_clock,
     {.help = "bytes a clock over the whole chip; 0 derives 64 B a core", .max = 1e9});
   v("dies", c.dies, {.help = "dies that each keep a copy", .min = 1, .max = 64});
+  v("between", c.between,
+    {.help = "of the link that joins its dies, both ways; 0: as fast as it",
+     .inert = "benchmarks find weights in the cache, steps do not"});
 }
 
 /// Device memory.
@@ -149,12 +154,14 @@ void describe(V& v, Die& d) {
 /// measured devices (docs/accuracy.md says to which, and how well they carry to one left out);
 /// times of the pipeline are in clock cycles, so that they follow the clock of an unknown device.
 struct Mechanism {
-  bool asynchronous = true;         ///< matrix units and copies run beside the threads (TMA, wgmma)
-  double start_cycles = 4200;       ///< launch, set-up and drain of any kernel
-  Seconds dispatch;                 ///< between dependent kernels: the command processor's own
-  Seconds memory_latency{1.05e-6};  ///< first bytes of a cold stream
-  double memory_efficiency = 0.865;  ///< share of peak bandwidth a long stream of weights reaches
-  double matrix_efficiency = 0.91;   ///< share of the 16-bit issue rate inside a tile
+  bool asynchronous = true;  ///< matrix units and copies run beside the threads (TMA, wgmma)
+  double width = 0;  ///< 16-bit FLOP a clock a core that kernels are made for; 0: of `matrix`
+  double start_cycles = 4200;         ///< launch, set-up and drain of any kernel
+  Seconds dispatch;                   ///< between dependent kernels: the command processor's own
+  Seconds memory_latency{1.05e-6};    ///< first bytes of a cold stream
+  double memory_efficiency = 0.865;   ///< share of peak bandwidth a long stream of weights reaches
+  double memory_efficiency_4bit = 1;  ///< the same of 4-bit weights and their scales, where lower
+  double matrix_efficiency = 0.91;    ///< share of the 16-bit issue rate inside a tile
   double matrix_efficiency_8bit = 0.96;
   double matrix_efficiency_4bit = 0.8;
   double vector_efficiency = 0.85;  ///< of fp32 multiplies on the vector units
@@ -174,6 +181,9 @@ template <class V>
 void describe(V& v, Mechanism& m) {
   v("asynchronous", m.asynchronous,
     {.help = "matrix units and copies run beside the threads (TMA and wgmma, tcgen05, DMA)"});
+  v("width", m.width,
+    {.help = "16-bit FLOP a clock a core that kernels are made for; 0: as matrix says",
+     .max = 1e7});
   v("start_cycles", m.start_cycles, {.help = "start and drain of any kernel", .max = 1e7});
   v("dispatch", m.dispatch,
     {.help = "idle time between two dependent kernels; counts where longer than the runtime's gap",
@@ -181,6 +191,8 @@ void describe(V& v, Mechanism& m) {
   v("memory_latency", m.memory_latency, {.help = "first bytes of a cold stream", .max = 1e-3});
   v("memory_efficiency", m.memory_efficiency,
     {.help = "share of peak bandwidth of a long stream", .min = 0.05, .max = 1});
+  v("memory_efficiency_4bit", m.memory_efficiency_4bit,
+    {.help = "the same of 4-bit weights and their scales, where lower", .min = 0.05, .max = 1});
   v("matrix_efficiency", m.matrix_efficiency,
     {.help = "share of the 16-bit issue rate inside a tile", .min = 0.05, .max = 1});
   v("matrix_efficiency_8bit", m.matrix_efficiency_8bit,
@@ -266,6 +278,10 @@ void describe(V& v, Device& d) {
   v("provenance", d.provenance,
     {.help = "where fitted constants come from", .inert = "says where constants come from"});
 }
+
+/// 16-bit FLOP a clock a core that a device's kernels are made for: they keep their tiles and
+/// instructions where somebody asks what faster matrix units would change.
+double kernel_width(const Device& device);
 
 /// What libraries append to the name of their kernels for devices of this kind, where they have
 /// such: "-sync" for matrix units fed by threads, "-wide" for pairs of cores with their own tensor

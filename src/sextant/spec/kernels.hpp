@@ -181,11 +181,16 @@ void describe(V& v, StreamKernel& k) {
 struct FewRowsKernel {
   int rows = 0;           ///< that they take at most; 0: there are none
   Bytes core_bytes{100};  ///< of weights a clock and core
+  int whole = 0;          ///< rows of which routers and ways into a latent space have their own
 };
 template <class V>
 void describe(V& v, FewRowsKernel& k) {
   v("rows", k.rows, {.help = "rows they take at most; 0: there are none", .max = 1e4});
   v("core_bytes", k.core_bytes, {.help = "bytes of weights a clock and core", .min = 0.1});
+  v("whole", k.whole,
+    {.help = "rows up to which routers and ways into a latent space have kernels of their own, "
+             "whose blocks make whole outputs",
+     .max = 1e4});
 }
 
 /// All kernels of one library.
@@ -218,6 +223,7 @@ struct Kernels {
   ExpertKernel experts_8bit;
   ExpertKernel experts_unfused;  ///< routed and combined by general operators
   FewRowsKernel few_rows;
+  double issue_4bit = 0;  ///< share of the matrix rate that 4-bit multiplies reach; 0: the device's
   QuantizeKernel quantize;
   QuantizeKernel quantize_4bit;  ///< to blocks of 16 or 32 values with a scale each
   Table<StreamKernel, StreamOp> stream;
@@ -251,6 +257,10 @@ void describe(V& v, Kernels& k) {
   v("experts_8bit", k.experts_8bit, {.help = "the same with 8-bit weights"});
   v("experts_unfused", k.experts_unfused, {.help = "the same from general operators"});
   v("few_rows", k.few_rows, {.help = "multiplies of a few rows"});
+  v("issue_4bit", k.issue_4bit,
+    {.help =
+         "share of the matrix rate that 4-bit multiplies reach; 0: as the device's are measured",
+     .max = 1});
   v("quantize", k.quantize, {.help = "quantising rows on the fly"});
   v("quantize_4bit", k.quantize_4bit, {.help = "the same to 4 bits, a scale a block"});
   v("stream", k.stream, {.help = "streaming operators"});

@@ -53,8 +53,8 @@ struct Protocol {
   Bytes recycled;  ///< of leftover weights, what was used before
   Chosen chosen = Chosen::trained;
   Statistic statistic = Statistic::mean;  ///< the median token is one that no prompt delays
-  Seconds host_backward;      ///< host time of a backward pass that was not captured in a graph
-  Seconds eager;              ///< added to a collective that was not captured in a graph
+  Seconds host_backward;  ///< host time of a backward pass that was not captured in a graph
+  Seconds eager;  ///< added to a collective that no graph held, or a multiply alone in its graph
   Bytes one_operand;          ///< of tensors from this size on a sum's operands are one; 0: never
   bool every_logit = false;   ///< of a prompt's tokens, not of the last alone
   bool per_device = false;    ///< a rate is of one device, though the column says of all
@@ -73,7 +73,9 @@ void describe(V& v, Protocol& p) {
   v("statistic", p.statistic, {.help = "of several runs, or of a run's tokens"});
   v("host_backward", p.host_backward,
     {.help = "host time of a backward pass that is not in a graph", .max = 1e3});
-  v("eager", p.eager, {.help = "added to a collective that is not in a graph", .max = 1e3});
+  v("eager", p.eager,
+    {.help = "added to a collective that no graph holds, or a multiply alone in its graph",
+     .max = 1e3});
   v("one_operand", p.one_operand,
     {.help = "of tensors from this size on, both operands of a sum are one; 0: never"});
   v("every_logit", p.every_logit,

@@ -35,7 +35,10 @@ std::vector<Parameter> parameters_of(Mechanism& m, const Widths& widths) {
          {"tail", &m.tail, 0.1, 1}};
   }
   if (widths.eight) p.push_back({"matrix_efficiency_8bit", &m.matrix_efficiency_8bit, 0.4, 1});
-  if (widths.four) p.push_back({"matrix_efficiency_4bit", &m.matrix_efficiency_4bit, 0.3, 1});
+  if (widths.four) {
+    p.push_back({"memory_efficiency_4bit", &m.memory_efficiency_4bit, 0.5, 0.97});
+    p.push_back({"matrix_efficiency_4bit", &m.matrix_efficiency_4bit, 0.3, 1});
+  }
   if (!widths.vector) return p;
   p.push_back({"vector_efficiency", &m.vector_efficiency, 0.4, 1});
   // How long rows are read shows where a device is said to have a reach.

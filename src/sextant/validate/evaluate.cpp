@@ -110,12 +110,15 @@ KernelCost evaluate_case(const Case& c, const Chip& chip, const Kernels& kernels
           return {};
         } else if constexpr (std::is_same_v<T, GemmCase>) {
           GemmCase g = kernel;
-          const double element = element_bytes(g.shape.type);
+          const double element = stored_bits(g.shape.type) / 8;
           const Bytes weights(g.shape.n * g.shape.k * element);
           const Bytes others(g.shape.m * (g.shape.k * element + g.shape.n * g.shape.result_bytes));
           g.shape.activity = activity_of(c.protocol, weights);
-          g.shape.weight_hit = weight_residency(c.protocol, weights, others, chip.l2_shared);
-          return evaluate_kernel(g, chip, kernels, load);
+          g.shape.weight_hit = weight_residency(c.protocol, weights, others, chip.l2_whole);
+          KernelCost cost = evaluate_kernel(g, chip, kernels, load);
+          cost.busy[Bound::launch] += c.protocol.eager;
+          cost.time += c.protocol.eager;
+          return cost;
         } else if constexpr (std::is_same_v<T, LatentCase>) {
           LatentCase l = kernel;
           const double token = (l.shape.latent + l.shape.rope) * element_bytes(l.shape.cache_type);
