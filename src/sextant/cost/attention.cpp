@@ -36,7 +36,8 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
     return on_roofline(chip, Flops(w.whole_flops), Bytes(w.bytes), w.type);
   }
   const double hz = clock.value;
-  const double issue = w.flops_a_score / (chip.per_clock[w.type].value * k.efficiency);
+  const double issue =
+      w.flops_a_score / (chip.per_clock[w.type].value * reached(chip, k.efficiency));
   const double special = k.softmax / chip.special_per_clock;
   // Random numbers are made between the products: nothing hides them (H200, both libraries).
   const double random = 2 * w.dropout / chip.vector_per_clock.value;
@@ -104,7 +105,8 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   // What a core takes in, its only block has to itself.
   const double alone = w.blocks * pieces <= chip.cores ? std::max(1.0, std::round(k.resident)) : 1;
   const double stream = chip.copied_in ? 0 : w.block_cache / pieces / (alone * per_clock.value);
-  const double issue = w.block_flops / pieces / (chip.per_clock[w.type].value * k.efficiency);
+  const double issue =
+      w.block_flops / pieces / (chip.per_clock[w.type].value * reached(chip, k.efficiency));
   const double ends = chip.copied_in ? 0 : k.block_cycles;
   const double busy = rounds * smooth_max(stream, issue) * w.group / hz;
   const double turns = rounds * ends * w.group / hz;

@@ -62,7 +62,9 @@ Chip lower(const Device& d) {
     const FlopsPerSecond peak = max(peak_of(d, c.runs[p]), FlopsPerSecond(1));
     c.per_clock[p] = peak / d.clock / c.cores;
   }
-  c.per_clock_16bit = max(c.per_clock[Precision::bf16], c.per_clock[Precision::fp16]);
+  const Flops rate = max(c.per_clock[Precision::bf16], c.per_clock[Precision::fp16]);
+  c.width = d.mechanism.width > 0 ? Flops(made_for / lanes) : rate;
+  c.matrix_share = rate / c.width;
   c.vector_per_clock = d.vector.fp32 / d.clock / c.cores;
   c.vector_fp32 = d.matrix[Precision::fp32] <= 1.01 * d.vector.fp32;
   // One instruction takes 64 rows at 4096 FLOP a clock (wgmma), 128 at 8192 (tcgen05).
@@ -70,7 +72,7 @@ Chip lower(const Device& d) {
   c.special_per_clock = d.vector.special_per_clock / lanes;
   // A matrix unit is built with the shared memory that feeds its largest tile: 128 B a clock for
   // 4096 FLOP a clock on Hopper; Blackwell's pairs of cores halve the traffic for the same effect.
-  const Bytes least_shared(c.per_clock_16bit.value / 32);
+  const Bytes least_shared(c.width.value / 32);
   c.shared_per_clock = max(d.shared.per_clock / lanes, lanes > 1 ? least_shared : Bytes(0));
   c.shared_capacity = d.shared.capacity;
   c.l2_per_clock = d.l2.per_clock.value > 0 ? d.l2.per_clock : Bytes(64 * c.cores);
@@ -82,9 +84,9 @@ Chip lower(const Device& d) {
   // Cores wider than Hopper's hold the results of two tiles (tensor memory, accumulators of
   // systolic arrays), so that starting and draining hide behind the next tile; assumed in
   // proportion.
-  const double width = std::min(1.0, 4096 / c.per_clock_16bit.value);
-  c.mechanism.tile_cycles *= width;
-  c.mechanism.drain_cycles *= width;
+  const double hidden = std::min(1.0, 4096 / c.width.value);
+  c.mechanism.tile_cycles *= hidden;
+  c.mechanism.drain_cycles *= hidden;
   c.power_limit = d.power.limit;
   derive_power(d, c);
   return c;

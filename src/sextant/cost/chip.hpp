@@ -18,8 +18,9 @@ struct Chip {
   Table<Flops, Precision> per_clock;  ///< FLOPs a clock a core by type; always positive
   Table<Precision, Precision> runs;   ///< the type a multiply of each really runs in
   bool vector_fp32 = false;           ///< fp32 has no matrix path
-  Flops per_clock_16bit;
-  Flops vector_per_clock;  ///< FLOPs a clock a core in fp32, on the vector units
+  Flops width;  ///< 16-bit FLOPs a clock a core that kernels are made for: their ways in follow it
+  double matrix_share = 1;  ///< the matrix rate, of the one kernels are made for
+  Flops vector_per_clock;   ///< FLOPs a clock a core in fp32, on the vector units
   double matrix_rows =
       16;  ///< of the matrix instruction: tiles are no shorter on their longer side
   double special_per_clock = 16;
@@ -41,6 +42,13 @@ struct Chip {
 
   bool on_vector(Precision running) const { return vector_fp32 && running == Precision::fp32; }
 };
+
+/// Of the matrix rate, what a kernel reaches that reaches `share` on the chip it was made for: the
+/// cycles it loses are as many where the units are slower, as H20's, whose prompts run at 0.85 of
+/// the peak (DeepSeek-R1, SGLang with Ant Group, September 2025).
+inline double reached(const Chip& chip, double share) {
+  return 1 / (1 + (1 / share - 1) * chip.matrix_share);
+}
 
 Chip lower(const Device& device);
 

@@ -122,9 +122,9 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   const double element = element_bytes(chip.runs[l.type]);
   const double stored = l.weight_bits > 0 ? l.weight_bits / 8 : element_bytes(l.type);
   const double weight = std::min(element, stored);
-  const double per_clock =
-      rate_of_blocks(chip, chip.per_clock[l.type].value * k.efficiency, l.scale_block);
-  const double feed_rate = k.feed * chip.per_clock_16bit.value;
+  const double per_clock = rate_of_blocks(
+      chip, chip.per_clock[l.type].value * reached(chip, k.efficiency), l.scale_block);
+  const double feed_rate = k.feed * chip.width.value;
   const double l2_rate = (chip.mechanism.asynchronous ? 4 : 1) * chip.l2_per_clock.value * hz;
   const double bytes = loads.active * n * inner * weight +
                        loads.tokens * (inner * element + n * activation_bytes(l.type));

@@ -121,9 +121,9 @@ double issue_efficiency(const Chip& chip, Precision type) {
   const Mechanism& m = chip.mechanism;
   const double bytes = element_bytes(type);
   if (chip.on_vector(type)) return m.vector_efficiency;
-  return bytes >= 2      ? m.matrix_efficiency
-         : bytes >= 0.75 ? m.matrix_efficiency_8bit
-                         : m.matrix_efficiency_4bit;
+  return reached(chip, bytes >= 2      ? m.matrix_efficiency
+                       : bytes >= 0.75 ? m.matrix_efficiency_8bit
+                                       : m.matrix_efficiency_4bit);
 }
 
 // What does not depend on the tile.
@@ -349,7 +349,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   // Nor do few rows pass through shared memory.
   const double loads = std::max(vector_feed, vector_feed_per_flop * lanes);
   p.feed = vector ? std::max(loads, std::min(narrowest_port, loads * least_rows / g.m))
-                  : std::max(mech.feed * chip.per_clock_16bit.value, narrowest_port) * rows.issue;
+                  : std::max(mech.feed * chip.width.value, narrowest_port) * rows.issue;
   p.l2_rate = (mech.asynchronous ? multicast : 1) * chip.l2_per_clock.value * clock.value;
   p.shared = chip.shared_per_clock.value;
   p.cores = chip.cores;

@@ -117,7 +117,8 @@ KernelCost index_scores(const Chip& chip, const Mixer& x, const MixerShape& s, d
   const Mechanism& m = chip.mechanism;
   const double cycles = 1 / (chip.cores * clock.value);
   const double efficiency = type == Precision::fp8 ? m.matrix_efficiency_8bit : m.matrix_efficiency;
-  const double matrix = flops.value / (chip.per_clock[type].value * efficiency) * cycles;
+  const double matrix =
+      flops.value / (chip.per_clock[type].value * reached(chip, efficiency)) * cycles;
   const double lanes = scores * on_lanes / (chip.vector_per_clock.value / 2) * cycles;
   const Crossing crossing = crossing_of(chip, m.memory_efficiency, clock.value);
   KernelCost c = started(m, smooth_max(matrix + lanes, bytes / crossing.rate()), clock);

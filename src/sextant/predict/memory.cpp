@@ -290,7 +290,7 @@ LayerBytes layer_bytes(const Problem& p, const Strategy& s, double element) noex
 }
 
 // ZeRO (Rajbhandari et al., arXiv 1910.02054, section 3): stage 1 shares optimizer states, 2 the
-// gradients too, 3 the weights too; of these two layers, embedding and head are whole at a time.
+// gradients too, 3 the weights too; of these some layers, embedding and head are whole at a time.
 void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double element,
                 States& to) noexcept {
   const Footprint& f = p.runtime.footprint;
@@ -308,9 +308,9 @@ void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double 
   const double each = optimizer_bytes(p.work.optimizer, element);
   (s.offload ? to.offloaded : to.optimizer) += Bytes(h.trained * each * shared(1));
   if (gathers_weights(s)) {
-    const double two = std::min(h.layers, 2 * h.layer);
-    to.buffers += Bytes((h.ends * element + two * each_layer.stored) * rest);
-    to.buffers += Bytes(two * each_layer.made);
+    const double whole = std::min(h.layers, f.gathered_layers * h.layer);
+    to.buffers += Bytes((h.ends * element + whole * each_layer.stored) * rest);
+    to.buffers += Bytes(whole * each_layer.made);
   }
   if (s.zero >= 2) {
     // Of a layer; in a pipeline of the chunk whose microbatches are under way (arXiv 2407.21783,

@@ -6,7 +6,7 @@ namespace {
 
 void turn_compute(Chip& chip, double factor) {
   for (Flops& rate : chip.per_clock.values) rate *= factor;
-  chip.per_clock_16bit *= factor;
+  chip.width *= factor;
   chip.mechanism.feed /= factor;  // counted for each FLOP: the way in from L2 stays as it was
 }
 

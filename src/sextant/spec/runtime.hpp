@@ -170,6 +170,7 @@ struct Footprint {
   bool gate_output = false;    ///< a gated MLP keeps its activated gate beside the product
   bool routed_outputs = true;  ///< what experts return is kept, to weigh it in the backward pass
   double loss_copies = 2;      ///< of the logits in fp32 while the loss is computed
+  double gathered_layers = 2;  ///< that are whole at a time where weights are sharded
   double narrow_copies = 2;    ///< of weights in 8 bits or fewer, beside the 16-bit ones
   /// Those copies are all there is of a layer's weights: the optimizer writes them, replicas gather
   /// them (Megatron's fp8_param_gather).
@@ -192,6 +193,8 @@ void describe(V& v, Footprint& f) {
     {.help = "training in 8 bits, what an activation takes in is kept in 8 bits"});
   v("gate_output", f.gate_output, {.help = "a gated MLP keeps its activated gate"});
   v("routed_outputs", f.routed_outputs, {.help = "what routed experts return is kept"});
+  v("gathered_layers", f.gathered_layers,
+    {.help = "layers that are whole at a time where weights are sharded", .min = 1, .max = 100});
   v("loss_copies", f.loss_copies,
     {.help = "copies of the logits in fp32 while the loss is computed", .min = 1, .max = 100});
   v("narrow_copies", f.narrow_copies,
