@@ -29,6 +29,7 @@ struct Gemm {
   double weight_hit = 0;    ///< share of W that is in L2 when the kernel starts
   Bytes core_bytes{1e9};  ///< of operands that a core takes in a clock, where the kernel limits it
   double core_operations = 1e9;  ///< of a clock and core, where the kernel limits it
+  double widening = 0;  ///< operations to widen a packed weight, where the multiply takes the lanes
   GemmLibrary provider = GemmLibrary::tuned;
   double activity = 1;  ///< of the operands (KernelCost)
 };
