@@ -218,6 +218,9 @@ struct Kernels {
   ExpertKernel experts_8bit;
   ExpertKernel experts_unfused;  ///< routed and combined by general operators
   FewRowsKernel few_rows;
+  /// Operations of the lanes to widen a weight of 8 bits or fewer, for each tile, where the
+  /// multiply takes the lanes too.
+  double widening = 0;
   QuantizeKernel quantize;
   QuantizeKernel quantize_4bit;  ///< to blocks of 16 or 32 values with a scale each
   Table<StreamKernel, StreamOp> stream;
@@ -251,6 +254,9 @@ void describe(V& v, Kernels& k) {
   v("experts_8bit", k.experts_8bit, {.help = "the same with 8-bit weights"});
   v("experts_unfused", k.experts_unfused, {.help = "the same from general operators"});
   v("few_rows", k.few_rows, {.help = "multiplies of a few rows"});
+  v("widening", k.widening,
+    {.help = "operations to widen a weight of 8 bits or fewer, where the multiply takes the lanes",
+     .max = 1000});
   v("quantize", k.quantize, {.help = "quantising rows on the fly"});
   v("quantize_4bit", k.quantize_4bit, {.help = "the same to 4 bits, a scale a block"});
   v("stream", k.stream, {.help = "streaming operators"});
