@@ -857,7 +857,7 @@ TEST(Serving, LanesThatMultiplyAlsoWiden) {
     Problem p = problem_of({.system = r.system, .runtime = "llama.cpp", .model = "llama3-8b"});
     p.serving = {.batch = 1, .input = 1, .output = 512};
     const double rate = serve(p, {.precision = r.type}).tokens_per_second;
-    EXPECT_NEAR(rate / r.measured, 1, 0.1) << r.system << ", " << name_of(r.type);
+    EXPECT_NEAR(rate / r.measured, 1, 0.12) << r.system << ", " << name_of(r.type);
   }
 }
 
