@@ -256,6 +256,11 @@ std::vector<Probe> probes() {
         {.tp = 8, .ep = 8, .precision = Precision::fp4});
   all.back().roots.push_back("kernel");
   serve(world_of("dgx-b200", "vllm", "gpt-oss-20b"), {.batch = 4}, {.precision = Precision::fp4});
+  serve(world_of("m2-ultra-node", "llama.cpp", "llama3-8b"), {.batch = 1},
+        {.precision = Precision::int4});
+  all.back().roots.push_back("kernel");
+  serve(world_of("dgx-h100", "llama.cpp-2026", "gpt-oss-20b"), {.batch = 1},
+        {.precision = Precision::fp4});
   // Sums of 11 MB, which engines take into their own hands.
   serve(world_of("mi300x-node", "vllm-rocm", "llama3.1-70b"), {.batch = 1, .input = 700},
         {.tp = 8});

@@ -17,7 +17,6 @@ struct Chip {
   Hertz light_clock;                  ///< with little to do
   Table<Flops, Precision> per_clock;  ///< FLOPs a clock a core by type; always positive
   Table<Precision, Precision> runs;   ///< the type a multiply of each really runs in
-  bool vector_fp32 = false;           ///< fp32 has no matrix path
   Flops width;  ///< 16-bit FLOPs a clock a core that kernels are made for: their ways in follow it
   double matrix_share = 1;  ///< the matrix rate, of the one kernels are made for
   Flops vector_per_clock;   ///< FLOPs a clock a core in fp32, on the vector units
@@ -40,7 +39,12 @@ struct Chip {
   Watts vector_power;           ///< ordinary units at full issue
   double roofline = 0;          ///< share of peak that is assumed of every kernel; 0: none is
 
-  bool on_vector(Precision running) const { return vector_fp32 && running == Precision::fp32; }
+  /// Whether a type that runs has no matrix path of its own: at the vector units' rate it takes
+  /// their lanes.
+  bool on_vector(Precision running) const {
+    const double of_lanes = per_clock[running] / vector_per_clock;
+    return of_lanes > 0.99 && of_lanes < 1.01;
+  }
 };
 
 /// Of the matrix rate, what a kernel reaches that reaches `share` on the chip it was made for: the

@@ -64,6 +64,26 @@ TEST(DeviceLaws, FewRowsOfARouterTakeAKernelOfTheirOwn) {
   }
 }
 
+// H20's matrix units are a quarter of H100's beside the same everything else: Hopper's kernels keep
+// them busier (DeepSeek-R1's prompts at 0.85 of the peak, SGLang with Ant Group, September 2025).
+TEST(DeviceLaws, SlowerMatrixUnitsOfTheSameCoresAreBusier) {
+  const auto share = [](const char* name, const auto& time) {
+    const Chip chip = lower(load_device(name));
+    const KernelCost c = time(chip);
+    return c.flops / c.time / (chip.per_clock[Precision::bf16] * chip.cores * chip.clock);
+  };
+  const Kernels kernels = load_kernels("fused");
+  const AttentionShape prompt{
+      .batch = 4, .heads = 32, .kv_heads = 8, .queries = 2048, .context = 2048};
+  const auto attention = [&](const Chip& chip) {
+    return attention_prefill(chip, kernels.prefill, prompt, false, chip.clock);
+  };
+  const auto multiply = [](const Chip& chip) { return gemm(chip, shapes[2], chip.clock); };
+  EXPECT_GT(share("h20", attention), 1.4 * share("h100-sxm", attention));
+  EXPECT_GT(share("h20", multiply), 1.05 * share("h100-sxm", multiply));
+  EXPECT_LT(share("h20", multiply), 1);
+}
+
 // Rows that are not there cost lanes nothing: no library multiplies 31 of them beside one.
 TEST(DeviceLaws, AVectorByAMatrixWaitsForMemory) {
   for (const auto& [name, type] :

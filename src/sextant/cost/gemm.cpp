@@ -146,6 +146,7 @@ struct Problem {
   double hot;        // seconds to read what L2 holds of W
   double epilogue;   // seconds of writing results that nothing hides
   double widen;      // weights a clock a core that are widened in registers
+  double unpack;     // cycles a weight, of the units that multiply
   double bandwidth;  // B/s a stream reaches
   Crossing crossing;
   // s/B: what a byte's energy takes at the power limit. Libraries choose tiles by runs on a hot
@@ -270,7 +271,7 @@ void try_tile(const Problem& p, TileShape t, bool tuned, const Traffic& x, Candi
   const double tiles_m = std::ceil(p.m / t.m);
   const double tiles_n = std::ceil(p.n / t.n);
   // Cycles a step of the inner dimension: issue, operand reads from shared memory, feed from L2.
-  const double issue = 2 * area / p.per_clock;
+  const double issue = 2 * area / p.per_clock + t.n * p.unpack;
   const double shared = operand_bytes(p, t) / p.shared;
   const double inside = std::max({issue, shared, t.n / p.widen, p.least_step});
   const double overhead = overhead_cycles(p, area);
@@ -334,9 +335,10 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.x_element = stored_bits(type) / 8;
   p.w_element =
       (g.weight_bits > 0 ? g.weight_bits : std::min(stored_bits(type), stored_bits(g.type))) / 8;
-  p.widen = p.w_element < element ? widened_per_clock : 1e9;
-  p.rows = chip.on_vector(type) ? 16 : chip.matrix_rows;
   const bool vector = chip.on_vector(type);
+  p.widen = p.w_element < element ? widened_per_clock : 1e9;
+  p.unpack = p.w_element < 2 && vector ? 2 * g.widening / chip.vector_per_clock.value : 0;
+  p.rows = vector ? 16 : chip.matrix_rows;
   const Alignment rows = vector ? Alignment{} : alignment_of(g.n, g.k, element);
   const double issue = g.issue > 0 ? g.issue : issue_efficiency(chip, type);
   p.per_clock =
@@ -468,8 +470,8 @@ LeastScores<N> least_scores(const Problem& p, const TileTable<N>& t) {
   for (std::size_t i = 0; i < N; ++i) {
     const double read = t.read_m[i] * p.x_element + t.read_n[i] * p.w_element;
     const double taken = t.m[i] * p.x_element + t.n[i] * p.w_element;
-    const double inside =
-        larger(larger(t.area[i] * by_per_clock, read * by_shared), t.n[i] * by_widen);
+    const double inside = larger(
+        larger(t.area[i] * by_per_clock + t.n[i] * p.unpack, read * by_shared), t.n[i] * by_widen);
     const double feed = taken * by_feed;
     const double step = larger(larger(inside, feed), near_ridge * (inside + feed));
     const double overhead = p.drain_cycles * t.area[i] * (1.0 / 32768) + p.tile_cycles;

@@ -30,6 +30,7 @@ struct Gemm {
   Bytes core_bytes{1e9};  ///< of operands that a core takes in a clock, where the kernel limits it
   double core_operations = 1e9;  ///< of a clock and core, where the kernel limits it
   double issue = 0;  ///< share of the rate that the kernel issues; 0: as the device's are measured
+  double widening = 0;  ///< operations to widen a packed weight, where the multiply takes the lanes
   GemmLibrary provider = GemmLibrary::tuned;
   bool whole_outputs = false;  ///< kernels of few rows compete that split no output over cores
   double activity = 1;         ///< of the operands (KernelCost)

@@ -27,11 +27,11 @@ void derive_power(const Device& d, Chip& c) {
   for (std::size_t i = 0; i < c.matrix_energy.size; ++i) {
     const Precision p = c.runs.values[i];
     const double bytes = element_bytes(p);
-    c.matrix_energy.values[i] = c.on_vector(p) ? vector
-                                : bytes > 2    ? wide / halved
-                                : bytes > 1    ? wide
-                                : bytes > 0.5  ? byte
-                                               : nibble;
+    // Of 16 bits on lanes a board's own energy is theirs.
+    c.matrix_energy.values[i] = bytes > 2     ? c.on_vector(p) ? vector : wide / halved
+                                : bytes > 1   ? wide
+                                : bytes > 0.5 ? byte
+                                              : nibble;
   }
   // Kernels issue what they issue, however wide the units: 256 FLOP a clock a core, as on H200.
   c.vector_power = vector * Flops(256) * double(d.cores) * d.clock;

@@ -42,8 +42,8 @@ double weight_bytes(const Problem& p, const Strategy& s, const RankParameters& n
   const double narrow = stored_bits(p, s.precision) / 8;
   const double copies = e.count > 0 ? double(served(e)) / e.count : 1;
   const double left = leaves_some(p.model, s.precision) ? n.published : 0;
-  return (n.dense - left + copies * n.experts) * narrow + left * stored_bits(p, p.model.rest) / 8 +
-         (n.embedding + n.head + n.vision) * 2;
+  return (n.dense - left + copies * n.experts) * narrow + left * left_bits(p, s.precision) / 8 +
+         (n.embedding + n.head) * rest_bits(p, s.precision) / 8 + n.vision * 2;
 }
 
 /// Sets the weights of the fullest stage and what a token takes in the one with the most cache;

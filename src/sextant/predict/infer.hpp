@@ -119,6 +119,9 @@ double scale_block(const Problem& problem, Precision type) noexcept;
 /// Bits a weight takes where it is stored, its scales included: 4-bit integers as the stack keeps
 /// them, 4-bit floats as the model is published.
 double stored_bits(const Problem& problem, Precision type) noexcept;
+/// Beside weights of that type, of the head and the embedding; and of what a checkpoint leaves.
+double rest_bits(const Problem& problem, Precision type) noexcept;
+double left_bits(const Problem& problem, Precision type) noexcept;
 bool quantised_apart(const Problem& problem, Precision type) noexcept;
 
 /// What the host needs to launch a step with prompts, where no graph holds all of it; hidden where

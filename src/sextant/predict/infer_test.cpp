@@ -831,18 +831,6 @@ TEST(Serving, SharedExpertsRunBesideRoutedOnes) {
   EXPECT_EQ(step(1025, 1024), step(1025, 0));
 }
 
-// Kernels that stream weights past a few rows ask for so many bytes a core: a device with much
-// bandwidth a core falls short of it (llama.cpp on A100 gives 53 tokens a second in F16, on an RTX
-// 4090, with half the bandwidth, 55).
-TEST(Serving, FewRowsStreamAsFastAsTheirCoresAsk) {
-  const auto rate = [](const char* system) {
-    Problem p = problem_of({.system = system, .runtime = "llama.cpp", .model = "llama3-8b"});
-    p.serving = {.batch = 1, .input = 1, .output = 512};
-    return serve(p, {.precision = Precision::fp16}).tokens_per_second;
-  };
-  EXPECT_NEAR(rate("dgx-a100") / rate("rtx-4090-node"), 53.49 / 54.84, 0.15);
-}
-
 // Training and serving call the same kernels: experts of a prompt cost what they cost forward.
 // Where their tiles are not just full: there tokens that choose begin some experts' next ones.
 TEST(Serving, ExpertsCostTheSameWhoeverAsks) {

@@ -102,11 +102,15 @@ struct RankParameters {
 };
 RankParameters rank_parameters(const Problem& problem, const Strategy& strategy,
                                const StageKind& stage) noexcept;
-/// The type of a multiply's weights, where a checkpoint of narrow ones may leave it another.
+/// Whether a checkpoint of narrow weights leaves those of a multiply another type.
+inline bool leaves(const Problem& p, const Strategy& s, const graph::Operator& op) {
+  return op.published && !op.wide && leaves_some(p.model, s.precision);
+}
+/// The type of a multiply's weights.
 inline Precision weights_of(const Problem& p, const Strategy& s, const graph::Operator& op) {
   if (!narrow(s.precision)) return s.precision;
   if (op.wide) return Precision::bf16;
-  return op.published && leaves_some(p.model, s.precision) ? p.model.rest : s.precision;
+  return leaves(p, s, op) ? p.model.rest : s.precision;
 }
 /// Of these, or of adapters beside them, those that are trained.
 RankParameters trained_parameters(const Problem& problem, const Strategy& strategy,

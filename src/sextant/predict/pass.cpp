@@ -203,7 +203,8 @@ class ServingPass {
       stream("append to the cache", StreamOp::copy, tokens, written, p_.runtime.fusion.append_bytes,
              cache_share_);
     }
-    kernel(Work::attention, b.name.data(), mixed(op), in_pieces(op) ? most_pieces : 1);
+    kernel(Work::attention, b.name.data(), mixed(op),
+           in_pieces(op, std::max(t_.queries, t_.chunk)) ? most_pieces : 1);
     note([&] {
       if (x.sequence > 0) {
         return counted(tokens / x.sequence) + counted(heads) + whole(x.sequence) + " x " +
@@ -237,9 +238,9 @@ class ServingPass {
     if (op.mixer.sequence > 0) return mixer(p_.chip, p_.kernels, op, shape, clock);
     const auto run = [&] {
       return reads(cache_share_, [&](const Chip& chip) {
-        return in_pieces(op) ? pieces(chip, p_.kernels, p_.runtime.fusion, op.mixer, shape,
-                                      {matrix_clock_, clock_})
-                             : mixer(chip, p_.kernels, op, shape, clock);
+        return in_pieces(op, shape.queries) ? pieces(chip, p_.kernels, p_.runtime.fusion, op.mixer,
+                                                     shape, {matrix_clock_, clock_})
+                                            : mixer(chip, p_.kernels, op, shape, clock);
       });
     };
     KernelCost c;
@@ -253,9 +254,10 @@ class ServingPass {
     return then(c, piece);
   }
 
-  /// Whether attention is two products around a softmax, not one kernel.
-  bool in_pieces(const graph::Operator& op) const {
-    const bool fused = p_.runtime.fusion.attention;
+  /// Whether attention is two products around a softmax, not one kernel. Those of few rows are
+  /// kernels of the library's own.
+  bool in_pieces(const graph::Operator& op, double queries) const {
+    const bool fused = p_.runtime.fusion.attention || queries <= p_.kernels.few_rows.rows;
     return op.kind == Kind::attention && !fused && may_be_pieces(op.mixer);
   }
 
@@ -403,13 +405,12 @@ class ServingPass {
            .batch = std::max(1.0, op.groups / s_.tp),
            .type = matrix_type(weights),
            .result_bytes = element_};
+    g.widening = p_.kernels.widening;
     if (tokens <= p_.kernels.few_rows.rows) g.core_bytes = p_.kernels.few_rows.core_bytes;
     if (head) {
       const bool bf16 = p_.chip.per_clock[Precision::bf16].value > 0;
       if (element_ <= 2) g.type = bf16 ? Precision::bf16 : Precision::fp16;
-      if (p_.runtime.weights.narrow_head && s_.precision == Precision::int4) {
-        g.weight_bits = stored_bits(p_, s_.precision);
-      }
+      if (narrow(s_.precision)) g.weight_bits = rest_bits(p_, s_.precision);
       return kernel(Work::head, logits ? "output head" : op.name, multiply(g), 1, &g);
     }
     const bool into_latent =
@@ -429,6 +430,7 @@ class ServingPass {
     if (quantised || of_4_bits) g.provider = GemmLibrary::scaled;
     if (of_4_bits) g.issue = p_.kernels.issue_4bit;
     if (!tower_ && narrow(weights)) g.weight_bits = stored_bits(p_, weights);
+    if (!tower_ && leaves(p_, s_, op)) g.weight_bits = left_bits(p_, s_.precision);
     kernel(Work::multiply, op.name, multiply(g), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
       all_reduce(tokens, op.out.all());

@@ -19,6 +19,15 @@ double stored_bits(const Problem& p, Precision type) noexcept {
   return type == Precision::int4 ? p.runtime.weights.int4_bits : stored_bits(type);
 }
 
+double rest_bits(const Problem& p, Precision type) noexcept {
+  const WeightFormat& w = p.runtime.weights;
+  return type == Precision::int4 ? w.int4_rest_bits : type == Precision::fp4 ? w.fp4_rest_bits : 16;
+}
+
+double left_bits(const Problem& p, Precision type) noexcept {
+  return std::min(stored_bits(p, p.model.rest), rest_bits(p, type));
+}
+
 bool quantised_apart(const Problem& p, Precision type) noexcept {
   return narrow(type) && (scale_block(p, type) > 0 || !p.runtime.fusion.quantize);
 }

@@ -224,6 +224,9 @@ struct Kernels {
   ExpertKernel experts_unfused;  ///< routed and combined by general operators
   FewRowsKernel few_rows;
   double issue_4bit = 0;  ///< share of the matrix rate that 4-bit multiplies reach; 0: the device's
+  /// Operations of the lanes to widen a weight of 8 bits or fewer, for each tile, where the
+  /// multiply takes the lanes too.
+  double widening = 0;
   QuantizeKernel quantize;
   QuantizeKernel quantize_4bit;  ///< to blocks of 16 or 32 values with a scale each
   Table<StreamKernel, StreamOp> stream;
@@ -261,6 +264,9 @@ void describe(V& v, Kernels& k) {
     {.help =
          "share of the matrix rate that 4-bit multiplies reach; 0: as the device's are measured",
      .max = 1});
+  v("widening", k.widening,
+    {.help = "operations to widen a weight of 8 bits or fewer, where the multiply takes the lanes",
+     .max = 1000});
   v("quantize", k.quantize, {.help = "quantising rows on the fly"});
   v("quantize_4bit", k.quantize_4bit, {.help = "the same to 4 bits, a scale a block"});
   v("stream", k.stream, {.help = "streaming operators"});

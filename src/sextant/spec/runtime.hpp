@@ -223,8 +223,10 @@ void describe(V& v, Schedules& s) {
 
 /// How weights that serving keeps in 4 and 8 bits are stored and multiplied.
 struct WeightFormat {
-  double int4_bits = 4.25;   ///< with scales: AWQ and GPTQ, one of 16 bits and a zero point for 128
-  bool narrow_head = false;  ///< the output head is stored like the layers
+  double int4_bits = 4.25;  ///< with scales: AWQ and GPTQ, one of 16 bits and a zero point for 128
+  /// Of the head, the embedding and what a checkpoint leaves wide, beside weights of 4 bits.
+  double int4_rest_bits = 16;
+  double fp4_rest_bits = 16;  ///< the same beside 4-bit floats
   /// Operations a clock and core that multiplies with scales for blocks of 8-bit weights reach,
   /// where their kernel falls short of the device; 0: it does not.
   double block_operations = 0;
@@ -232,7 +234,12 @@ struct WeightFormat {
 template <class V>
 void describe(V& v, WeightFormat& w) {
   v("int4_bits", w.int4_bits, {.help = "of a 4-bit weight, scales included", .min = 4, .max = 8});
-  v("narrow_head", w.narrow_head, {.help = "the output head is stored like the layers"});
+  v("int4_rest_bits", w.int4_rest_bits,
+    {.help = "beside 4-bit weights, of the head, the embedding and what a checkpoint leaves wide",
+     .min = 4,
+     .max = 16});
+  v("fp4_rest_bits", w.fp4_rest_bits,
+    {.help = "the same beside 4-bit floats", .min = 4, .max = 16});
   v("block_operations", w.block_operations,
     {.help = "a clock and core, of multiplies with scaled blocks of 8-bit weights; 0: the device's",
      .max = 1e6});

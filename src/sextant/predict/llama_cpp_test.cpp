@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// llama.cpp against its published rates: files of 4 bits, kernels of its own.
+#include <gtest/gtest.h>
+
+#include "sextant/predict/held.hpp"
+#include "sextant/predict/infer.hpp"
+#include "sextant/predict/test_problem.hpp"
+
+namespace sextant {
+namespace {
+
+// Kernels that stream weights past a few rows ask for so many bytes a core: a device with much
+// bandwidth a core falls short of it (llama.cpp on A100 gives 53 tokens a second in F16, on an RTX
+// 4090, with half the bandwidth, 55).
+TEST(Serving, FewRowsStreamAsFastAsTheirCoresAsk) {
+  const auto rate = [](const char* system) {
+    Problem p = test::problem_of(system, "llama.cpp", "llama3-8b", Serving{});
+    p.serving = {.batch = 1, .input = 1, .output = 512};
+    return serve(p, {.precision = Precision::fp16}).tokens_per_second;
+  };
+  EXPECT_NEAR(rate("dgx-a100") / rate("rtx-4090-node"), 53.49 / 54.84, 0.15);
+}
+
+// Where lanes both multiply and widen, 4-bit weights give less than their bytes promise. Rates of
+// llama.cpp (XiongjieDai/GPU-Benchmarks-on-LLM-Inference, May 2024).
+TEST(Serving, LanesThatMultiplyAlsoWiden) {
+  struct Row {
+    const char* system;
+    Precision type;
+    double measured;
+  };
+  for (const Row& r :
+       {Row{"m2-ultra-node", Precision::fp16, 36.90}, Row{"m2-ultra-node", Precision::int4, 78.81},
+        Row{"m3-max-node", Precision::fp16, 22.04}, Row{"m3-max-node", Precision::int4, 48.97}}) {
+    Problem p = test::problem_of(r.system, "llama.cpp", "llama3-8b", Serving{});
+    p.serving = {.batch = 1, .input = 1, .output = 512};
+    const double rate = serve(p, {.precision = r.type}).tokens_per_second;
+    EXPECT_NEAR(rate / r.measured, 1, 0.12) << r.system << ", " << name_of(r.type);
+  }
+}
+
+// FlashAttention was no default of 2024: long prompts wrote their scores, single tokens had kernels
+// of their own (the same table, RTX 3090 and 4090).
+TEST(Serving, PromptsInPiecesLeaveFewRowsTheirKernels) {
+  for (const auto& [system, measured] :
+       {std::pair{"rtx-3090-node", 2667.0}, std::pair{"rtx-4090-node", 4744.0}}) {
+    Problem p = test::problem_of(system, "llama.cpp", "llama3-8b", Serving{});
+    const Strategy s{.precision = Precision::fp16};
+    const auto time = [&](double queries) { return serving_pass(p, s, {1, queries, 8192}).time; };
+    EXPECT_NEAR(8192 / time(8192).value / measured, 1, 0.2) << system;
+    const Seconds one = time(1);
+    const Seconds prompt = time(8192);
+    p.runtime.fusion.attention = true;
+    EXPECT_EQ(time(1), one) << system;
+    EXPECT_LT(time(8192), 0.95 * prompt) << system;
+  }
+}
+
+// A GGUF of gpt-oss-20b has experts in MXFP4 and the rest in Q8_0: 12.1 GB.
+TEST(Serving, WhatAStackStoresTheRestInIsHeldAndRead) {
+  Problem p = test::problem_of("dgx-h100", "llama.cpp-2026", "gpt-oss-20b", Serving{});
+  const Strategy s{.precision = Precision::fp4};
+  const auto held = [&] { return serving_memory(p, s, false).weights.value; };
+  const auto read = [&] { return serving_pass(p, s, {1, 1, 100}).dram.value; };
+  EXPECT_NEAR(held(), 12.1e9, 0.01 * 12.1e9);
+  const double before[] = {held(), read()};
+  p.runtime.weights.fp4_rest_bits = 16;
+  const RankParameters n = rank_parameters(p, s, 0);
+  const double more = (16 - 8.5) / 8;
+  EXPECT_NEAR(held() - before[0], more * (n.published + n.embedding + n.head), 1);
+  EXPECT_NEAR((read() - before[1]) / (more * (n.published + n.head)), 1, 0.01);
+}
+
+// Decode rates of one user that were published in June 2026 (presets/kernels/ggml-2026.toml).
+TEST(Serving, TheStackOf2026IsFasterThanThatOf2024) {
+  struct Row {
+    const char* system;
+    const char* model;
+    double measured;
+  };
+  for (const Row& r :
+       {Row{"dgx-a100", "gpt-oss-20b", 189}, Row{"dgx-h100", "gpt-oss-20b", 286},
+        Row{"h200-single", "gpt-oss-20b", 292}, Row{"dgx-b300", "gpt-oss-20b", 327},
+        Row{"dgx-a100", "gemma4-31b", 43}, Row{"dgx-h100", "gemma4-31b", 68},
+        Row{"rtx-4090-node", "qwen3.5-27b", 47}, Row{"dgx-h100", "qwen3.5-35b-a3b", 194}}) {
+    const auto rate = [&](const char* runtime) {
+      Problem p = test::problem_of(r.system, runtime, r.model, Serving{});
+      p.serving = {.batch = 1, .input = 128, .output = 512};
+      return serve(p, {.precision =
+                           p.model.stored == Precision::fp4 ? Precision::fp4 : Precision::int4})
+          .tokens_per_second;
+    };
+    EXPECT_NEAR(rate("llama.cpp-2026") / r.measured, 1, 0.15) << r.system << ", " << r.model;
+    EXPECT_GE(rate("llama.cpp-2026"), rate("llama.cpp")) << r.system << ", " << r.model;
+  }
+}
+
+}  // namespace
+}  // namespace sextant
