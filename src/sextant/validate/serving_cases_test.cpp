@@ -180,8 +180,13 @@ TEST(ServingCases, PoolsAreStartedAsTheirRecipesSay) {
     const char *system, *runtime, *version, *precision, *users, *input;
     const char *given, *prompts, *tokens;  ///< tp dp ep
     const char *set, *never;
+    const char *model = "deepseek-v3", *source = "dsr1_x_disagg_y";
   };
   const std::vector<Row> rows = {
+      {"gb200-nvl72", "vllm", "0.18.0", "fp4", "256", "1024", "16,1,16", "1 16 16", "1 16 16",
+       "narrow_cache=true", "asynchronous=false", "kimi-k2", "kimik2_5_gb200_vllm_fp4_disagg_y"},
+      {"gb200-nvl72", "vllm", "0.18.0", "fp4", "32", "8192", "4,1,4", "1 4 4", "4 1 4",
+       "gathers_tokens=false", "asynchronous=false", "kimi-k2", "kimik2_5_gb200_vllm_fp4_disagg_y"},
       {"gb200-nvl72", "sglang", "0.5.5.post2", "fp8", "64", "1024", "1,4,1", "4 1 1", "4 1 1",
        "block_operations=1600", "speculate"},
       {"gb200-nvl72", "sglang", "0.5.5.post2", "fp4", "2048", "8192", "1,8,1", "1 8 8", "1 8 8",
@@ -200,9 +205,9 @@ TEST(ServingCases, PoolsAreStartedAsTheirRecipesSay) {
         "id,kind,system,runtime,version,model,precision,arrivals,concurrency,input,output,"
         "prefill_workers,prefill_tp,prefill_dp,prefill_ep,decode_workers,decode_tp,"
         "decode_dp,decode_ep,metric,measured,source\na,serving," +
-            std::string(row.system) + "," + row.runtime + "," + row.version + ",deepseek-v3," +
-            row.precision + ",closed," + row.users + "," + row.input + ",1024,1," + engine + ",1," +
-            engine + ",ttft_p50_seconds,0.3,silicon anchors: dsr1_x\n",
+            std::string(row.system) + "," + row.runtime + "," + row.version + "," + row.model +
+            "," + row.precision + ",closed," + row.users + "," + row.input + ",1024,1," + engine +
+            ",1," + engine + ",ttft_p50_seconds,0.3,silicon anchors: " + row.source + "\n",
         "mine.csv"));
     const auto& c = std::get<ServingCase>(cases.front().kernel);
     const auto degrees = [](const Strategy& s) {
@@ -232,7 +237,7 @@ TEST(ServingCases, EnginesThatGenerateHoldWhatTheRecipeSays) {
         "mine.csv"));
     return std::get<ServingCase>(cases.front().kernel).held;
   };
-  const char* theirs = "silicon anchors: dsr1_b200";
+  const char* theirs = "silicon anchors: dsr1_b200_disagg_";
   EXPECT_EQ(held("trtllm", "6", "5", theirs), 1);
   EXPECT_EQ(held("trtllm", "15", "5", theirs), 8);
   EXPECT_EQ(held("trtllm", "370", "5", theirs), 64);

@@ -327,6 +327,12 @@ TEST(Protocol, CopiesThatFitStayInL2) {
 }
 
 TEST(Protocol, NetworksAreReadWhereTheyAreStated) {
+  // Runs of two pools have recipes of their own, whoever else is named.
+  for (const std::string model : {"dsr1", "kimik2_5"}) {
+    EXPECT_EQ(
+        measurement_of("serving", "silicon anchors: " + model + "_gb200_vllm_fp4_disagg_c4").name,
+        "inferencemax-" + (model == "dsr1" ? model : "kimi"));
+  }
   const Measurement& unknown = measurement_of("collective", "someone");
   const Measurement& vidur = measurement_of("collective", "microsoft/vidur profiling data");
   const Adapters efa = adapters_of(unknown, "4x100Gb/s EFA (AWS p4d)", "dgx-a100-40gb");
