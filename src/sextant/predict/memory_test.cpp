@@ -287,8 +287,6 @@ TEST(Memory, WhatActivationsTakeInMayBeKeptNarrow) {
   }
 }
 
-// As published: 16 stages of DualPipe, experts over 64 ranks, norms, activations and projections
-// out of the latent computed again (arXiv 2412.19437, sections 3.2 and 3.3).
 // Published runs of MaxText on 256 chips of 16 GiB (its README): XLA gathers matrix by matrix.
 TEST(Memory, WhatMaxTextRanFits) {
   for (const auto& [model, each] : {std::pair{"maxtext-16b", 6}, std::pair{"maxtext-32b", 4}}) {
@@ -300,6 +298,8 @@ TEST(Memory, WhatMaxTextRanFits) {
   }
 }
 
+// As published: 16 stages of DualPipe, experts over 64 ranks, norms, activations and projections
+// out of the latent computed again (arXiv 2412.19437, sections 3.2 and 3.3).
 TEST(Memory, DeepSeekFitsAsItWasTrained) {
   const Problem p = prepare(load_system("h800-node"), load_runtime("megatron-core"), {},
                             load_model("deepseek-v3"), Training{15360, 4096});
