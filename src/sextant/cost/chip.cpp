@@ -94,13 +94,10 @@ Chip lower(const Device& d) {
 }
 
 double rate_of_blocks(const Chip& chip, double per_clock, double block) {
-  // Instructions for each sum and block that nothing hides: 1.1 by DeepGEMM's rates on H100 (1204
-  // TFLOP/s where one scale gives 1443), 1.75 by cuBLAS on H200 (gemm_test).
-  constexpr double promotion = 1.4;
   // Engines, whose vector units are few, get one scale a row made of the blocks' as weights are
   // loaded (vLLM on Gaudi: VLLM_HPU_FORCE_CHANNEL_FP8, on where nothing is said).
   if (block <= 0 || chip.copied_in) return per_clock;
-  return 1 / (1 / per_clock + promotion / (block * chip.vector_per_clock.value));
+  return 1 / (1 / per_clock + chip.mechanism.promotion / (block * chip.vector_per_clock.value));
 }
 
 Chip lower_to_roofline(const Device& device, double share) {
