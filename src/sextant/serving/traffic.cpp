@@ -316,6 +316,7 @@ class Simulation final : Listener {
     if (!t) return;
     transfer_seconds_ += links_.now() - t->start + cluster_.transfer_start.value;
     ++transfers_;
+    replicas_[static_cast<std::size_t>(t->from)]->moved(t->place, links_.now());
     const auto to =
         static_cast<std::size_t>(cluster_.pool.replicas) + static_cast<std::size_t>(t->to);
     --under_way_[static_cast<std::size_t>(t->to)];
@@ -336,8 +337,8 @@ class Simulation final : Listener {
     r.prompted = {a.scheduled, a.first_token, a.wait};
     const std::size_t to = route_decode();
     ++under_way_[to];
-    links_.begin(
-        {r, a.replica, static_cast<int>(to), state_bytes_ + cache_bytes_ * r.input, a.end});
+    links_.begin({r, a.replica, a.place, static_cast<int>(to),
+                  state_bytes_ + cache_bytes_ * r.input, a.end});
   }
 
   /// Where another engine read the prompt, its first token is sent on by the one that has taken the

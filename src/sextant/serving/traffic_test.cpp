@@ -512,6 +512,39 @@ TEST(Links, AreSharedFairly) {
   EXPECT_THAT(two_ends(links), ::testing::ElementsAre(1.0, 1.5));
 }
 
+// An engine that has room for one prompt reads the next when the cache of the first has moved,
+// whether slots or blocks are short: on a slow way one comes after the other. With room for all the
+// prompts are read long before, and their caches wait for the way.
+TEST(Traffic, CachesStayUntilTheyHaveMoved) {
+  Traffic t;
+  t.arrivals = Arrivals::burst;
+  t.requests = 4;
+  t.input = 1600;
+  t.output = 20;
+  struct Row {
+    EngineChoices choices;
+    Wait why;
+  };
+  for (const Row& r : {Row{{.max_requests = 1}, Wait::slots},
+                       Row{{.cache_tokens = 2400.0}, Wait::cache}, Row{{}, Wait::none}}) {
+    SCOPED_TRACE(name_of(r.why));
+    Cluster c = cluster_of("vllm", r.choices);
+    c.decode = pool_of("llama3.1-8b", "vllm", {});
+    c.link = cache_bytes_per_token(c.pool.problem) * 1600.0 / Seconds(0.5);
+    const TrafficResult x = simulate(c, t, {});
+    EXPECT_EQ(x.completed, 4);
+    const SlowRequest& last = x.slowest.front();
+    if (r.why == Wait::none) {
+      EXPECT_LT(last.queued, 0.4);
+      EXPECT_GT(last.moved, 1.5);
+    } else {
+      EXPECT_EQ(last.answer.wait, r.why);
+      EXPECT_GT(last.queued, 1.5);
+      EXPECT_NEAR(last.moved, 0.5 + c.decode->problem.runtime.engine.hand_over.value, 0.05);
+    }
+  }
+}
+
 // More engines for the same prompts: none waits longer for its cache.
 TEST(Traffic, MoreEnginesForPromptsMoveCachesNoSlower) {
   double before = 0;
