@@ -443,6 +443,19 @@ TEST(Traffic, DisaggregationMovesEveryCache) {
   EXPECT_EQ(r.mixed_share, 0);  // that is what it is for
 }
 
+// Where caches move slowly, that is all that the cluster serves.
+TEST(Traffic, LinksBoundWhatTwoPoolsServe) {
+  Cluster c = cluster_of("vllm", {}, 2);
+  c.decode = c.pool;
+  c.link = 4 * (800.0 * cache_bytes_per_token(c.pool.problem)) / Seconds(1);
+  Traffic t = traffic_at(40, 400);
+  t.lengths = Lengths::fixed;
+  const TrafficResult r = simulate(c, t, {});
+  EXPECT_NEAR(r.capacity, 8, 1e-6);
+  EXPECT_NEAR(r.requests_per_second() / r.capacity, 1, 0.05);
+  EXPECT_GT(r.saturation(), 1);
+}
+
 // Prompts that end in one step go to different engines: with a slot for every user none waits for
 // one.
 TEST(Traffic, PromptsThatEndTogetherAreSpreadOverEngines) {
