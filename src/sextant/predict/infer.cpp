@@ -376,18 +376,11 @@ class ClosedLoop {
   std::array<Seconds, 65> sums_;  // of the first steps
 };
 
-/// Requests that an engine takes at a time and whose caches fit: while they grow, or where it
-/// reserves all that they may need at their longest.
+/// Requests that an engine takes at a time and whose caches fit. They move in step, so that all are
+/// at their longest together, whatever the engine reserves for one when it starts.
 double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory& m) {
-  const Serving& w = p.serving;
-  const Bytes free = m.capacity - m.weights - m.activations - m.other;
-  const Bytes mean = m.cache_per_token * (prompt_tokens(p) + w.output / 2.0) + m.cache_of_any;
-  const double ranks = std::max(1, s.dp);
-  const double most = ranks * usual_limit(p, s, p.runtime.engine.max_requests);
-  if (mean.value <= 0) return most;
-  const bool longest = p.runtime.engine.reserve == Reserve::longest;
-  const double growing = longest ? 0 : std::floor(free / mean) * ranks;
-  return std::min(most, std::max({1.0, m.max_batch, growing}));
+  const double taken = usual_limit(p, s, p.runtime.engine.max_requests);
+  return std::max(1.0, std::min(std::max(1, s.dp) * taken, m.max_batch));
 }
 
 /// What is the same however many requests decode at a time: memory, and the way of a prompt.
