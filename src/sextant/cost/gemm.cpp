@@ -25,17 +25,11 @@ constexpr TileShape fine_tiles[] = {
     {192, 64},  {64, 160},  {160, 64},  {128, 64},  {64, 128},  {64, 96},   {96, 64},
     {256, 32},  {32, 256},  {64, 64},   {128, 32},  {32, 128},  {256, 16},  {16, 256},
     {64, 32},   {32, 64},   {128, 16},  {16, 128},  {64, 16},   {16, 64}};
-// Warp-level units (mma.sync, MFMA) come in powers of two.
-constexpr TileShape coarse_tiles[] = {
-    {256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64}, {64, 128}, {64, 64},
-    {128, 32},  {32, 128},  {64, 32},   {32, 64},  {128, 16}, {16, 128}, {64, 16},  {16, 64}};
-// Where a core's registers hold twice as many results (CDNA), a larger one, too.
-constexpr auto large_tiles = [] {
-  std::array<TileShape, std::size(coarse_tiles) + 1> all{TileShape{256, 256}};
-  std::copy(std::begin(coarse_tiles), std::end(coarse_tiles), all.begin() + 1);
-  return all;
-}();
-
+// Warp-level units (mma.sync, MFMA) come in powers of two; the largest where registers hold it.
+constexpr TileShape coarse_tiles[] = {{256, 256}, {256, 128}, {128, 256}, {128, 128}, {256, 64},
+                                      {64, 256},  {128, 64},  {64, 128},  {64, 64},   {128, 32},
+                                      {32, 128},  {64, 32},   {32, 64},   {128, 16},  {16, 128},
+                                      {64, 16},   {16, 64}};
 // Multiplies on the vector units keep their results in registers: 64 a thread.
 constexpr TileShape vector_tiles[] = {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32},
                                       {32, 128},  {64, 32},  {32, 64},  {32, 32}};
@@ -69,6 +63,9 @@ TileShape wide_scaled_tile(double m) {
 }
 constexpr TileShape wide_tuned_tiles[] = {{128, 256}, {256, 128}, {128, 128},
                                           {64, 128},  {32, 128},  {16, 128}};
+
+// Results of the largest tile that asynchronous units take: 128x304, 192x208, 256x160 (try_fitted).
+constexpr double most_fitted_results = 40960;
 
 // Of L2, the share of an operand's lines that survive until the next wave reads them again.
 constexpr double l2_share = 0.3;
@@ -137,6 +134,7 @@ struct Problem {
   double m, n, k, batch;
   double x_element, w_element;  // bytes as they cross L2 and shared memory
   double rows;                  // of the matrix instruction: the longer side of a tile at least
+  double results;               // of a tile at most
   double per_clock;             // FLOPs a clock a core, after issue efficiency
   double feed;                  // bytes a clock into a core
   double shared;                // bytes a clock a core
@@ -345,6 +343,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.widen = p.w_element < element ? widened_per_clock : 1e9;
   p.unpack = p.w_element < 2 && vector ? 2 * g.widening / chip.vector_per_clock.value : 0;
   p.rows = vector ? 16 : chip.matrix_rows;
+  p.results = mech.asynchronous ? most_fitted_results : mech.tile_results;
   const Alignment rows = vector ? Alignment{} : alignment_of(g.n, g.k, element);
   const double issue = g.issue > 0 ? g.issue : issue_efficiency(chip, type);
   p.per_clock =
@@ -491,7 +490,8 @@ LeastScores<N> least_scores(const Problem& p, const TileTable<N>& t) {
     const double waves = even + unsplit * p.tail * last;
     const double inner = p.k + unsplit * (padded - p.k);
     const double cores = waves * (inner * step + overhead) * by_clock;
-    least.cores[i] = fourth(cores) + 2e300 * one_above(p.rows - t.longest[i]);
+    const double unfit = one_above(p.rows - t.longest[i]) + one_above(t.area[i] - p.results);
+    least.cores[i] = fourth(cores) + 2e300 * unfit;
   }
   return least;
 }
@@ -549,7 +549,6 @@ Candidate best_tile(const Problem& p, const TileTable<N>& table) {
 // of a round tile: the tokens are divided evenly, over as few tiles as hold them or one or two
 // more. Names of cuBLAS 13.0's kernels on H200 (312 shapes of 137 to 2040 tokens) have 72, 88, 104
 // … 304 columns, and up to 40960 results: 128x304, 192x208, 256x160.
-constexpr double most_fitted_results = 40960;
 constexpr double most_fitted_rows = 304;
 constexpr double most_fitted_tokens = 2048;  // beyond, round tiles waste little
 void try_fitted(const Problem& p, Candidate& best) {
@@ -573,7 +572,6 @@ void try_fitted(const Problem& p, Candidate& best) {
 Candidate best_tile(const Problem& p, const Chip& chip, Precision type) {
   static constexpr TileTable fine(std::to_array(fine_tiles));
   static constexpr TileTable coarse(std::to_array(coarse_tiles));
-  static constexpr TileTable large(large_tiles);
   static constexpr TileTable vector(std::to_array(vector_tiles));
   if (chip.on_vector(type)) return best_tile(p, vector);
   if (chip.mechanism.asynchronous) {
@@ -581,7 +579,7 @@ Candidate best_tile(const Problem& p, const Chip& chip, Precision type) {
     try_fitted(p, best);
     return best;
   }
-  return chip.mechanism.tile_results < 65536 ? best_tile(p, coarse) : best_tile(p, large);
+  return best_tile(p, coarse);
 }
 
 }  // namespace

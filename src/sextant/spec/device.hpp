@@ -216,7 +216,7 @@ void describe(V& v, Mechanism& m) {
   v("promotion", m.promotion,
     {.help = "vector operations a sum and block of scales that nothing hides", .max = 1e3});
   v("tile_results", m.tile_results,
-    {.help = "results of one tile at most: half of a core's registers", .min = 1, .max = 1e6});
+    {.help = "results of one tile at most: half of a core's registers", .min = 1024, .max = 1e6});
   v("page_reach", m.page_reach,
     {.help = "operands whose pages stay translated for each core, in multiplies on lanes; 0: all",
      .max = 1e15});
