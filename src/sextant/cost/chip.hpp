@@ -39,12 +39,10 @@ struct Chip {
   Watts vector_power;           ///< ordinary units at full issue
   double roofline = 0;          ///< share of peak that is assumed of every kernel; 0: none is
 
-  /// Whether a type that runs has no matrix path of its own: at the vector units' rate it takes
-  /// their lanes.
-  bool on_vector(Precision running) const {
-    const double of_lanes = per_clock[running] / vector_per_clock;
-    return of_lanes > 0.99 && of_lanes < 1.01;
-  }
+  /// Of a type that runs: it has no matrix path of its own, at the vector units' rate it takes
+  /// their lanes. What is built so stays so, whatever a tenth more of its rate would be.
+  Table<bool, Precision> takes_lanes;
+  bool on_vector(Precision running) const { return takes_lanes[running]; }
 };
 
 /// Of the matrix rate, what a kernel reaches that reaches `share` on the chip it was made for: the

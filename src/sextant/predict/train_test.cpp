@@ -10,6 +10,7 @@
 #include "sextant/predict/layout.hpp"
 #include "sextant/predict/mapping.hpp"
 #include "sextant/predict/memory.hpp"
+#include "sextant/predict/sensitivity.hpp"
 #include "sextant/predict/step.hpp"
 #include "sextant/predict/test_problem.hpp"
 
@@ -607,6 +608,25 @@ TEST(Step, NarrowWeightsAreGatheredSo) {
 }
 
 // What the host does for a microbatch shows in each of them, and in the pipeline's bubble.
+// Where multiplies take the lanes of ordinary units, a tenth more of their rate leaves them there.
+TEST(Sensitivity, NothingBetterMakesAStepSlower) {
+  for (const char* system : {"m2-max-node", "p100-node", "grace-node", "v100-node", "dgx-a100"}) {
+    for (const int seq : {1, 512}) {
+      for (const Precision type : {Precision::bf16, Precision::fp32}) {
+        const Problem p =
+            test::problem_of(system, "pytorch", "phi-4", Training{.batch = 2, .seq = seq});
+        const Strategy s{.precision = type};
+        const Seconds before = evaluate(p, s).step;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(Knob::count); ++i) {
+          const auto knob = static_cast<Knob>(i);
+          EXPECT_LE(evaluate(turned(p, knob), s).step / before, 1.003)
+              << system << ", seq " << seq << ", " << name_of(type) << ", " << name_of(knob);
+        }
+      }
+    }
+  }
+}
+
 TEST(Step, MicrobatchesHaveAHostOfTheirOwn) {
   Problem p = problem_of({.system = "dgx-h100", .runtime = "ideal", .model = "llama2-7b"});
   for (const Strategy& s : {Strategy{.dp = 8}, Strategy{.pp = 8, .microbatch = 2}}) {
