@@ -78,7 +78,8 @@ class Composer {
   Composer(const Problem& p, const Strategy& s, const Widths& l, Hertz clock, Trace& trace)
       : p_(p), s_(s), l_(l), clock_(clock), trace_(trace) {
     full_ = s.recompute == Recompute::full;
-    element_ = activation_bytes(s.precision);
+    type_ = trained_in(p, s);
+    element_ = activation_bytes(type_);
   }
 
   Part part(const graph::Branch& branch) {
@@ -385,7 +386,7 @@ class Composer {
           .tokens = l_.norm_tokens,
           .topk = r.topk,
           .hidden = r.width,
-          .element_bytes = small ? std::min(2.0, element_bytes(s_.precision)) : element_,
+          .element_bytes = small ? std::min(2.0, element_bytes(type_)) : element_,
           .most_nodes = r.most_nodes,
           .kernels = c.expert_kernels};
       const Seconds time = expert_exchange(p_.network, p_.collectives, l_.expert, tokens).time;
@@ -483,9 +484,7 @@ class Composer {
   double gradient() const { return gradient_bytes(p_.runtime, s_.precision); }
 
   /// The type a multiply runs in.
-  Precision type_of(bool wide) const {
-    return narrow(s_.precision) && wide ? Precision::bf16 : s_.precision;
-  }
+  Precision type_of(bool wide) const { return narrow(type_) && wide ? Precision::bf16 : type_; }
 
   void linear(const graph::Operator& w) {
     const double tokens = rows(w);
@@ -602,7 +601,7 @@ class Composer {
   void quantise(const char* name, double rows, double in, double out, double groups,
                 bool after_norm) {
     const Kind outer = std::exchange(kind_, Kind::cast);
-    const double narrow_bytes = element_bytes(s_.precision);
+    const double narrow_bytes = element_bytes(type_);
     const double transposed = 4 * narrow_bytes;
     // 4 bits need the largest value of a tensor first, and a rotation: two more passes, and no
     // kernel before can do it (NVFP4 pre-training, arXiv 2509.25149).
@@ -656,7 +655,7 @@ class Composer {
     if constexpr (!Trace::records) {
       if (!trace_.energy) return;
     }
-    const Precision type = c.tiling.m > 0 ? s_.precision : Precision::bf16;
+    const Precision type = c.tiling.m > 0 ? type_ : Precision::bf16;
     phase.energy += (power_demand(p_.chip, c, type) - p_.chip.idle) * c.time;
     phase.memory += memory_draw(p_.chip, c);
   }
@@ -801,8 +800,9 @@ class Composer {
   Kind kind_ = Kind::linear;
   const graph::Operator* operator_ = nullptr;  ///< for the record alone
   bool full_ = false;
-  double element_ = 2;  // bytes, between the multiplies
-  bool again_ = false;  ///< what follows is computed again in the backward pass
+  Precision type_ = Precision::bf16;  ///< of the multiplies
+  double element_ = 2;                // bytes, between the multiplies
+  bool again_ = false;                ///< what follows is computed again in the backward pass
 };
 
 }  // namespace

@@ -608,6 +608,34 @@ TEST(Step, NarrowWeightsAreGatheredSo) {
 }
 
 // What the host does for a microbatch shows in each of them, and in the pipeline's bubble.
+// What a device cannot multiply is not cast to it either: the step is that of what runs.
+TEST(Train, TypesThatADeviceLacksCostNothing) {
+  using enum Precision;
+  struct Case {
+    const char* system;
+    Precision asked, same;
+  };
+  for (const Case& c :
+       {Case{"dgx-a100", fp8, bf16}, Case{"dgx-a100", fp4, bf16}, Case{"tpu-v5p-node", fp8, bf16},
+        Case{"v100-node", fp8, bf16}, Case{"p4-node", fp8, bf16}, Case{"dgx-h100", fp4, fp8}}) {
+    for (const char* model : {"llama3.1-8b", "deepseek-v2-lite"}) {
+      const Problem p =
+          test::problem_of(c.system, "megatron-core", model, Training{.batch = 4, .seq = 1024});
+      const Strategy zero{.dp = 4, .zero = 2};
+      const auto of = [&](Precision type) {
+        Strategy s = zero;
+        s.precision = type;
+        return evaluate(p, s);
+      };
+      const Estimate asked = of(c.asked);
+      const Estimate same = of(c.same);
+      EXPECT_EQ(asked.step, same.step) << c.system << ", " << model;
+      EXPECT_EQ(asked.memory.total(), same.memory.total()) << c.system << ", " << model;
+      EXPECT_EQ(asked.energy.total(), same.energy.total()) << c.system << ", " << model;
+    }
+  }
+}
+
 // Where multiplies take the lanes of ordinary units, a tenth more of their rate leaves them there.
 TEST(Sensitivity, NothingBetterMakesAStepSlower) {
   for (const char* system : {"m2-max-node", "p100-node", "grace-node", "v100-node", "dgx-a100"}) {
