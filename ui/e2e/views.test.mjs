@@ -151,6 +151,14 @@ describe('views', together, () => {
     }),
   );
 
+  check('what if: arithmetic is a rate on what multiplies 16 bits in one type, or in none', async () => {
+    for (const system of ['v100-node', 'm2-max-node', 'p4-node'])
+      await visitReady(`#/hardware?kind=infer&model=llama3.1-8b&system=${system}&input=100&output=16`, async (page) => {
+        const now = await field(page, 'x_flops').locator('output').innerText();
+        assert.match(now, /^[1-9][0-9.]*\sTFLOP\/s$/u, system);
+      });
+  });
+
   check('what if: a second memory holds what the first cannot, and says what lies in which', () =>
     visitReady(
       '#/hardware?kind=infer&model=llama2-70b&system=h200-single&tp=1&batch=16&input=2000&output=100',
