@@ -608,6 +608,28 @@ TEST(Step, NarrowWeightsAreGatheredSo) {
 }
 
 // What the host does for a microbatch shows in each of them, and in the pipeline's bubble.
+// An odd number of tokens leaves the rows of both operands of a weight's gradient where they were.
+TEST(Train, OneTokenMoreTakesHardlyLonger) {
+  struct Case {
+    const char *system, *runtime, *model;
+    int rank = 0;
+  };
+  for (const Case& c :
+       {Case{"dgx-a100", "megatron-core", "llama3.1-8b"}, Case{"dgx-h200", "fsdp", "llama3.1-8b"},
+        Case{"tpu-v5p-node", "maxtext", "qwen2.5-7b"}, Case{"dgx-h100", "pytorch", "phi-4", 16},
+        Case{"mi300x-node", "megatron-rocm", "mixtral-8x7b"}}) {
+    const auto step = [&](int seq) {
+      Training work{.batch = 4, .seq = seq};
+      work.tuning.rank = c.rank;
+      return evaluate(test::problem_of(c.system, c.runtime, c.model, work), {.dp = 2}).step;
+    };
+    const Seconds before = step(4096);
+    for (const int more : {1, 2, 3, 7}) {
+      EXPECT_LT(step(4096 + more) / before, 1.015) << c.system << ", " << c.model << ", " << more;
+    }
+  }
+}
+
 // What a device cannot multiply is not cast to it either: the step is that of what runs.
 TEST(Train, TypesThatADeviceLacksCostNothing) {
   using enum Precision;
