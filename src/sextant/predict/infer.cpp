@@ -323,6 +323,7 @@ ServingEstimate before_decoding(const Problem& p, const Strategy& s, bool tiered
   e.prefill = prompts.cost;
   e.draft_prefill = prompts.draft;
   e.prompt_passes = prompts.passes;
+  e.prompts = together;
   e.front_end = p.runtime.host_per_request + front_end(p.runtime.engine, prompt_tokens(p));
   e.first_token = prompts.passes * prompts.cost.time * ((s.pp + waves - 1) / s.pp) +
                   prompts.passes * prompts.draft.time + e.front_end;
@@ -345,6 +346,7 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, ServingEstima
   const MeanDecode mean = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
   joining.note(decode.sequences, mean);
   e.decode = mean.cost;
+  e.decoding = each;
   // Each of the waves passes every stage once a step.
   const Seconds checking = e.decode.time * std::max(1.0, waves / s.pp);
   Tokens plain = decode;
