@@ -499,6 +499,16 @@ describe('work with it', together, () => {
     }),
   );
 
+  check('what does not fit into the memory of a host is said of that', () =>
+    visit(
+      '#/predict?kind=train&model=llama3-70b&system=mi300x-node&gpus=2&tp=2&batch=1&seq=512&recompute=full&offload=true',
+      async (page) => {
+        await page.locator('.misfit-memory').waitFor();
+        assert.match(await page.locator('.misfit-memory').innerText(), /: 1\d\d.GiB too much for the memory of a host/);
+      },
+    ),
+  );
+
   check('what does not fit is red, and a neighbour that fits is a click away', () =>
     visit(
       '#/predict?kind=infer&model=llama2-70b&system=dgx-h100&tp=1&batch=1&input=200&output=200&precision=bf16',
