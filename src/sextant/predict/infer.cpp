@@ -317,8 +317,10 @@ ServingEstimate before_decoding(const Problem& p, const Strategy& s, bool tiered
   e.memory = serving_memory(p, s, tiered);
   // A closed loop takes a prompt a replica at a time; a batch comes in as many waves as decode.
   const bool closed = w.batching == Batching::closed_loop;
-  const double waves = closed ? 1 : std::min<double>(s.pp, w.batch);
-  const double together = closed ? std::max(1, s.dp) : std::ceil(w.batch / waves);
+  const double most = std::min<double>(s.pp, w.batch);
+  const double together = closed ? std::max(1, s.dp) : std::ceil(w.batch / most);
+  const double waves =
+      closed ? 1 : std::ceil(w.batch / together);  // of six in pairs three, not four
   const Prompts prompts = prompts_of(p, s, together, e.memory.residence);
   e.prefill = prompts.cost;
   e.draft_prefill = prompts.draft;

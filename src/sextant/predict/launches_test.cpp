@@ -75,6 +75,20 @@ TEST(Launches, NormsAreFusedWithSumsThatTheStacksKernelsTake) {
   EXPECT_LT(sum(64), 2 * sum(32));
 }
 
+// Six prompts come in three pairs, on four stages as well: no fourth wave is empty.
+TEST(Serving, WavesOfPromptsHavePrompts) {
+  const auto rate = [](int pp, int batch) {
+    const Serving work{.batch = batch, .input = 2048, .output = 1};
+    const Problem p = test::problem_of("tpu-v7-node", "vllm", "llama3.1-8b", work);
+    return serve(p, {.pp = pp}).tokens_per_second;
+  };
+  for (const int pp : {2, 3, 4}) {
+    for (int batch = pp - 1; batch <= 4 * pp; ++batch) {
+      EXPECT_GE(rate(pp, 2 * batch) / rate(pp, batch), 0.999) << "pp " << pp << ", " << batch;
+    }
+  }
+}
+
 // The passes that are explained are those that an answer is made of: as many prompts, or as much of
 // one, as a pass takes, and the requests of one of the waves that fill a pipeline.
 TEST(Serving, APassThatIsExplainedIsOneOfTheAnswers) {
