@@ -166,7 +166,7 @@ def main():
     steps = [c for c in cases if Path(c).name.startswith(("train-", "infer-"))]
     collectives = [c for c in cases if Path(c).name.startswith("collective-")]
     kinds = ("gemm-", "attention-", "experts-", "stream-")
-    cases = [c for c in cases if Path(c).name.startswith(kinds)]
+    cases = [c for c in [*cases, *map(str, sorted(ROOT.glob("cases/*.csv")))] if Path(c).name.startswith(kinds)]
     for what, name in zip(sys.argv[3::2], sys.argv[4::2]):
         if what == "collectives":
             refit_collectives(program, collectives, name)

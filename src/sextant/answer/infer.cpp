@@ -270,13 +270,18 @@ void add_passes(Answer& a, const InferResult& x) {
 }
 
 /// All of the memory is taken here; what serves traffic leaves a part of it alone, unless it is
-/// told otherwise.
+/// told otherwise. And where requests replace each other, all are alike.
 void assume_engine(std::vector<std::string>& assumptions, const Scenario& s,
                    const ServingEstimate& e) {
   const Problem& p = s.problem;
   const double input = prompt_tokens(p);
   const double output = p.serving.output;
   if (e.verdict != Verdict::fits) return;
+  if (p.serving.batching == Batching::closed_loop && e.active > 1) {
+    assumptions.push_back(
+        "requests of one length, whose users move in step; of others prompts come one by one "
+        "('sextant traffic --length-ratio')");
+  }
   const EngineLimits held =
       fit_engine(p, s.strategy, {}, {.input = input, .output = output}).limits;
   const double each = held.block * std::ceil((input + output) / held.block) + held.state_tokens;

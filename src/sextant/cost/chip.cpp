@@ -66,9 +66,13 @@ Chip lower(const Device& d) {
   c.width = d.mechanism.width > 0 ? Flops(made_for / lanes) : rate;
   c.matrix_share = rate / c.width;
   c.vector_per_clock = d.vector.fp32 / d.clock / c.cores;
+  const bool matrix_units =
+      std::any_of(c.per_clock.values.begin(), c.per_clock.values.end(),
+                  [&](Flops each) { return each > 1.01 * c.vector_per_clock; });
   for (std::size_t i = 0; i < c.per_clock.size; ++i) {
     const double of_lanes = c.per_clock.values[i] / c.vector_per_clock;
-    c.takes_lanes.values[i] = of_lanes > 0.99 && of_lanes < 1.01;
+    const bool may = !matrix_units || static_cast<Precision>(i) == Precision::fp32;
+    c.takes_lanes.values[i] = may && of_lanes > 0.99 && of_lanes < 1.01;
   }
   // One instruction takes 64 rows at 4096 FLOP a clock (wgmma), 128 at 8192 (tcgen05).
   c.matrix_rows = !d.mechanism.asynchronous ? 16 : made_for > 6000 ? 128 : 64;
@@ -96,13 +100,10 @@ Chip lower(const Device& d) {
 }
 
 double rate_of_blocks(const Chip& chip, double per_clock, double block) {
-  // Instructions for each sum and block that nothing hides: 1.1 by DeepGEMM's rates on H100 (1204
-  // TFLOP/s where one scale gives 1443), 1.75 by cuBLAS on H200 (gemm_test).
-  constexpr double promotion = 1.4;
   // Engines, whose vector units are few, get one scale a row made of the blocks' as weights are
   // loaded (vLLM on Gaudi: VLLM_HPU_FORCE_CHANNEL_FP8, on where nothing is said).
   if (block <= 0 || chip.copied_in) return per_clock;
-  return 1 / (1 / per_clock + promotion / (block * chip.vector_per_clock.value));
+  return 1 / (1 / per_clock + chip.mechanism.promotion / (block * chip.vector_per_clock.value));
 }
 
 Chip lower_to_roofline(const Device& device, double share) {

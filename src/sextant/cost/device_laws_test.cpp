@@ -188,6 +188,22 @@ TEST(DeviceLaws, ATpuMultipliesIn32BitsBySixPassesOf16) {
   }
 }
 
+// GeForce's matrix units take tf32 at the rate that its lanes have in fp32, and so are not them:
+// PyTorch with tf32 reached 82.8 and 86.7 TFLOP/s on an RTX 4090 at 2048 and 8192 (a thread of
+// transformers-benchmarks, 2023; read November 2026), where fp32 without it reaches some 60.
+TEST(DeviceLaws, AMatrixUnitsTypeIsNoLanesForHavingTheirRate) {
+  for (const char* name : {"rtx-3090", "rtx-4090", "rtx-5090"}) {
+    const Chip chip = lower(load_device(name));
+    EXPECT_FALSE(chip.on_vector(Precision::tf32)) << name;
+    EXPECT_TRUE(chip.on_vector(Precision::fp32)) << name;
+    Gemm g{.m = 8192, .n = 8192, .k = 8192, .type = Precision::tf32};
+    const Seconds matrix = gemm(chip, g, chip.clock).time;
+    g.type = Precision::fp32;
+    EXPECT_LT(matrix, 0.9 * gemm(chip, g, chip.clock).time) << name;
+  }
+  EXPECT_TRUE(lower(load_device("m2-ultra")).on_vector(Precision::fp16));
+}
+
 TEST(DeviceLaws, ATypeThatIsLackingIsNoFasterAndNoCoolerThanTheOneThatRuns) {
   for_each_device([](const Device& d) {
     const Chip chip = lower(d);

@@ -29,6 +29,12 @@ constexpr TileShape fine_tiles[] = {
 constexpr TileShape coarse_tiles[] = {
     {256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64}, {64, 128}, {64, 64},
     {128, 32},  {32, 128},  {64, 32},   {32, 64},  {128, 16}, {16, 128}, {64, 16},  {16, 64}};
+// Where a core's registers hold twice as many results (CDNA), a larger one, too.
+constexpr auto large_tiles = [] {
+  std::array<TileShape, std::size(coarse_tiles) + 1> all{TileShape{256, 256}};
+  std::copy(std::begin(coarse_tiles), std::end(coarse_tiles), all.begin() + 1);
+  return all;
+}();
 
 // Multiplies on the vector units keep their results in registers: 64 a thread.
 constexpr TileShape vector_tiles[] = {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32},
@@ -408,10 +414,11 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
 /// compilers can do several at a time.
 template <std::size_t N>
 struct TileTable {
+  std::array<TileShape, N> shapes;
   std::array<double, N> m{}, n{}, by_m{}, by_n{}, area{};
   std::array<double, N> read_m{}, read_n{};  ///< of operand_bytes()
   std::array<double, N> longest{};
-  explicit constexpr TileTable(const std::array<TileShape, N>& tiles) {
+  explicit constexpr TileTable(const std::array<TileShape, N>& tiles) : shapes(tiles) {
     for (std::size_t i = 0; i < N; ++i) {
       const TileShape t = tiles[i];
       m[i] = t.m;
@@ -519,7 +526,7 @@ class Contest {
 /// What a tuned library takes: the first of the best. The shape with the least bound is tried
 /// before the others, and leaves few of them.
 template <std::size_t N>
-Candidate best_tile(const Problem& p, const TileShape (&tiles)[N], const TileTable<N>& table) {
+Candidate best_tile(const Problem& p, const TileTable<N>& table) {
   const LeastScores<N> least = least_scores(p, table);
   std::size_t likely = 0;
   for (std::size_t i = 0; i < N; ++i) {
@@ -527,13 +534,13 @@ Candidate best_tile(const Problem& p, const TileShape (&tiles)[N], const TileTab
   }
   Candidate first;
   if (!(least.cores[likely] < 1e300)) return first;
-  try_tile(p, tiles[likely], true, first);
+  try_tile(p, table.shapes.at(likely), true, first);
   // One before it may be as good, one after it has to be better.
   Candidate best{.score = std::nextafter(first.score, 1e301)};
   Contest contest(p);
   for (std::size_t i = 0; i < N; ++i) {
     if (i == likely && first.score < best.score) best = first;
-    if (i != likely) contest.attempt(tiles[i], least, i, best);
+    if (i != likely) contest.attempt(table.shapes.at(i), least, i, best);
   }
   return best;
 }
@@ -566,14 +573,15 @@ void try_fitted(const Problem& p, Candidate& best) {
 Candidate best_tile(const Problem& p, const Chip& chip, Precision type) {
   static constexpr TileTable fine(std::to_array(fine_tiles));
   static constexpr TileTable coarse(std::to_array(coarse_tiles));
+  static constexpr TileTable large(large_tiles);
   static constexpr TileTable vector(std::to_array(vector_tiles));
-  if (chip.on_vector(type)) return best_tile(p, vector_tiles, vector);
+  if (chip.on_vector(type)) return best_tile(p, vector);
   if (chip.mechanism.asynchronous) {
-    Candidate best = best_tile(p, fine_tiles, fine);
+    Candidate best = best_tile(p, fine);
     try_fitted(p, best);
     return best;
   }
-  return best_tile(p, coarse_tiles, coarse);
+  return chip.mechanism.tile_results < 65536 ? best_tile(p, coarse) : best_tile(p, large);
 }
 
 }  // namespace

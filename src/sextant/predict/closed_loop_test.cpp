@@ -35,13 +35,16 @@ TEST(ClosedLoop, NobodyIsServedSoonerForMoreUsers) {
   }
 }
 
-// The simulator of traffic agrees: DeepSeek-V3 with 64 users, lengths spread a little, 6.4 s.
-TEST(ClosedLoop, PromptsJoinAsTheyCome) {
-  Problem p = test::problem_of("dgx-h200", "trtllm", "deepseek-v3", Serving{});
-  for (const auto& [users, seconds] : {std::pair{32, 4.5}, {64, 6.4}, {128, 8.6}}) {
-    p.serving = {.batch = users, .input = 1024, .output = 64, .batching = Batching::closed_loop};
-    const ServingEstimate e = serve(p, {.tp = 8, .precision = Precision::fp8});
-    EXPECT_NEAR(e.latency.value / seconds, 1, 0.06) << users;
+// First tokens of SGLang as measured (Qwen3 32B on four H100, 4,096 tokens in, aiconfigurator's
+// anchors, Apache-2.0): users who ask for one length ask at a time, and wait for half of the
+// others' prompts. The means that were measured have the first wave in them, which is like the
+// others here.
+TEST(ClosedLoop, UsersOfOneLengthMoveInStep) {
+  Problem p = test::problem_of("dgx-h100", "sglang", "qwen3-32b", Serving{});
+  for (const auto& [users, seconds] : {std::pair{16, 1.38}, {64, 4.68}, {128, 9.2}}) {
+    p.serving = {.batch = users, .input = 4096, .output = 128, .batching = Batching::closed_loop};
+    const ServingEstimate e = serve(p, {.tp = 4, .precision = Precision::bf16});
+    EXPECT_NEAR(e.ttft.value / seconds, 1, 0.12) << users;
   }
 }
 

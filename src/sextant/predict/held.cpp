@@ -85,7 +85,7 @@ Bytes activations_of(const Problem& p, const Strategy& s, double requests) {
       std::max({double(m.ffn), m.experts.count > 0 ? double(m.experts.topk) * m.experts.ffn : 0,
                 double(m.hybrid.heads) * m.hybrid.head_dim});
   const double prompt = prompt_tokens(p);
-  const double tokens = std::min(requests * prompt, budget_of(w) + (w.chunk > 0 ? requests : 0));
+  const double tokens = std::min(requests * prompt, budget_of(p, s) + (w.chunk > 0 ? requests : 0));
   const double text = tokens * (4.0 * m.hidden + 3 * widest / s.tp);
   // The images of the prompts that one pass takes go through their tower before it.
   const double images = w.images * std::ceil(tokens / prompt);

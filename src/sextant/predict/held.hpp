@@ -17,8 +17,21 @@ inline Strategy sliced(const Strategy& s) {
   return r;
 }
 
-/// Tokens of prompts that one pass takes, on a replica.
-inline double budget_of(const Serving& w) { return w.chunk > 0 ? w.chunk : usual_budget; }
+/// Tokens that a step of an engine takes at most on a rank of attention, where nobody says
+/// otherwise; and of another limit that it sets by memory as much.
+inline int usual_limit(const Problem& p, const Strategy& s, const ByMemory& limit) {
+  const bool divided = p.runtime.engine.limits_of_all && p.model.experts.count > 0;
+  return std::max(1, limit.of(p.capacity) / (divided ? std::max(1, s.dp) : 1));
+}
+
+/// Tokens of prompts that one pass takes, on a replica: of an engine's steps what it takes, of a
+/// batch that starts together as much as engines do.
+inline double budget_of(const Problem& p, const Strategy& s) {
+  const Serving& w = p.serving;
+  if (w.chunk > 0) return w.chunk;
+  const bool closed = w.batching == Batching::closed_loop;
+  return closed ? usual_limit(p, s, p.runtime.engine.token_budget) : usual_budget;
+}
 
 /// Bytes of cache that a sequence of so many tokens holds on a rank, in all layers of a stage.
 double cached(const Problem& problem, const Strategy& strategy, const StageKind& stage,

@@ -32,9 +32,6 @@ PassCost drafted(const Problem& p, const Strategy& s, const Pass& pass) {
   return p.draft ? pass(*p.draft, draft_strategy(*p.draft, s)) : share_of(pass(p, s), x.draft_cost);
 }
 
-/// Steps in which a request gets its tokens, those of its first included.
-double steps_of(const Serving& w) { return w.output / tokens_a_step(w.speculation); }
-
 /// A prompt that is longer than a pass takes is cut: into equal pieces, which stand for whole ones
 /// and what is left of them.
 struct Pieces {
@@ -42,9 +39,9 @@ struct Pieces {
   double tokens = 1;   ///< of each
   double context = 1;  ///< that the one in the middle ends with
 };
-Pieces pieces_of(const Problem& p) {
+Pieces pieces_of(const Problem& p, const Strategy& s) {
   const double input = prompt_tokens(p);
-  const double count = std::max(1.0, std::ceil(input / budget_of(p.serving)));
+  const double count = std::max(1.0, std::ceil(input / budget_of(p, s)));
   const double tokens = input / count;
   return {count, tokens, (input + tokens) / 2};
 }
@@ -59,8 +56,8 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
   const double input = prompt_tokens(p);
   const double images = p.serving.images;
   const double sequences = std::ceil(batch / std::max(1, s.dp));
-  const Pieces piece = pieces_of(p);
-  const double together = std::clamp(std::floor(budget_of(p.serving) / input), 1.0, sequences);
+  const Pieces piece = pieces_of(p, s);
+  const double together = std::clamp(std::floor(budget_of(p, s) / input), 1.0, sequences);
   Prompts r;
   r.passes = std::ceil(sequences / together) * piece.count;
   const double each = sequences * piece.count / r.passes;
@@ -80,14 +77,6 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
   r.cost = prompt(p, s);
   r.draft = drafted(p, s, prompt);
   return r;
-}
-
-/// Prompts of a step that has any, their mean, where so many requests decode: each comes when one
-/// ends, whenever that is, and a step takes all that have come, or as many as it may.
-double prompts_together(const Problem& p, double requests) {
-  const double come = requests / steps_of(p.serving);
-  const double most = std::floor(budget_of(p.serving) / prompt_tokens(p));
-  return std::clamp(come > 0 ? come / -std::expm1(-come) : 1, 1.0, std::max(1.0, most));
 }
 
 /// Times that were asked for before, by two numbers. The newest takes the place of an older one.
@@ -114,197 +103,284 @@ class Remembered {
   std::array<Entry, size> entries_;
 };
 
-/// How prompts join the decoding requests of a replica in a closed loop: engines put them, or
-/// pieces of them, into the same pass, those that come together into one. Whatever number of
-/// requests decodes, many passes are the same.
-class JoiningPrompts {
+/// Steps of a replica in a closed loop, with what the host adds: of decoding requests alone, and
+/// with prompts, which join them or make them wait. Whatever number of requests decodes, many are
+/// the same.
+class LoopSteps {
  public:
-  JoiningPrompts(const Problem& p, const Strategy& s, const ServingEstimate& before)
-      : p_(p),
-        s_(s),
-        home_(before.memory.residence),
-        alone_(before.first_token),
-        piece_(pieces_of(p)) {}
+  LoopSteps(const Problem& p, const Strategy& s, const ServingEstimate& before)
+      : p_(p), s_(s), home_(before.memory.residence) {}
 
-  /// Passes that a prompt needs its part of, where so many join one, their mean.
-  double passes(double prompts) const { return piece_.count / prompts; }
-
-  /// Of a pass of so many decoding requests, what it takes with prompts and without. Together they
-  /// take no longer than one after the other.
-  struct Times {
-    Seconds plain;
-    Seconds mixed;
-    Seconds drafts;  ///< before either
-  };
-  Times times(double sequences, double prompts) {
-    const Seconds plain =
-        plain_(sequences, 0, [&] { return pass_over(p_, s_, decode(sequences)).time; });
-    const Seconds mixed =
-        mixed_(sequences, prompts, [&] { return with_prompts(sequences, prompts); });
-    const Seconds drafts = drafts_(sequences, 0, [&] { return proposals(sequences); });
-    return {plain, min(mixed, plain + alone_ / passes(prompts)), drafts};
-  }
-
-  /// What is known of a pass without prompts spares another.
-  void note(double sequences, const MeanDecode& d) {
-    if (d.context == decode(sequences).context) plain_.note(sequences, 0, d.there);
+  /// One with so many prompts on each of so many ranks of attention, a share of one where that is
+  /// longer than a step takes, beside so many decoding requests.
+  Seconds prompted(double decoding, double prompts, double ranks) {
+    const Engine& e = p_.runtime.engine;
+    decoding = e.joining == Joining::mixed && decoding > 0 ? std::max(1.0, decoding) : 0;
+    // Stages take whole prompts, each a part of them.
+    const double each = prompts / std::clamp<double>(prompts, 1, s_.pp);
+    const double sequences = decoding / std::clamp<double>(decoding, 1, s_.pp);
+    const double mean = each * ranks / std::max(1, s_.dp);
+    Seconds device = passes_(sequences, each, [&] { return pass_with(sequences, each).all; });
+    const auto shared = [&](double on_each) {
+      return shared_(sequences, on_each, [&] { return pass_with(sequences, on_each).shared; });
+    };
+    // Experts have the tokens of all ranks: some are without.
+    if (mean < each) device -= max(Seconds(0), shared(each) - shared(mean));
+    const Seconds launched(smooth_max(device.value, prompt_launch(p_, s_, ranks).value));
+    return with_host(e, launched, decoding, std::max(1.0, prompts));
   }
 
  private:
-  Tokens decode(double sequences) const {
-    const Serving& w = p_.serving;
-    return {.sequences = sequences,
-            .queries = 1.0 + w.speculation.tokens,
-            .context = prompt_tokens(p_) + w.output / 2.0,
-            .seen = double(w.images),
-            .home = home_};
-  }
-
-  Seconds proposals(double sequences) const {
-    Tokens one = decode(sequences);
-    one.queries = 1;
-    return p_.serving.speculation.tokens *
-           drafted(p_, s_, [&](const Problem& q, const Strategy& cut) {
-             return pass_over(q, cut, one);
-           }).time;
-  }
-
-  Seconds with_prompts(double sequences, double prompts) const {
-    Tokens t = decode(sequences);
-    t.images = p_.serving.images / passes(prompts);
-    t.pieces = prompts;
-    t.chunk = prompts * piece_.tokens;
-    t.chunk_context = piece_.context;
-    const Seconds mixed(
-        smooth_max(pass_over(p_, s_, t).time.value, prompt_launch(p_, s_, s_.dp).value));
-    const Tokens alone{.sequences = prompts,
-                       .queries = piece_.tokens,
-                       .context = t.chunk_context,
+  struct Cost {
+    Seconds all;
+    Seconds shared;  // of that, experts that all ranks of attention share
+  };
+  Cost pass_with(double decoding, double prompts) const {
+    const double input = prompt_tokens(p_);
+    const double tokens = std::min(1.0, prompts) * input;  // of each prompt
+    Tokens t{
+        .images = p_.serving.images * prompts, .seen = double(p_.serving.images), .home = home_};
+    const Tokens alone{.sequences = std::max(1.0, prompts),
+                       .queries = tokens,
+                       .context = (input + tokens) / 2,
                        .images = t.images,
                        .seen = t.seen,
                        .home = home_};
+    t.sequences = decoding;
+    t.queries = 1.0 + p_.serving.speculation.tokens;
+    t.context = input + p_.serving.output / 2.0;
+    t.pieces = alone.sequences;
+    t.chunk = alone.sequences * tokens;
+    t.chunk_context = alone.context;
+    const PassCost pass = pass_over(p_, s_, decoding > 0 ? t : alone);
     const PassCost draft = drafted(
         p_, s_, [&](const Problem& q, const Strategy& cut) { return pass_over(q, cut, alone); });
-    return mixed + draft.time;
+    return {pass.time + draft.time, pass.parts[Work::experts] + pass.parts[Work::exchange]};
   }
 
   const Problem& p_;
   const Strategy& s_;
   Residence home_;
-  Seconds alone_;  // of one prompt
-  Pieces piece_;
-  Remembered plain_;
-  Remembered mixed_;
-  Remembered drafts_;
+  Remembered passes_;
+  Remembered shared_;
 };
 
-/// A closed loop on a replica, whose stages work on so many waves at a time. Of the steps of a
-/// request, so many take prompts as the others' turns need. Where there are not enough of them,
-/// every step takes prompts, and fewer requests decode than wait: as many as prompts let through.
+/// A closed loop on a replica. Requests of one length move in step: those whose prompts were read
+/// in one step end in one step, and their users ask again together. So prompts come one step after
+/// the other until all have had their turn, as when all users came at once, and then none until
+/// the first is back.
 class ClosedLoop {
  public:
-  /// All replicas take prompts at the same time.
-  ClosedLoop(JoiningPrompts& joining, const Problem& p, const Strategy& s, const ServingEstimate& e)
-      : joining_(joining),
+  /// All ranks of attention take prompts at the same time.
+  ClosedLoop(LoopSteps& steps, const Problem& p, const Strategy& s, const ServingEstimate& e)
+      : engine_(p.runtime.engine),
         w_(p.serving),
-        e_(e),
-        requests_(std::max(1.0, e.active / std::max(1, s.dp))),
-        waves_(std::min<double>(s.pp, e.active)),
-        prompts_(prompts_together(p, requests_ / waves_)),
-        passes_(joining.passes(prompts_)),
+        ranks_(std::max(1, s.dp)),
+        users_(std::max(1.0, e.active)),
         gained_(tokens_a_step(w_.speculation)),
-        share_(std::max(0.0, requests_ - 1) * passes_ / steps_of(w_)) {}
+        plain_(gained_ * e.step),
+        front_end_(e.front_end),
+        reading_(front_end(engine_, prompt_tokens(p))),
+        decode_((w_.output - 1.0) / gained_) {
+    // Whoever ends is back while the next step runs, later where the front end takes longer; and
+    // the step after it may have been put together before.
+    if (front_end_.value > 0) waits_ = std::max(1.0, front_end_ / plain_ + 0.5);
+    if (engine_.asynchronous) ++waits_;
+    most_ = most_of(p, s);
+    price(steps);
+    read();
+  }
 
   struct Cycle {
     Seconds tpot;
     Seconds service;
-    bool turns = false;  ///< it takes as long as all turns of prompts
   };
-  Cycle run() {
-    if (share_ > 1) return prompted();
-    all_ = times(std::ceil(requests_ / waves_));
-    const Cycle all = of(requests_, all_);
-    return all.turns ? fewer(all) : all;
+  Cycle run() const {
+    if (users_ <= 1 || engine_.joining == Joining::together) {
+      return {1 / gained_ * plain_, front_end_ + ends_ + decode_ * plain_};
+    }
+    if (decode_ <= 0) {  // nobody waits for a step of decoding
+      const Seconds own = front_end_ + length_ * few_;
+      return {plain_, max(max(own, ends_ - without_ * plain_), users_ * reading_)};
+    }
+    const bool mixed = engine_.joining == Joining::mixed;
+    const Seconds first_token = 1 / users_ * first_tokens_ + (mixed ? Seconds(0) : seen_);
+    // Steps of decoding alone: others' prompts are among a request's steps, or between them.
+    const double alone = mixed ? all_steps() - steps_ : decode_ - without_;
+    Seconds all = ends_ + std::max(0.0, alone) * plain_ + (mixed ? Seconds(0) : seen_);
+    Seconds step = 1 / decode_ * (all - first_token);
+    if (mixed && alone < 0) {
+      // The first is back before the last has had its turn: steps that are always full.
+      const Seconds each = 1 / steps_ * ends_;
+      all = max(all_steps() * each, turns());
+      step = max(plain_, min(1 / decode_ * (all - first_token), each));
+      all = max(all, all_steps() * step);
+    }
+    // A front end that does not keep up passes prompts on to every step.
+    if (all < users_ * reading_) {
+      all = users_ * reading_;
+      if (mixed) step = max(step, min(step_with(let_through()), 1 / all_steps() * all));
+    }
+    return {1 / gained_ * step, all};
   }
 
   /// A request is served no sooner, whatever a step without prompts takes.
-  Seconds least() const { return share_ > 1 ? turns(requests_, every_step()) : Seconds(0); }
+  Seconds least() const { return steps_ > all_steps() ? turns() : Seconds(0); }
 
  private:
-  JoiningPrompts::Times times(double in_a_wave) const {
-    return joining_.times(in_a_wave, prompts_);
+  /// Prompts that a step takes on a rank, or the share of one.
+  double most_of(const Problem& p, const Strategy& s) const {
+    if (engine_.joining == Joining::together) return std::ceil(users_ / ranks_);
+    const double input = prompt_tokens(p);
+    const double budget = budget_of(p, s);
+    const bool beside = engine_.joining == Joining::mixed && w_.chunk == 0;
+    const double most =
+        std::max(1.0, budget - (beside ? decoding_beside(budget / input) : 0)) / input;
+    const bool whole = !engine_.chunked && input <= budget;
+    return whole ? std::max(1.0, std::floor(most)) : most;
   }
 
-  /// Where every step takes prompts: of the requests that they let through.
-  Seconds every_step() const {
-    const double through = std::clamp(steps_of(w_) / passes_, 1.0, requests_);
-    const JoiningPrompts::Times t = times(std::ceil(through / waves_));
-    return t.mixed + t.drafts;
+  /// Requests of a rank that decode while so many prompts are read: neither those nor as many that
+  /// wait in each step to come; of few about half, for as prompts are read more decode. No more
+  /// than prompts let through.
+  double decoding_beside(double prompts) const {
+    const double size = std::max(1.0, prompts);
+    const double others = users_ / ranks_ - size;
+    const double waiting = (engine_.asynchronous ? 2 : 1) * size;
+    return std::clamp(std::max(others - waiting, others / 2), 0.0, prompts * decode_);
   }
 
-  /// Little's law: of n requests one ends with every prompt that is through.
-  Seconds turns(double n, Seconds step) const { return n * passes_ * step; }
-
-  Seconds joined(Seconds step) const {
-    return e_.first_token + (requests_ > 1 ? 0.5 : 0) * (gained_ * step);
+  /// Steps with the fewest prompts that there are and with the most.
+  void price(LoopSteps& steps) {
+    const double busy = std::min(users_, ranks_);
+    const bool one_by_one = reading_.value > 0;
+    full_ =
+        std::max(one_by_one ? 1.0 : busy, std::min(most_ * busy, users_ - (one_by_one ? 1 : 0)));
+    if (most_ < 1) full_ = most_ * busy;
+    fewest_ = one_by_one ? std::min(1.0, most_) : full_;
+    const double decoding = decoding_beside(std::min(most_, full_ / ranks_));
+    const double at_first = one_by_one ? 1 : busy;
+    few_ = many_ = steps.prompted(decoding, fewest_ / at_first, at_first);
+    if (full_ <= fewest_) return;
+    many_ = steps.prompted(decoding, std::max(std::min(1.0, most_), full_ / busy), busy);
+    more_ = 1 / (full_ - fewest_) * (many_ - few_);
+  }
+  Seconds step_with(double prompts) const {
+    if (prompts >= fewest_) return few_ + (prompts - fewest_) * more_;
+    return min(few_, plain_ + prompts / fewest_ * (few_ - plain_));
   }
 
-  Cycle prompted() const {
-    const Seconds step = every_step();
-    const Seconds tpot = step / gained_;
-    return {tpot, max(turns(requests_, step), joined(e_.step) + (w_.output - 1.0) * tpot)};
+  /// What a step takes of so much work on so many prompts that the front end has passed on.
+  double taken(double open, double prompts) const {
+    constexpr double nearly = 1e-9;
+    if (open < nearly) return 0;
+    const double most = std::min(open, most_ * (most_ < 1 ? std::min(ranks_, prompts) : ranks_));
+    return engine_.chunked || most_ < 1 ? most : std::floor(most + nearly);
+  }
+  /// Of so many prompts' work those that are done: ranks read theirs side by side.
+  double done(double work) const {
+    constexpr double nearly = 1e-9;
+    if (work >= users_ - nearly) return users_;
+    const double beside = most_ < 1 ? std::max(1.0, std::min(ranks_, users_ - 1)) : 1;
+    if (work < 1 - nearly) return 0;
+    return 1 + beside * std::floor((work - 1) / beside + nearly);
   }
 
-  /// Of so many requests, `all_` being the times that belong to the step of the estimate.
-  Cycle of(double n, const JoiningPrompts::Times& t) const {
-    const Seconds step = e_.step + 1 / gained_ * (t.plain + t.drafts - all_.plain - all_.drafts);
-    const double share = std::max(0.0, n - 1) * passes_ / steps_of(w_);
-    const Seconds tpot = step + share / gained_ * (t.mixed - t.plain);
-    // All take their turns with prompts before one's own comes again.
-    const Seconds all = n > 1 ? turns(n, t.mixed + t.drafts) : Seconds(0);
-    const Seconds own = joined(step) + (w_.output - 1.0) * tpot;
-    return {tpot, max(all, own), all > own};
-  }
-
-  /// Where prompts set the pace, requests beyond those that keep it up only make steps longer: the
-  /// others wait.
-  Cycle fewer(Cycle best) const {
-    const auto count = [&](double in_a_wave) { return std::min(requests_, in_a_wave * waves_); };
-    double enough = std::ceil(requests_ / waves_);
-    const auto look = [&](double in_a_wave) {
-      const double n = count(in_a_wave);
-      Cycle c = of(n, times(in_a_wave));
-      c.service = requests_ / n * c.service;
-      if (c.service < best.service) best = c;
-      return c.turns;
-    };
-    double few = 0;
-    while (enough - few > 1) {
-      const double middle = std::floor((few + enough) / 2);
-      (look(middle) ? enough : few) = middle;
+  /// All turns of prompts, from the first's to the last's. The first steps one by one; those that
+  /// follow are alike.
+  void read() {
+    Seconds now;
+    Seconds before;  // the start of the step before
+    double work = 0;
+    double finished = 0;
+    std::size_t i = 0;
+    for (; i + 1 < sums_.size() && finished < users_; ++i) {
+      const Seconds decision = engine_.asynchronous && i > 0 ? before : now;
+      // Those that are half read count half: whoever is a little faster is not a step late.
+      const double ready = reading_.value > 0 ? std::min(users_, 1 + decision / reading_) : users_;
+      const double prompts = taken(ready - work, ready - finished);
+      before = now;
+      now += prompts > 0 ? step_with(prompts) : plain_;
+      sums_[i + 1] = now;
+      work += prompts;
+      if (prompts <= 0) ++without_;
+      const double newly = done(work) - finished;
+      if (newly <= 0) continue;
+      if (finished <= 0) length_ = static_cast<double>(i + 1);
+      finished += newly;
+      first_tokens_ += newly * since(static_cast<double>(i + 1));
     }
-    return best;
+    ends_ = now;
+    steps_ = static_cast<double>(i);
+    seen_ =
+        engine_.asynchronous ? max(std::min(without_, waits_) * plain_, front_end_) : front_end_;
+    if (finished < users_) follow(users_ - finished);
   }
 
-  JoiningPrompts& joining_;
+  /// From the end of a request whose prompt is read by this step to its next first token. Engines
+  /// that read prompts first count from the first one's.
+  Seconds since(double step) const {
+    if (engine_.joining != Joining::mixed) return at(step) - without_ * plain_;
+    const double start = step - waits_ - length_;
+    return start < 0 ? at(step) + -start * plain_ : at(step) - at(start);
+  }
+  Seconds at(double step) const {
+    const auto below = static_cast<std::size_t>(step);
+    const Seconds low = sums_[below];
+    return below + 1 < sums_.size() ? low + (step - double(below)) * (sums_[below + 1] - low) : low;
+  }
+
+  /// The rest take their turns in steps as full as they may be, or as the front end lets through.
+  void follow(double rest) {
+    const double prompts = let_through();
+    const Seconds step = step_with(prompts);
+    const double steps = rest / prompts;
+    const bool mixed = engine_.joining == Joining::mixed;
+    first_tokens_ += rest * (mixed ? (waits_ + length_) * step
+                                   : ends_ + (steps + 1) / 2 * step - without_ * plain_);
+    ends_ += steps * step;
+    steps_ += steps;
+  }
+
+  /// Prompts of a step while the front end reads them: no more than it has read when it begins.
+  double let_through() const {
+    if (full_ * reading_ <= many_ || reading_ <= more_) return full_;
+    return std::clamp((few_ - fewest_ * more_) / (reading_ - more_), fewest_, full_);
+  }
+
+  Seconds turns() const { return users_ / full_ * many_; }
+  double all_steps() const { return waits_ + length_ + decode_; }
+
+  const Engine& engine_;
   const Serving& w_;
-  const ServingEstimate& e_;
-  double requests_;
-  double waves_;
-  double prompts_;  // of a pass that has any, their mean
-  double passes_;   // that a prompt needs its part of
-  double gained_;   // tokens a step, with drafts
-  double share_;    // of steps with prompts
-  JoiningPrompts::Times all_;
+  double ranks_;
+  double users_;
+  double gained_;      // tokens a step, with drafts
+  Seconds plain_;      // a step without prompts
+  Seconds front_end_;  // until a request is ready
+  Seconds reading_;    // of that, one after the other
+  double decode_;      // steps after the first token
+  double waits_ = 0;   // steps until whoever has ended is in one again
+  double most_ = 1;    // prompts that a step takes on a rank, or the share of one
+  double fewest_ = 1;  // of a step on all ranks, as far as there are so many
+  double full_ = 1;
+  Seconds few_;  // what steps with so many take
+  Seconds many_;
+  Seconds more_;                  // and with one more
+  double length_ = 1;             // steps of the first prompt
+  double steps_ = 0;              // until all prompts are read
+  double without_ = 0;            // of those, without prompts
+  Seconds ends_;                  // how long they take
+  Seconds seen_;                  // before them, where prompts go first
+  Seconds first_tokens_;          // of all users, summed
+  std::array<Seconds, 65> sums_;  // of the first steps
 };
 
-/// Requests whose caches fit while they grow: paged engines hold what is there, not the longest.
+/// Requests that an engine takes at a time and whose caches fit. They move in step, so that all are
+/// at their longest together, whatever the engine reserves for one when it starts.
 double in_flight_limit(const Problem& p, const Strategy& s, const ServingMemory& m) {
-  const Serving& w = p.serving;
-  const Bytes free = m.capacity - m.weights - m.activations - m.other;
-  const Bytes mean = m.cache_per_token * (prompt_tokens(p) + w.output / 2.0) + m.cache_of_any;
-  if (mean.value <= 0) return 1e9;
-  return std::max({1.0, m.max_batch, std::floor(free / mean) * std::max(1, s.dp)});
+  const double taken = usual_limit(p, s, p.runtime.engine.max_requests);
+  return std::max(1.0, std::min(std::max(1, s.dp) * taken, m.max_batch));
 }
 
 /// What is the same however many requests decode at a time: memory, and the way of a prompt.
@@ -318,7 +394,8 @@ ServingEstimate before_decoding(const Problem& p, const Strategy& s, bool tiered
   // A closed loop takes a prompt a replica at a time; a batch comes in as many waves as decode.
   const bool closed = w.batching == Batching::closed_loop;
   const double most = std::min<double>(s.pp, w.batch);
-  const double together = closed ? std::max(1, s.dp) : std::ceil(w.batch / most);
+  const double together =
+      closed ? std::min(std::max(1, s.dp), w.batch) : std::ceil(w.batch / most);
   const double waves =
       closed ? 1 : std::ceil(w.batch / together);  // of six in pairs three, not four
   const Prompts prompts = prompts_of(p, s, together, e.memory.residence);
@@ -335,7 +412,7 @@ ServingEstimate before_decoding(const Problem& p, const Strategy& s, bool tiered
 
 /// With no more than so many requests decoding at a time.
 ServingEstimate serve_at_most(const Problem& p, const Strategy& s, ServingEstimate e,
-                              JoiningPrompts& joining, double most) noexcept {
+                              LoopSteps& loop, double most) noexcept {
   const Serving& w = p.serving;
   const bool closed = w.batching == Batching::closed_loop;
   e.active = closed ? std::min({double(w.batch), most, in_flight_limit(p, s, e.memory)}) : w.batch;
@@ -346,21 +423,28 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, ServingEstima
   Tokens decode =
       tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens}, e.memory.residence);
   const MeanDecode mean = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
-  joining.note(decode.sequences, mean);
   e.decode = mean.cost;
   e.decoding = each;
   // Each of the waves passes every stage once a step.
-  const Seconds checking = e.decode.time * std::max(1.0, waves / s.pp);
+  Seconds checking = e.decode.time * std::max(1.0, waves / s.pp);
   Tokens plain = decode;
   plain.queries = 1;
   e.draft = drafted(p, s, [&](const Problem& q, const Strategy& cut) {
     return mean_decode(q, cut, plain, prompt_tokens(p) + 1.0, steps).cost;
   });
+  if (closed) {
+    const Seconds device = checking + w.speculation.tokens * e.draft.time;
+    const double requests = std::ceil(e.active / std::max(1, s.dp));
+    const Seconds host = with_host(p.runtime.engine, device, requests, 0) - device;
+    e.decode.time += host;
+    e.decode.parts[Work::host] += host;
+    checking += host;
+  }
   e.step = (checking + w.speculation.tokens * e.draft.time) / tokens_a_step(w.speculation);
   e.drafting = e.step - checking / tokens_a_step(w.speculation);
   e.tpot = e.step;
   if (closed) {
-    const ClosedLoop::Cycle cycle = ClosedLoop(joining, p, s, e).run();
+    const ClosedLoop::Cycle cycle = ClosedLoop(loop, p, s, e).run();
     e.tpot = cycle.tpot;
     e.ttft = cycle.service - (w.output - 1.0) * e.tpot + (w.batch / e.active - 1) * cycle.service;
   }
@@ -396,15 +480,17 @@ constexpr double surely = 1 - 1e-12;
 ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noexcept {
   const ServingEstimate before = before_decoding(p, s, tiered);
   if (before.verdict != Verdict::fits) return before;
-  JoiningPrompts joining(p, s, before);
+  LoopSteps loop(p, s, before);
   const ServingEstimate all =
-      serve_at_most(p, s, before, joining, std::numeric_limits<double>::infinity());
+      serve_at_most(p, s, before, loop, std::numeric_limits<double>::infinity());
   const double replicas = std::max(1, s.dp);
   const bool closed = p.serving.batching == Batching::closed_loop;
   if (!closed || all.verdict != Verdict::fits || all.active <= replicas) return all;
+  // Not for less than this: the fewer there are, the longer the others wait for their turn.
+  constexpr double clearly = 0.995;
   // Alone, a prompt joins nobody's step, and nobody is served sooner.
-  const ServingEstimate alone = serve_at_most(p, s, before, joining, replicas);
-  ServingEstimate best = alone.latency < all.latency ? alone : all;
+  const ServingEstimate alone = serve_at_most(p, s, before, loop, replicas);
+  ServingEstimate best = alone.latency < clearly * all.latency ? alone : all;
   double last = 0;
   const auto fewer = [&](double n) {
     n = std::floor(n);
@@ -412,20 +498,17 @@ ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noe
     if (n <= replicas || n >= all.active || replicas / n * alone.latency >= best.latency) return;
     ServingEstimate other = before;
     other.active = n;
-    const Seconds least = p.serving.batch / n * ClosedLoop(joining, p, s, other).least();
+    const Seconds least = p.serving.batch / n * ClosedLoop(loop, p, s, other).least();
     if (least * surely >= best.latency) return;
-    other = serve_at_most(p, s, before, joining, n);
-    if (other.latency < best.latency) best = other;
+    other = serve_at_most(p, s, before, loop, n);
+    if (other.latency < min(best.latency, clearly * all.latency)) best = other;
   };
   // Rows of a wave's multiplies that fill whole tiles, without prompts and with those that join:
   // one more request begins another.
   const double queries = 1 + p.serving.speculation.tokens;
   const double waves = replicas * std::min<double>(s.pp, all.active);
-  const Pieces piece = pieces_of(p);
-  for (const double prompt : {0.0, piece.tokens}) {
-    const auto rows = [&](double n) {
-      return n / waves * queries + prompt * prompts_together(p, n / waves);
-    };
+  for (const double prompt : {0.0, pieces_of(p, s).tokens}) {
+    const auto rows = [&](double n) { return n / waves * queries + prompt; };
     constexpr double tile = 128;
     const double first = std::floor(rows(replicas) / tile) + 1;
     for (double k = 0; (first + k) * tile < rows(all.active);

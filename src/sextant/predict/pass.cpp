@@ -754,6 +754,11 @@ std::string_view meaning_of(Work w) {
   return meanings[w];
 }
 
+Seconds with_host(const Engine& e, Seconds device, double decoding, double prompts) noexcept {
+  const Seconds host = e.schedule + (decoding + prompts) * e.sequence + prompts * e.prompt;
+  return e.asynchronous ? Seconds(smooth_max(device.value, host.value)) : device + host;
+}
+
 PassCost serving_pass(const Problem& p, const Strategy& s, PassShape shape) noexcept {
   return pass_over(p, s, tokens_of(p, s, shape, home_of(p, s)));
 }

@@ -28,6 +28,10 @@ PassCost pass_over(const Problem& problem, const Strategy& strategy, const Token
 Tokens tokens_of(const Problem& problem, const Strategy& strategy, const PassShape& shape,
                  const Residence& home);
 
+/// A step with what the engine's host does for it, so many requests decoding and so many prompts:
+/// the longer of the two shows, or both.
+Seconds with_host(const Engine& engine, Seconds device, double decoding, double prompts) noexcept;
+
 /// Decode steps from the first generated token to the last, averaged exactly: only attention
 /// changes with the context.
 struct MeanDecode {

@@ -82,12 +82,8 @@ EngineFit fit(const Problem& p, const Strategy& s, const EngineChoices& given,
   const Engine& e = p.runtime.engine;
   EngineFit f;
   EngineLimits& l = f.limits;
-  l.token_budget = e.token_budget.of(p.capacity);
-  l.max_requests = e.max_requests.of(p.capacity);
-  if (e.limits_of_all && p.model.experts.count > 0) {
-    l.token_budget = std::max(1, l.token_budget / std::max(1, s.dp));
-    l.max_requests = std::max(1, l.max_requests / std::max(1, s.dp));
-  }
+  l.token_budget = usual_limit(p, s, e.token_budget);
+  l.max_requests = usual_limit(p, s, e.max_requests);
   if (e.sized && lengths.output > 0) size_for(lengths, p, s, l);
   l.token_budget = given.token_budget.value_or(l.token_budget);
   l.max_requests = given.max_requests.value_or(l.max_requests);

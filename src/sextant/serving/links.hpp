@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -18,6 +19,7 @@ class Links {
   struct Transfer {
     Request request;
     int from = 0;
+    std::int32_t place = 0;  // there
     int to = 0;
     double left = 0;  // bytes
     double start = 0;

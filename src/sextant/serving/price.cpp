@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sextant/cost/kernel.hpp"
+#include "sextant/predict/pass.hpp"
 #include "sextant/spec/patience.hpp"
 
 namespace sextant {
@@ -196,14 +197,11 @@ double StepPrice::prompt_change(double count, double reach) {
 }
 
 double StepPrice::with_host(double device, const StepShape& s) const {
-  const Engine& e = graph_.runtime.engine;
   // Graphs are made for steps of single tokens; with prompts the host launches a layer's kernels.
   if (s.prompt_tokens > 0) {
     device = smooth_max(device, launch_ + (ranks_ - s.idle_ranks - 1) * meeting_);
   }
-  const double host =
-      (e.schedule + (s.decoding + s.prompts) * e.sequence + s.prompts * e.prompt).value;
-  return e.asynchronous ? smooth_max(device, host) : device + host;
+  return sextant::with_host(graph_.runtime.engine, Seconds(device), s.decoding, s.prompts).value;
 }
 
 StepCost StepPrice::step(const StepShape& s) {

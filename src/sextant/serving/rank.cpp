@@ -28,12 +28,19 @@ Rank::Rank(const Engine& engine, const EngineLimits& limits, Role role, const Tr
       phases_(static_cast<std::size_t>(limits.block), 0) {}
 
 double Rank::cache_share() const {
-  if (engine_.reserve == Reserve::slot) return static_cast<double>(running_) / limits_.max_requests;
+  if (engine_.reserve == Reserve::slot)
+    return static_cast<double>(slots_taken()) / limits_.max_requests;
   return static_cast<double>(cache_.used()) /
          static_cast<double>(std::max<std::int64_t>(1, cache_.total()));
 }
 
 double Rank::first_ready() const { return waiting_.empty() ? never : at(waiting_.front()).ready; }
+
+bool Rank::stuck() const {
+  if (leaving_ == 0 || !idle() || waiting_.empty()) return false;
+  const Live& r = at(waiting_.front());
+  return blocked(r, trace_ != nullptr ? cache_.match(prefix(r)) : 0) != Wait::none;
+}
 
 double Rank::ready_tokens(double decision) const {
   double tokens = 0;
@@ -99,7 +106,7 @@ void Rank::free_blocks(Live& r) {
 }
 
 Wait Rank::blocked(const Live& r, std::size_t matched) const {
-  if (running_ >= limits_.max_requests) return Wait::slots;
+  if (slots_taken() >= limits_.max_requests) return Wait::slots;
   if (engine_.reserve == Reserve::slot) return Wait::none;
   std::int64_t need = reserved(r) - static_cast<std::int64_t>(matched) * cache_.unit();
   if (matched > 0) need += cache_.pin_cost(prefix(r).first(matched));
@@ -361,9 +368,19 @@ void Rank::prompted(std::int32_t i, double end, std::vector<std::int32_t>& finis
     r.matched += static_cast<std::uint32_t>(cache_.keep(ids.subspan(r.matched)));
   }
   if (r.generated < output_of(r)) return begin_decoding(i);
-  free_blocks(r);
   leave_order(i);
   finished.push_back(i);
+  if (r.generated == r.request.output) return free_blocks(r);
+  // Whoever goes on with it reads the cache from here: SGLang keeps it and the request's slot until
+  // its transfers have ended (its prefill's queue of those in flight), vLLM's connectors free
+  // blocks when they are told that they have been read (read November 2026).
+  r.state = Live::State::leaving;
+  ++leaving_;
+}
+
+void Rank::moved(std::int32_t i) {
+  --leaving_;
+  free_blocks(at(i));
 }
 
 void Rank::apply(std::int64_t steps, double start, double end,

@@ -44,7 +44,7 @@ struct EngineCounts {
 
 /// A request inside a replica.
 struct Live {
-  enum class State : std::uint8_t { waiting, prompting, decoding };
+  enum class State : std::uint8_t { waiting, prompting, decoding, leaving };
   Request request;
   double ready = 0;  // when the scheduler sees it
   double scheduled = -1;
@@ -58,6 +58,7 @@ struct Live {
   std::int32_t previous = -1, next = -1;  // in the order of running
   std::int32_t before = -1, after = -1;   // among those that end in the same step
   std::uint32_t matched = 0;              // prefix ids that it uses
+  std::uint32_t rank = 0;                 // of attention, of its replica
   int preemptions = 0;
   State state = State::waiting;
   Wait wait = Wait::none;
@@ -78,6 +79,9 @@ class Rank {
   double cache_share() const;
   /// When the first that waits can be seen; infinity where none waits.
   double first_ready() const;
+  /// Whether nothing can start before a cache has moved: requests whose caches are on their way
+  /// hold what it needs.
+  bool stuck() const;
   /// Tokens of prompts that wait and are ready, as far as one step takes them.
   double ready_tokens(double decision) const;
   /// Tokens that its requests have still to compute.
@@ -91,6 +95,8 @@ class Rank {
   std::int64_t steps_alike() const;
   /// The planned step, `steps` times, has ended.
   void apply(std::int64_t steps, double start, double end, std::vector<std::int32_t>& finished);
+  /// The cache of a request whose prompt was read here is where it goes on.
+  void moved(std::int32_t request);
 
  private:
   struct Piece {
@@ -107,6 +113,7 @@ class Rank {
   std::int64_t blocks_of(std::int64_t tokens) const {
     return (tokens + limits_.block - 1) / limits_.block;
   }
+  int slots_taken() const { return running_ + leaving_; }
   std::int64_t held(const Live& r) const;
   std::int64_t reserved(const Live& r) const;
   Wait blocked(const Live& r, std::size_t matched) const;
@@ -152,6 +159,7 @@ class Rank {
   std::int64_t to_generate_ = 0;
   double tokens_to_come_ = 0;
   int running_ = 0;
+  int leaving_ = 0;  // requests whose caches are on their way to another engine
   int decoding_ = 0;
   int batch_ = 0;           // of a static batch
   bool decodes_ = false;    // the planned step

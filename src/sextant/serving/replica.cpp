@@ -50,6 +50,7 @@ void Replica::submit(const Request& request, double now) {
     };
     if (load(rank) < load(*least)) least = &rank;
   }
+  r.rank = static_cast<std::uint32_t>(least - ranks_.data());
   least->submit(i);
   ++requests_;
   present_ += clock_ - now;
@@ -71,9 +72,19 @@ double Replica::next_start() const {
   double ready = std::numeric_limits<double>::infinity();
   for (const Rank& rank : ranks_) {
     if (!rank.idle()) return clock_;
-    ready = std::min(ready, rank.first_ready());
+    if (!rank.stuck()) ready = std::min(ready, rank.first_ready());
   }
   return std::max(clock_, ready);
+}
+
+void Replica::moved(std::int32_t place, double now) {
+  // Whoever waited for that has had nothing to do so far.
+  if (now > clock_) {
+    present_ += requests_ * (now - clock_);
+    clock_ = now;
+  }
+  ranks_[live_[static_cast<std::size_t>(place)].rank].moved(place);
+  forget(place);
 }
 
 /// Prompts that are ready wait for more of them, so that decoding is disturbed less often.
@@ -225,8 +236,9 @@ void Replica::finish(std::int32_t i) {
   a.preemptions = r.preemptions;
   a.wait = r.wait;
   a.replica = number_;
+  a.place = i;
   if (role_ != Role::prefill) counts_.output_tokens += r.request.output;
-  spare_.push_back(i);
+  if (r.state != Live::State::leaving) forget(i);
   --requests_;
   listener_.answered(a);
 }

@@ -18,6 +18,7 @@ struct Answered {
   int preemptions = 0;
   Wait wait = Wait::none;
   int replica = 0;
+  std::int32_t place = 0;  ///< in it, of one whose cache has to move: until it has
 };
 
 /// Equal steps that followed each other.
@@ -53,6 +54,8 @@ class Replica {
 
   /// A request comes, no earlier than those before it.
   void submit(const Request& request, double now);
+  /// The cache of a request that has left for another engine has moved.
+  void moved(std::int32_t place, double now);
   /// Runs a step, or several alike, if one starts before `limit`; false where none does.
   bool run(double limit);
   /// When the next step starts; infinity where there is nothing to do.
@@ -76,6 +79,7 @@ class Replica {
   std::int64_t count_alike(const StepPrice::Line& line, double limit) const;
   void report(const StepShape& shape, double seconds, std::int64_t steps, double work);
   void finish(std::int32_t i);
+  void forget(std::int32_t i) { spare_.push_back(i); }
 
   const int number_;
   const Trace* trace_;

@@ -23,6 +23,15 @@ double replicas_of(const Cluster& c) {
   return c.pool.replicas + (c.decode ? c.decode->replicas : 0);
 }
 
+/// What moves from the engine that reads a prompt to the one that goes on.
+struct Moved {
+  explicit Moved(const Problem& p)
+      : a_token(cache_bytes_per_token(p)), a_request(cached(p, {}, stage_of(p, {}, 0), 0, 0)) {}
+  Bytes of(double prompt) const { return a_request + prompt * a_token; }
+  Bytes a_token;
+  Bytes a_request;  // however long
+};
+
 /// Turns what engines say into statistics.
 class Collector {
  public:
@@ -129,15 +138,13 @@ class Simulation final : Listener {
         spans_(spans),
         random_(traffic.seed + 77),
         links_(cluster_.pool.replicas, cluster_.decode ? cluster_.decode->replicas : 1,
-               cluster_.link.value) {
+               cluster_.link.value),
+        moved_(cluster_.pool.problem) {
     const bool split = cluster_.decode.has_value();
     add(cluster_.pool, priced.price, split ? Role::prefill : Role::both);
     if (!split) return;
     add(*cluster_.decode, *priced.decode_price, Role::decode);
     under_way_.resize(static_cast<std::size_t>(cluster_.decode->replicas));
-    const Problem& p = cluster_.pool.problem;
-    cache_bytes_ = cache_bytes_per_token(p).value;
-    state_bytes_ = cached(p, {}, stage_of(p, {}, 0), 0, 0);
   }
 
   TrafficResult run() {
@@ -316,6 +323,7 @@ class Simulation final : Listener {
     if (!t) return;
     transfer_seconds_ += links_.now() - t->start + cluster_.transfer_start.value;
     ++transfers_;
+    replicas_[static_cast<std::size_t>(t->from)]->moved(t->place, links_.now());
     const auto to =
         static_cast<std::size_t>(cluster_.pool.replicas) + static_cast<std::size_t>(t->to);
     --under_way_[static_cast<std::size_t>(t->to)];
@@ -336,8 +344,7 @@ class Simulation final : Listener {
     r.prompted = {a.scheduled, a.first_token, a.wait};
     const std::size_t to = route_decode();
     ++under_way_[to];
-    links_.begin(
-        {r, a.replica, static_cast<int>(to), state_bytes_ + cache_bytes_ * r.input, a.end});
+    links_.begin({r, a.replica, a.place, static_cast<int>(to), moved_.of(r.input).value, a.end});
   }
 
   /// Where another engine read the prompt, its first token is sent on by the one that has taken the
@@ -407,6 +414,7 @@ class Simulation final : Listener {
   SpanObserver* spans_;
   Random random_;
   Links links_;
+  const Moved moved_;
   std::vector<double>
       under_way_;  // requests between prompt and first step, by engine that generates
   std::vector<std::unique_ptr<Replica>> replicas_;
@@ -415,8 +423,6 @@ class Simulation final : Listener {
   double next_note_ = 0;
   std::size_t turn_ = 0;
   std::size_t decode_turn_ = 0;
-  double cache_bytes_ = 0;  // of a token
-  double state_bytes_ = 0;  // of a request, however long
   double first_arrival_ = -1;
   double last_arrival_ = 0;
   double transfer_seconds_ = 0;
@@ -516,7 +522,11 @@ double PricedCluster::capacity(const TrafficMeans& means, double hits) {
   const double first =
       capacity_of(cluster.pool, price, means, split ? Role::prefill : Role::both, hits);
   if (!split) return first;
-  return std::min(first, capacity_of(*cluster.decode, *decode_price, means, Role::decode));
+  // Each engine has a link: those of the fewer engines are full first.
+  const BytesPerSecond links =
+      std::min(cluster.pool.replicas, cluster.decode->replicas) * cluster.link;
+  const double moved = links * Seconds(1) / Moved(cluster.pool.problem).of(means.input);
+  return std::min({first, moved, capacity_of(*cluster.decode, *decode_price, means, Role::decode)});
 }
 
 TrafficResult simulate(PricedCluster& cluster, const Traffic& traffic, const ServiceLimits& limits,

@@ -443,6 +443,19 @@ TEST(Traffic, DisaggregationMovesEveryCache) {
   EXPECT_EQ(r.mixed_share, 0);  // that is what it is for
 }
 
+// Where caches move slowly, that is all that the cluster serves.
+TEST(Traffic, LinksBoundWhatTwoPoolsServe) {
+  Cluster c = cluster_of("vllm", {}, 2);
+  c.decode = c.pool;
+  c.link = 4 * (800.0 * cache_bytes_per_token(c.pool.problem)) / Seconds(1);
+  Traffic t = traffic_at(40, 400);
+  t.lengths = Lengths::fixed;
+  const TrafficResult r = simulate(c, t, {});
+  EXPECT_NEAR(r.capacity, 8, 1e-6);
+  EXPECT_NEAR(r.requests_per_second() / r.capacity, 1, 0.05);
+  EXPECT_GT(r.saturation(), 1);
+}
+
 // Prompts that end in one step go to different engines: with a slot for every user none waits for
 // one.
 TEST(Traffic, PromptsThatEndTogetherAreSpreadOverEngines) {
@@ -510,6 +523,39 @@ TEST(Links, AreSharedFairly) {
   links.begin({.from = 0, .to = 0, .left = 100, .start = 0});
   links.begin({.from = 1, .to = 0, .left = 50, .start = 0});
   EXPECT_THAT(two_ends(links), ::testing::ElementsAre(1.0, 1.5));
+}
+
+// An engine that has room for one prompt reads the next when the cache of the first has moved,
+// whether slots or blocks are short: on a slow way one comes after the other. With room for all the
+// prompts are read long before, and their caches wait for the way.
+TEST(Traffic, CachesStayUntilTheyHaveMoved) {
+  Traffic t;
+  t.arrivals = Arrivals::burst;
+  t.requests = 4;
+  t.input = 1600;
+  t.output = 20;
+  struct Row {
+    EngineChoices choices;
+    Wait why;
+  };
+  for (const Row& r : {Row{{.max_requests = 1}, Wait::slots},
+                       Row{{.cache_tokens = 2400.0}, Wait::cache}, Row{{}, Wait::none}}) {
+    SCOPED_TRACE(name_of(r.why));
+    Cluster c = cluster_of("vllm", r.choices);
+    c.decode = pool_of("llama3.1-8b", "vllm", {});
+    c.link = cache_bytes_per_token(c.pool.problem) * 1600.0 / Seconds(0.5);
+    const TrafficResult x = simulate(c, t, {});
+    EXPECT_EQ(x.completed, 4);
+    const SlowRequest& last = x.slowest.front();
+    if (r.why == Wait::none) {
+      EXPECT_LT(last.queued, 0.4);
+      EXPECT_GT(last.moved, 1.5);
+    } else {
+      EXPECT_EQ(last.answer.wait, r.why);
+      EXPECT_GT(last.queued, 1.5);
+      EXPECT_NEAR(last.moved, 0.5 + c.decode->problem.runtime.engine.hand_over.value, 0.05);
+    }
+  }
 }
 
 // More engines for the same prompts: none waits longer for its cache.

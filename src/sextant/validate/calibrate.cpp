@@ -15,6 +15,7 @@ namespace {
 // Which types the multiplies of a fit have.
 struct Widths {
   bool eight = false;
+  bool blocks = false;  ///< of scales, in 8 bits
   bool four = false;
   bool vector = false;
   bool matrix = false;
@@ -25,16 +26,17 @@ std::vector<Parameter> parameters_of(Mechanism& m, const Widths& widths) {
   // What was measured on lanes alone tells nothing of matrix units, nor of memory.
   if (widths.matrix) {
     p = {{"start_cycles", &m.start_cycles, 1000, 12000},
-         {"memory_latency", &m.memory_latency.value, 2e-7, 1.5e-6},
+         {"memory_latency", &m.memory_latency.value, 2e-7, 4e-6},
          {"memory_efficiency", &m.memory_efficiency, 0.5, 0.97},
          {"matrix_efficiency", &m.matrix_efficiency, 0.5, 1},
-         {"tile_cycles", &m.tile_cycles, 20, 4000},
-         {"drain_cycles", &m.drain_cycles, 100, 12000},
+         {"tile_cycles", &m.tile_cycles, 20, 8000},
+         {"drain_cycles", &m.drain_cycles, 100, 40000},
          {"feed", &m.feed, 0.004, 0.06},
-         {"split_cycles", &m.split_cycles, 200, 12000},
+         {"split_cycles", &m.split_cycles, 200, 20000},
          {"tail", &m.tail, 0.1, 1}};
   }
-  if (widths.eight) p.push_back({"matrix_efficiency_8bit", &m.matrix_efficiency_8bit, 0.4, 1});
+  if (widths.eight) p.push_back({"matrix_efficiency_8bit", &m.matrix_efficiency_8bit, 0.25, 1});
+  if (widths.blocks) p.push_back({"promotion", &m.promotion, 0, 20});
   if (widths.four) {
     p.push_back({"memory_efficiency_4bit", &m.memory_efficiency_4bit, 0.5, 0.97});
     p.push_back({"matrix_efficiency_4bit", &m.matrix_efficiency_4bit, 0.3, 1});
@@ -249,7 +251,8 @@ Widths widths_of(const CaseList& cases, const SharedMechanism& shared) {
     const auto* g = std::get_if<GemmCase>(&c->kernel);
     if (g == nullptr) continue;
     const double bytes = element_bytes(g->shape.type);
-    w.eight |= bytes == 1;
+    w.eight |= bytes == 1 && g->shape.scale_block == 0;
+    w.blocks |= bytes == 1 && g->shape.scale_block > 0;
     w.four |= bytes < 1;
     const Chip& chip = shared.chip(c->device);
     const bool lanes = chip.on_vector(chip.runs[g->shape.type]);

@@ -37,6 +37,7 @@ void read_gemm(RowReader& row, Case& c) {
   g.shape.k = row.size("k");
   g.shape.type = row.choice("dtype", Precision::bf16);
   g.shape.result_bytes = activation_bytes(g.shape.type);
+  g.shape.scale_block = row.number_or("scale_block", 0, 0, 1e6);
   const std::string quantize = row.text("quantize");
   g.quantize = quantize == "dynamic";
   if (!quantize.empty() && quantize != "none" && !g.quantize) {
