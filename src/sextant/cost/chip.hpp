@@ -18,8 +18,8 @@ struct Chip {
   Table<Flops, Precision> per_clock;  ///< FLOPs a clock a core by type; always positive
   Table<Precision, Precision> runs;   ///< the type a multiply of each really runs in
   Flops width;  ///< 16-bit FLOPs a clock a core that kernels are made for: their ways in follow it
-  double matrix_share = 1;    ///< the matrix rate, of the one kernels are made for
-  Flops vector_per_clock;     ///< FLOPs a clock a core in fp32, on the vector units
+  double matrix_share = 1;  ///< the matrix rate, of the one kernels are made for
+  Flops vector_per_clock;   ///< FLOPs a clock a core in fp32, on the vector units
   double matrix_rows =
       16;  ///< of the matrix instruction: tiles are no shorter on their longer side
   double special_per_clock = 16;
