@@ -22,13 +22,8 @@ namespace sextant::cli {
 namespace {
 
 // One pass by its operators; the host's part is a line of its own, so that shares sum to one.
-OperatorList pass_operators(const Scenario& x, InferPhase phase, double context) {
-  const Serving& w = x.problem.serving;
-  const bool prefill = phase == InferPhase::prefill;
-  PassShape shape = prompt_pass(x.problem);
-  if (!prefill) shape = {.batch = shape.batch, .queries = 1.0 + w.speculation.tokens};
-  shape.context = context;
-  ExplainedPass pass = explain_pass(x.problem, x.strategy, shape);
+OperatorList pass_operators(const Scenario& x, InferPhase phase, const PassShape& shape,
+                            ExplainedPass pass) {
   if (pass.cost.parts[Work::host].value > 0) {
     Operator host;
     host.name = "launches and scheduler";
@@ -41,16 +36,11 @@ OperatorList pass_operators(const Scenario& x, InferPhase phase, double context)
       list_operators(x.problem, x.strategy, std::move(pass.operators), pass.cost.time);
   list.heading =
       fmt::format("{} of {} on {}", name_of(phase), x.problem.model.name, x.system.device.name);
-  list.title = fmt::format("{}, {}: batch {}, {} token{} each, context {:.0f}: {} at {}",
-                           list.heading, describe_serving(x.strategy), w.batch, shape.queries,
-                           shape.queries > 1 ? "s" : "", context, format(pass.cost.time, 4),
+  list.title = fmt::format("{}, {}: batch {:.4g}, {:.10g} token{} each, context {:.0f}: {} at {}",
+                           list.heading, describe_serving(x.strategy), shape.batch, shape.queries,
+                           shape.queries > 1 ? "s" : "", shape.context, format(pass.cost.time, 4),
                            format(pass.cost.clock));
   return list;
-}
-
-// Halfway through the output.
-double mean_context(const Problem& p) {
-  return prompt_tokens(p) + std::floor((p.serving.output + 1) / 2.0);
 }
 
 Sensitivity sensitivity_of(const Scenario& x) {
@@ -88,8 +78,12 @@ Answer run_infer(const InferOptions& options, const Common& common) {
   if (options.curve || !options.plot.empty()) a.curve = batch_curve(x);
   if (options.sensitivity) a.sensitivity = sensitivity_of(x);
   if (options.explain) {
-    a.passes.push_back(pass_operators(x, InferPhase::prefill, prompt_tokens(x.problem)));
-    a.passes.push_back(pass_operators(x, InferPhase::decode, mean_context(x.problem)));
+    const auto add = [&](InferPhase phase, const PassShape& shape, const PassCost& cost) {
+      a.passes.push_back(
+          pass_operators(x, phase, shape, explain_pass(x.problem, x.strategy, shape, cost)));
+    };
+    add(InferPhase::prefill, prompt_pass(x.problem, x.strategy, a.estimate), a.estimate.prefill);
+    add(InferPhase::decode, decode_pass(x.problem, a.estimate.decoding), a.estimate.decode);
   }
   if (options.choices) a.extras.node("choices", "number", choices_of(x));
   const Records nearest =
@@ -105,24 +99,24 @@ Answer run_ops_infer(const OpsInferOptions& options, const Common& common) {
   const auto phase = flags.choice<InferPhase>("--phase", options.phase);
   throw_if_any(std::move(flags.problems));
   Scenario x = read_serving(options, common);
-  const Serving& w = x.problem.serving;
   const bool prefill = phase == InferPhase::prefill;
-  const double prompt = prompt_tokens(x.problem);
-  const double least = prefill ? prompt : 1 + w.speculation.tokens;
-  const double context = options.context ? *options.context
-                         : prefill       ? prompt
-                                         : mean_context(x.problem);
-  if (context < least) {
+  PassShape shape =
+      prefill ? prompt_pass(x.problem) : decode_pass(x.problem, x.problem.serving.batch);
+  const double context = options.context ? *options.context : shape.context;
+  if (context < shape.queries) {
     throw InputError(
-        fmt::format("--context: {} is less than the pass's own {} tokens", context, least));
+        fmt::format("--context: {} is less than the pass's own {} tokens", context, shape.queries));
   }
   if (!options.context && !prefill) {
     x.assumptions.push_back(fmt::format("context {}: halfway through the output", context));
   }
   const Likeness likeness =
       likeness_of(Asked::infer, known_as(x.system.device), x.problem, x.strategy);
-  return with_figure(answer_of(pass_operators(x, phase, context), likeness, x.assumptions),
-                     options.plot);
+  shape.context = context;
+  ExplainedPass pass = explain_pass(x.problem, x.strategy, shape);
+  return with_figure(
+      answer_of(pass_operators(x, phase, shape, std::move(pass)), likeness, x.assumptions),
+      options.plot);
 }
 
 Answer run_ops_train(const OpsTrainOptions& options, const Common& common) {

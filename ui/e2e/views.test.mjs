@@ -151,6 +151,14 @@ describe('views', together, () => {
     }),
   );
 
+  check('what if: arithmetic is a rate on what multiplies 16 bits in one type, or in none', async () => {
+    for (const system of ['v100-node', 'm2-max-node', 'p4-node'])
+      await visitReady(`#/hardware?kind=infer&model=llama3.1-8b&system=${system}&input=100&output=16`, async (page) => {
+        const now = await field(page, 'x_flops').locator('output').innerText();
+        assert.match(now, /^[1-9][0-9.]*\sTFLOP\/s$/u, system);
+      });
+  });
+
   check('what if: a second memory holds what the first cannot, and says what lies in which', () =>
     visitReady(
       '#/hardware?kind=infer&model=llama2-70b&system=h200-single&tp=1&batch=16&input=2000&output=100',
@@ -489,6 +497,16 @@ describe('work with it', together, () => {
       await upload(JSON.stringify(config));
       await changed(page, before);
     }),
+  );
+
+  check('what does not fit into the memory of a host is said of that', () =>
+    visit(
+      '#/predict?kind=train&model=llama3-70b&system=mi300x-node&gpus=2&tp=2&batch=1&seq=512&recompute=full&offload=true',
+      async (page) => {
+        await page.locator('.misfit-memory').waitFor();
+        assert.match(await page.locator('.misfit-memory').innerText(), /: 1\d\d.GiB too much for the memory of a host/);
+      },
+    ),
   );
 
   check('what does not fit is red, and a neighbour that fits is a click away', () =>

@@ -106,9 +106,10 @@ export type MeasuredCase = { id: string; group: string; kind: string; metric: st
 export type MeasuredCases = { cases: MeasuredCase[]; };
 export type Memory = { weights_bytes: number; gradients_bytes?: number; optimizer_bytes?: number;
   activation_bytes: number; other_bytes: number; total_bytes: number; capacity_bytes: number; fits: boolean;
-  stage?: number; activation_bytes_after_forward?: number; peak_bytes_forward_backward?: number;
-  kv_cache_bytes?: number; first_capacity_bytes?: number; second_capacity_bytes?: number; second_bytes?: number;
-  second_weights_bytes?: number; second_cache_bytes?: number; max_batch?: number; kv_cache_bytes_per_token?: number; };
+  stage?: number; activation_bytes_after_forward?: number; peak_bytes_forward_backward?: number; host_bytes?: number;
+  host_capacity_bytes?: number; kv_cache_bytes?: number; first_capacity_bytes?: number;
+  second_capacity_bytes?: number; second_bytes?: number; second_weights_bytes?: number; second_cache_bytes?: number;
+  max_batch?: number; kv_cache_bytes_per_token?: number; };
 export type ModelAnswer = { model: string; layers: number; hidden: number; max_context: number; seq: number;
   cache_precision: string; parameters: number; active_parameters: number; flops_per_token: number;
   cache_bytes_per_token: number; state_bytes: number; image_patches: number; image_tokens: number;

@@ -195,7 +195,7 @@ void add_neighbours(Answer& a, const InferResult& x) {
   a.some("would_fit", "InferFit", fitting);
   if (x.estimate.verdict != Verdict::out_of_memory) return;
   const ServingMemory& m = x.estimate.memory;
-  say_misfit(a, m.total() - m.capacity, !x.neighbours.empty());
+  say_misfit(a, m.total() - m.capacity, "", !x.neighbours.empty());
   if (x.neighbours.empty()) return;
   const int tp = x.neighbours.front().strategy.tp;
   if (tp > x.scenario.strategy.tp) {

@@ -52,11 +52,13 @@ void say_memory(Answer& a, const std::string& of_what, Bytes total, Bytes capaci
   }
 }
 
-void say_misfit(Answer& a, Bytes over, bool neighbours) {
-  a.say(fmt::format("\ndoes not fit: {} ({:.0f} bytes) too much", format_binary_bytes(over.value),
-                    over.value));
+void say_misfit(Answer& a, Bytes over, std::string_view whose, bool neighbours) {
+  a.say(fmt::format("\ndoes not fit: {} ({:.0f} bytes) too much{}{}",
+                    format_binary_bytes(over.value), over.value,
+                    whose.empty() ? "" : " for the memory of a ", whose));
   if (neighbours) return;
-  a.say("  nothing near it fits: it takes more devices, or devices with more memory");
+  a.say(fmt::format("  nothing near it fits: it takes more devices, or {}s with more memory",
+                    whose.empty() ? "device" : whose));
 }
 
 Record memory_record(const ServingMemory& m) {

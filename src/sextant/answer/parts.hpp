@@ -42,8 +42,9 @@ Record memory_record(const ServingMemory& memory);
 /// "memory of a device: 60 GiB of 80 GiB", and a line a part.
 void say_memory(Answer& answer, const std::string& of_what, Bytes total, Bytes capacity,
                 const std::vector<Occupied>& parts);
-/// "does not fit: 3 GiB too much", and that nothing near it fits where nothing does.
-void say_misfit(Answer& answer, Bytes over, bool neighbours);
+/// "does not fit: 3 GiB too much", of the devices' memory or of another's, and that nothing near it
+/// fits where nothing does.
+void say_misfit(Answer& answer, Bytes over, std::string_view whose, bool neighbours);
 
 /// "days", "days_low", "days_high": a number, and where it lies nine times in ten.
 struct NumberAndRange {

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "sextant/cost/chip.hpp"
 #include "sextant/graph/graph.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/lists.hpp"
@@ -18,8 +19,8 @@ constexpr bool one_of = (std::is_same_v<T, Us> || ...);
 void describe(Record& r, const Device& d) {
   r("architecture", d.architecture);
   r("cores", d.cores, "cores");
-  r("peak_16bit_flops_per_second", max(d.matrix[Precision::bf16], d.matrix[Precision::fp16]),
-    "16-bit peak");
+  // Where 16 bits run as fp32, that is what they reach.
+  r("peak_16bit_flops_per_second", peak_of(d, runs_as(d, Precision::bf16)), "16-bit peak");
   r("memory_bytes", binary(d.memory.capacity), "memory");
   r("memory_bytes_per_second", d.memory.bandwidth, "bandwidth");
   r("l2_bytes", binary(d.l2.capacity), "L2");

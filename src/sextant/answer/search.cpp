@@ -160,7 +160,7 @@ Record record_of(const TrainingSearch& asked, const Found& f) {
   r("summary", name_of_found(asked, f));
   Record p;
   p("gpus", f.estimate.devices);
-  p.take(prediction_of(f.estimate, asked.scenario.problem.capacity));
+  p.take(prediction_of(f.estimate, asked.scenario.problem));
   if (asked.price > 0) p("dollars_per_million_tokens", cost_of(asked, f.estimate));
   r.object("prediction", "FoundPrediction", std::move(p));
   add(r, likeness_of(asked, f), {f.estimate.step.value});

@@ -89,8 +89,9 @@ Record rates_of(const Estimate& e) {
   return r;
 }
 
-Record memory_of(const Estimate& e, Bytes capacity) {
+Record memory_of(const Estimate& e, const Problem& p) {
   const StageMemory& m = e.memory;
+  const auto of_host = [&](Bytes bytes) { return only_if(e.offloaded.value > 0, bytes); };
   Record r;
   r("weights_bytes", m.parts[Space::weights]);
   r("gradients_bytes", m.parts[Space::gradients]);
@@ -98,11 +99,13 @@ Record memory_of(const Estimate& e, Bytes capacity) {
   r("activation_bytes", m.parts[Space::activations]);
   r("other_bytes", other_memory(m));
   r("total_bytes", m.total());
-  r("capacity_bytes", capacity);
+  r("capacity_bytes", p.capacity);
   r("fits", e.verdict == Verdict::fits);
   r("stage", e.fullest_stage);
   r("activation_bytes_after_forward", m.after_forward);
   r("peak_bytes_forward_backward", m.peak_forward_backward);
+  r("host_bytes", of_host(e.offloaded));
+  r("host_capacity_bytes", of_host(p.host_memory));
   return r;
 }
 
@@ -182,6 +185,10 @@ void say_memory(Answer& a, const TrainResult& x) {
       a,
       x.scenario.strategy.pp > 1 ? fmt::format(" of stage {}, the fullest", e.fullest_stage) : "",
       e.memory.total(), x.scenario.problem.capacity, parts);
+  if (e.offloaded.value <= 0) return;
+  a.say(fmt::format("host memory: {} of a device's share of {}",
+                    format_binary_bytes(e.offloaded.value, 4),
+                    format_binary_bytes(x.scenario.problem.host_memory.value, 4)));
 }
 
 /// "would_fit", and why one asks.
@@ -194,7 +201,10 @@ void add_neighbours(Answer& a, const TrainResult& x) {
   });
   a.some("would_fit", "TrainFit", fitting);
   if (x.estimate.verdict != Verdict::out_of_memory) return;
-  say_misfit(a, x.estimate.memory.total() - x.scenario.problem.capacity, !x.neighbours.empty());
+  const Bytes over = x.estimate.memory.total() - x.scenario.problem.capacity;
+  const Bytes of_host = x.estimate.offloaded - x.scenario.problem.host_memory;
+  const bool here = over.value > 0;
+  say_misfit(a, here ? over : of_host, here ? "" : "host", !x.neighbours.empty());
   if (!x.neighbours.empty()) a.show(fitting, {.indent = 2});
 }
 
@@ -249,17 +259,17 @@ Breakdown time_breakdown(const Estimate& e) {
   return root;
 }
 
-Record prediction_of(const Estimate& e, Bytes capacity, Breakdown time) {
+Record prediction_of(const Estimate& e, const Problem& p, Breakdown time) {
   Record r = rates_of(e);
-  r.object("memory", "Memory", memory_of(e, capacity));
+  r.object("memory", "Memory", memory_of(e, p));
   r.tree("breakdown", std::move(time));
   return r;
 }
 
 }  // namespace
 
-Record prediction_of(const Estimate& e, Bytes capacity) {
-  return prediction_of(e, capacity, time_breakdown(e));
+Record prediction_of(const Estimate& e, const Problem& p) {
+  return prediction_of(e, p, time_breakdown(e));
 }
 
 Answer answer_of(TrainResult x) {
@@ -270,7 +280,7 @@ Answer answer_of(TrainResult x) {
   a("batch", p.work.batch);
   a("seq", p.work.seq);
   const Breakdown time = time_breakdown(e);
-  a.take(prediction_of(e, p.capacity, time));
+  a.take(prediction_of(e, p, time));
   a.node("strategy", "Strategy", write(x.scenario.strategy, Quantities::si));
   a.node("training", "Training", training_of(p.work));
   a("parameters", p.parameters.total());

@@ -36,6 +36,6 @@ struct TrainResult {
 Answer answer_of(TrainResult result);
 
 /// What a prediction has in common wherever it stands: rates, memory, breakdown.
-Record prediction_of(const Estimate& estimate, Bytes capacity);
+Record prediction_of(const Estimate& estimate, const Problem& problem);
 
 }  // namespace sextant

@@ -66,8 +66,14 @@ Chip lower(const Device& d) {
   c.width = d.mechanism.width > 0 ? Flops(made_for / lanes) : rate;
   c.matrix_share = rate / c.width;
   c.vector_per_clock = d.vector.fp32 / d.clock / c.cores;
-  c.matrix_units = std::any_of(c.per_clock.values.begin(), c.per_clock.values.end(),
-                               [&](Flops each) { return each > 1.01 * c.vector_per_clock; });
+  const bool matrix_units =
+      std::any_of(c.per_clock.values.begin(), c.per_clock.values.end(),
+                  [&](Flops each) { return each > 1.01 * c.vector_per_clock; });
+  for (std::size_t i = 0; i < c.per_clock.size; ++i) {
+    const double of_lanes = c.per_clock.values[i] / c.vector_per_clock;
+    const bool may = !matrix_units || static_cast<Precision>(i) == Precision::fp32;
+    c.takes_lanes.values[i] = may && of_lanes > 0.99 && of_lanes < 1.01;
+  }
   // One instruction takes 64 rows at 4096 FLOP a clock (wgmma), 128 at 8192 (tcgen05).
   c.matrix_rows = !d.mechanism.asynchronous ? 16 : made_for > 6000 ? 128 : 64;
   c.special_per_clock = d.vector.special_per_clock / lanes;

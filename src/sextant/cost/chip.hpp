@@ -18,9 +18,8 @@ struct Chip {
   Table<Flops, Precision> per_clock;  ///< FLOPs a clock a core by type; always positive
   Table<Precision, Precision> runs;   ///< the type a multiply of each really runs in
   Flops width;  ///< 16-bit FLOPs a clock a core that kernels are made for: their ways in follow it
-  double matrix_share = 1;    ///< the matrix rate, of the one kernels are made for
-  bool matrix_units = false;  ///< some type runs faster than on the vector units
-  Flops vector_per_clock;     ///< FLOPs a clock a core in fp32, on the vector units
+  double matrix_share = 1;  ///< the matrix rate, of the one kernels are made for
+  Flops vector_per_clock;   ///< FLOPs a clock a core in fp32, on the vector units
   double matrix_rows =
       16;  ///< of the matrix instruction: tiles are no shorter on their longer side
   double special_per_clock = 16;
@@ -40,14 +39,12 @@ struct Chip {
   Watts vector_power;           ///< ordinary units at full issue
   double roofline = 0;          ///< share of peak that is assumed of every kernel; 0: none is
 
-  /// Whether a type that runs has no matrix path of its own: at the vector units' rate fp32 takes
+  /// Of a type that runs: it has no matrix path of its own. At the vector units' rate fp32 takes
   /// their lanes, and other types where the chip has no matrix unit at all (GeForce's tf32 is
-  /// one's, at half its rate).
-  bool on_vector(Precision running) const {
-    if (matrix_units && running != Precision::fp32) return false;
-    const double of_lanes = per_clock[running] / vector_per_clock;
-    return of_lanes > 0.99 && of_lanes < 1.01;
-  }
+  /// one's, at half its rate). What is built so stays so, whatever a tenth more of its rate would
+  /// be.
+  Table<bool, Precision> takes_lanes;
+  bool on_vector(Precision running) const { return takes_lanes[running]; }
 };
 
 /// Of the matrix rate, what a kernel reaches that reaches `share` on the chip it was made for: the

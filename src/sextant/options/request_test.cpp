@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sextant/options/infer.hpp"
+#include "sextant/options/range.hpp"
 #include "sextant/options/train.hpp"
 
 namespace sextant {
@@ -60,6 +61,28 @@ TEST(Request, TakesNumbersWhereATextHoldsOne) {
   EXPECT_EQ(plan.terms.reliability.restart, Seconds(300));
   EXPECT_THAT(read(R"({"model": "a", "system": "b", "tokens": true})").problems[0].message,
               HasSubstr("expected a number, or a text in quotes"));
+}
+
+TEST(Request, SaysWhatANumberMayBe) {
+  constexpr double any = std::numeric_limits<double>::infinity();
+  struct Case {
+    double min, max;
+    const char* words;
+  };
+  for (const Case& c :
+       {Case{1, 100, "1 to 100"}, Case{1, any, "1 or more"}, Case{-any, 5, "5 or less"},
+        Case{above_zero, 1, "more than 0, 1 at most"}, Case{above_zero, any, "more than 0"}}) {
+    OptionInfo info;
+    info.min = c.min;
+    info.max = c.max;
+    EXPECT_EQ(range_words(info), c.words);
+  }
+  InferOptions o;
+  std::vector<Diagnostic> problems;
+  const Document document = parse_json(R"({"model": "a", "system": "b", "placed": 0})", "request");
+  read_request(document, document.root, options_of(o), problems, {.asker = Asker::network});
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].message, "expected more than 0, 1 at most, not 0");
 }
 
 TEST(Request, FindsEveryProblemAtOnce) {

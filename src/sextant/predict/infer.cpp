@@ -393,13 +393,16 @@ ServingEstimate before_decoding(const Problem& p, const Strategy& s, bool tiered
   e.memory = serving_memory(p, s, tiered);
   // A closed loop takes a prompt a replica at a time; a batch comes in as many waves as decode.
   const bool closed = w.batching == Batching::closed_loop;
-  const double waves = closed ? 1 : std::min<double>(s.pp, w.batch);
+  const double most = std::min<double>(s.pp, w.batch);
   const double together =
-      closed ? std::min(std::max(1, s.dp), w.batch) : std::ceil(w.batch / waves);
+      closed ? std::min(std::max(1, s.dp), w.batch) : std::ceil(w.batch / most);
+  const double waves =
+      closed ? 1 : std::ceil(w.batch / together);  // of six in pairs three, not four
   const Prompts prompts = prompts_of(p, s, together, e.memory.residence);
   e.prefill = prompts.cost;
   e.draft_prefill = prompts.draft;
   e.prompt_passes = prompts.passes;
+  e.prompts = together;
   e.front_end = p.runtime.host_per_request + front_end(p.runtime.engine, prompt_tokens(p));
   e.first_token = prompts.passes * prompts.cost.time * ((s.pp + waves - 1) / s.pp) +
                   prompts.passes * prompts.draft.time + e.front_end;
@@ -421,6 +424,7 @@ ServingEstimate serve_at_most(const Problem& p, const Strategy& s, ServingEstima
       tokens_of(p, s, {.batch = each, .queries = 1.0 + w.speculation.tokens}, e.memory.residence);
   const MeanDecode mean = mean_decode(p, s, decode, prompt_tokens(p) + 1.0, steps);
   e.decode = mean.cost;
+  e.decoding = each;
   // Each of the waves passes every stage once a step.
   Seconds checking = e.decode.time * std::max(1.0, waves / s.pp);
   Tokens plain = decode;

@@ -75,7 +75,9 @@ struct ServingEstimate {
   double tokens_per_second = 0;
   PassCost prefill;          ///< one pass over prompts, their mean
   double prompt_passes = 1;  ///< of a batch, or of a request of a closed loop
+  double prompts = 1;        ///< that these read, of all replicas of attention
   PassCost decode;           ///< mean over the output
+  double decoding = 1;       ///< requests of one such pass
   PassCost draft;            ///< a proposal for each request; nothing without drafts
   PassCost draft_prefill;    ///< and the pass over prompts of what makes them, for its own cache
   ServingMemory memory;
@@ -112,6 +114,9 @@ struct ExplainedPass {
   std::vector<Operator> operators;
 };
 ExplainedPass explain_pass(const Problem& problem, const Strategy& strategy, PassShape shape);
+/// One of an answer's passes: what the host adds there depends on the others.
+ExplainedPass explain_pass(const Problem& problem, const Strategy& strategy, PassShape shape,
+                           const PassCost& answered);
 
 /// Values that share a scale in what goes into multiplies of this type, 0 without blocks, and
 /// whether a kernel of its own makes it narrow.
@@ -137,6 +142,11 @@ double prompt_tokens(const Problem& problem) noexcept;
 
 /// All prompts of a batch in one pass, with their images.
 PassShape prompt_pass(const Problem& problem) noexcept;
+/// One of the passes over prompts that an answer is made of, their mean.
+PassShape prompt_pass(const Problem& problem, const Strategy& strategy,
+                      const ServingEstimate& estimate) noexcept;
+/// A step of so many decoding requests, halfway through the output.
+PassShape decode_pass(const Problem& problem, double requests) noexcept;
 
 /// Bytes of cache that one token of one sequence takes on all devices together, each kept once.
 Bytes cache_bytes_per_token(const Problem& problem) noexcept;

@@ -75,5 +75,39 @@ TEST(Launches, NormsAreFusedWithSumsThatTheStacksKernelsTake) {
   EXPECT_LT(sum(64), 2 * sum(32));
 }
 
+// Six prompts come in three pairs, on four stages as well: no fourth wave is empty.
+TEST(Serving, WavesOfPromptsHavePrompts) {
+  const auto rate = [](int pp, int batch) {
+    const Serving work{.batch = batch, .input = 2048, .output = 1};
+    const Problem p = test::problem_of("tpu-v7-node", "vllm", "llama3.1-8b", work);
+    return serve(p, {.pp = pp}).tokens_per_second;
+  };
+  for (const int pp : {2, 3, 4}) {
+    for (int batch = pp - 1; batch <= 4 * pp; ++batch) {
+      EXPECT_GE(rate(pp, 2 * batch) / rate(pp, batch), 0.999) << "pp " << pp << ", " << batch;
+    }
+  }
+}
+
+// The passes that are explained are those that an answer is made of: as many prompts, or as much of
+// one, as a pass takes, and the requests of one of the waves that fill a pipeline.
+TEST(Serving, APassThatIsExplainedIsOneOfTheAnswers) {
+  struct Case {
+    int pp, dp, batch, input;
+  };
+  for (const Case& c : {Case{1, 1, 1, 100}, Case{1, 1, 16, 1000}, Case{2, 1, 16, 1000},
+                        Case{1, 2, 1, 1000}, Case{2, 2, 16, 20000}}) {
+    const Serving work{.batch = c.batch, .input = c.input, .output = 2};
+    const Strategy s{.pp = c.pp, .dp = c.dp};
+    const Problem p = test::problem_of("dgx-h100", "vllm", "llama3.1-8b", work);
+    const ServingEstimate e = serve(p, s);
+    const auto explained = [&](const PassShape& shape, const PassCost& answered) {
+      return explain_pass(p, s, shape, answered).cost.time / answered.time;
+    };
+    EXPECT_NEAR(explained(prompt_pass(p, s, e), e.prefill), 1, 1e-6) << c.batch << ", " << c.input;
+    EXPECT_NEAR(explained(decode_pass(p, e.decoding), e.decode), 1, 1e-6) << c.pp;
+  }
+}
+
 }  // namespace
 }  // namespace sextant

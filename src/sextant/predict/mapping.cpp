@@ -184,7 +184,7 @@ StateExchange state_exchange(const Problem& p, const Strategy& s, const Groups& 
     if (x.by_layer && is_packed(p.work.tuning)) {
       x.gathered = {nf4_bytes, nf4_bytes};
     } else if (all && keeps_narrow(p, s)) {
-      x.gathered.layers = element_bytes(s.precision);
+      x.gathered.layers = element_bytes(trained_in(p, s));
     }
   }
   return x;

@@ -23,8 +23,8 @@ class Tensors {
         s_(strategy),
         l_(widths),
         element_(activation_bytes(strategy.precision)),
-        operand_(std::min(element_, element_bytes(strategy.precision))),
-        in_blocks_(training_block(problem, strategy.precision) > 0) {}
+        operand_(std::min(element_, element_bytes(trained_in(problem, strategy)))),
+        in_blocks_(training_block(problem, trained_in(problem, strategy)) > 0) {}
 
   /// Tokens of a microbatch, as wide as the model, between the blocks.
   Bytes hidden() const noexcept { return Bytes(l_.norm_tokens * l_.hidden * element_); }
@@ -277,11 +277,12 @@ struct LayerBytes {
 
 LayerBytes layer_bytes(const Problem& p, const Strategy& s, double element) noexcept {
   LayerBytes b{.stored = is_packed(p.work.tuning) ? nf4_bytes : element};
-  if (!narrow(s.precision)) return b;
+  const Precision type = trained_in(p, s);
+  if (!narrow(type)) return b;
   // Square blocks serve both ways; scales of rows want a copy each.
   const double copies = p.runtime.footprint.narrow_copies;
-  const double each = element_bytes(s.precision);
-  b.made = (training_block(p, s.precision) > 0 ? std::min(1.0, copies) : copies) * each;
+  const double each = element_bytes(type);
+  b.made = (training_block(p, type) > 0 ? std::min(1.0, copies) : copies) * each;
   if (keeps_narrow(p, s)) {
     b.stored = each;
     b.made = std::max(0.0, b.made - each);

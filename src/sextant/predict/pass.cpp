@@ -774,4 +774,12 @@ ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape)
   return x;
 }
 
+ExplainedPass explain_pass(const Problem& p, const Strategy& s, PassShape shape,
+                           const PassCost& answered) {
+  ExplainedPass x = explain_pass(p, s, shape);
+  x.cost.time += answered.parts[Work::host] - x.cost.parts[Work::host];
+  x.cost.parts[Work::host] = answered.parts[Work::host];
+  return x;
+}
+
 }  // namespace sextant

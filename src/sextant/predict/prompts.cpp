@@ -103,6 +103,23 @@ PassShape prompt_pass(const Problem& p) noexcept {
   return {.batch = batch, .queries = tokens, .context = tokens, .images = batch * p.serving.images};
 }
 
+PassShape prompt_pass(const Problem& p, const Strategy& s, const ServingEstimate& e) noexcept {
+  const double replicas = std::max(1, s.dp);
+  const double prompt = prompt_tokens(p);
+  const double tokens = std::ceil(e.prompts / replicas) * prompt / e.prompt_passes;  // of each
+  const double queries = std::min(prompt, tokens);
+  return {.batch = std::min(e.prompts, replicas * std::max(1.0, tokens / prompt)),
+          .queries = queries,
+          .context = (prompt + queries) / 2,
+          .images = e.prompts * p.serving.images / e.prompt_passes};
+}
+
+PassShape decode_pass(const Problem& p, double requests) noexcept {
+  return {.batch = requests,
+          .queries = 1.0 + p.serving.speculation.tokens,
+          .context = prompt_tokens(p) + std::floor((p.serving.output + 1) / 2.0)};
+}
+
 double tokens_a_step(const Speculation& speculation) noexcept {
   const double a = std::min(speculation.acceptance, 0.9999);
   return (1 - std::pow(a, speculation.tokens + 1.0)) / (1 - a);

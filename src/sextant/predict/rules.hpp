@@ -70,6 +70,12 @@ inline double devices_of(const Strategy& s) {
   return static_cast<double>(s.tp) * s.cp * s.pp * s.dp;
 }
 
+/// An axis that says how far another one goes is nothing without it.
+inline bool has_use(const Strategy& s, std::string_view axis) {
+  if (axis == "shard") return s.zero > 0;
+  return axis != "recompute_layers" || s.recompute == Recompute::full;
+}
+
 /// The first rule that a strategy breaks; `fits` says nothing of memory yet. No allocation.
 Verdict legal(const Problem& problem, const Strategy& strategy) noexcept;
 Verdict legal_serving(const Problem& problem, const Strategy& strategy) noexcept;

@@ -342,11 +342,12 @@ class Step {
       const auto at = static_cast<std::size_t>(i);
       const StageKind& kind = map_.stages.kinds[at];
       const StageMemory m = stage_memory(p_, s_, b_.kept, map_.states[at], kind);
+      e.offloaded = max(e.offloaded, m.offloaded);
       if (i > 0 && m.total() <= e.memory.total()) continue;
       e.memory = m;
       e.fullest_stage = kind.index;
     }
-    if (e.memory.total() > p_.capacity || e.memory.offloaded > p_.host_memory) {
+    if (e.memory.total() > p_.capacity || e.offloaded > p_.host_memory) {
       e.verdict = Verdict::out_of_memory;
     }
   }

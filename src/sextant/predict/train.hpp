@@ -51,6 +51,7 @@ struct Estimate {
   Seconds step;
   Table<Span, Time> time;
   StageMemory memory;  ///< of the fullest stage
+  Bytes offloaded;     ///< in the host's memory, of the stage with most there
   int fullest_stage = 0;
   int slowest_stage = 0;
   double devices = 1;

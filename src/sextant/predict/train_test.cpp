@@ -10,6 +10,7 @@
 #include "sextant/predict/layout.hpp"
 #include "sextant/predict/mapping.hpp"
 #include "sextant/predict/memory.hpp"
+#include "sextant/predict/sensitivity.hpp"
 #include "sextant/predict/step.hpp"
 #include "sextant/predict/test_problem.hpp"
 
@@ -607,6 +608,75 @@ TEST(Step, NarrowWeightsAreGatheredSo) {
 }
 
 // What the host does for a microbatch shows in each of them, and in the pipeline's bubble.
+// An odd number of tokens leaves the rows of both operands of a weight's gradient where they were.
+TEST(Train, OneTokenMoreTakesHardlyLonger) {
+  struct Case {
+    const char *system, *runtime, *model;
+    int rank = 0;
+  };
+  for (const Case& c :
+       {Case{"dgx-a100", "megatron-core", "llama3.1-8b"}, Case{"dgx-h200", "fsdp", "llama3.1-8b"},
+        Case{"tpu-v5p-node", "maxtext", "qwen2.5-7b"}, Case{"dgx-h100", "pytorch", "phi-4", 16},
+        Case{"mi300x-node", "megatron-rocm", "mixtral-8x7b"}}) {
+    const auto step = [&](int seq) {
+      Training work{.batch = 4, .seq = seq};
+      work.tuning.rank = c.rank;
+      return evaluate(test::problem_of(c.system, c.runtime, c.model, work), {.dp = 2}).step;
+    };
+    const Seconds before = step(4096);
+    for (const int more : {1, 2, 3, 7}) {
+      EXPECT_LT(step(4096 + more) / before, 1.015) << c.system << ", " << c.model << ", " << more;
+    }
+  }
+}
+
+// What a device cannot multiply is not cast to it either: the step is that of what runs.
+TEST(Train, TypesThatADeviceLacksCostNothing) {
+  using enum Precision;
+  struct Case {
+    const char* system;
+    Precision asked, same;
+  };
+  for (const Case& c :
+       {Case{"dgx-a100", fp8, bf16}, Case{"dgx-a100", fp4, bf16}, Case{"tpu-v5p-node", fp8, bf16},
+        Case{"v100-node", fp8, bf16}, Case{"p4-node", fp8, bf16}, Case{"dgx-h100", fp4, fp8}}) {
+    for (const char* model : {"llama3.1-8b", "deepseek-v2-lite"}) {
+      const Problem p =
+          test::problem_of(c.system, "megatron-core", model, Training{.batch = 4, .seq = 1024});
+      const Strategy zero{.dp = 4, .zero = 2};
+      const auto of = [&](Precision type) {
+        Strategy s = zero;
+        s.precision = type;
+        return evaluate(p, s);
+      };
+      const Estimate asked = of(c.asked);
+      const Estimate same = of(c.same);
+      EXPECT_EQ(asked.step, same.step) << c.system << ", " << model;
+      EXPECT_EQ(asked.memory.total(), same.memory.total()) << c.system << ", " << model;
+      EXPECT_EQ(asked.energy.total(), same.energy.total()) << c.system << ", " << model;
+    }
+  }
+}
+
+// Where multiplies take the lanes of ordinary units, a tenth more of their rate leaves them there.
+TEST(Sensitivity, NothingBetterMakesAStepSlower) {
+  for (const char* system : {"m2-max-node", "p100-node", "grace-node", "v100-node", "dgx-a100"}) {
+    for (const int seq : {1, 512}) {
+      for (const Precision type : {Precision::bf16, Precision::fp32}) {
+        const Problem p =
+            test::problem_of(system, "pytorch", "phi-4", Training{.batch = 2, .seq = seq});
+        const Strategy s{.precision = type};
+        const Seconds before = evaluate(p, s).step;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(Knob::count); ++i) {
+          const auto knob = static_cast<Knob>(i);
+          EXPECT_LE(evaluate(turned(p, knob), s).step / before, 1.003)
+              << system << ", seq " << seq << ", " << name_of(type) << ", " << name_of(knob);
+        }
+      }
+    }
+  }
+}
+
 TEST(Step, MicrobatchesHaveAHostOfTheirOwn) {
   Problem p = problem_of({.system = "dgx-h100", .runtime = "ideal", .model = "llama2-7b"});
   for (const Strategy& s : {Strategy{.dp = 8}, Strategy{.pp = 8, .microbatch = 2}}) {

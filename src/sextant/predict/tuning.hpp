@@ -28,9 +28,18 @@ inline double training_block(const Problem& p, Precision type) {
 /// Whether weights of layers are stored so.
 inline bool is_packed(const Tuning& t) { return t.rank > 0 && t.adapter == Adapter::qlora; }
 
+/// The type that training multiplies in. Nobody casts to a narrow type that the device cannot
+/// multiply: it trains in the narrow type that runs in its place, or in 16 bits.
+inline Precision trained_in(const Problem& p, const Strategy& s) {
+  if (!narrow(s.precision)) return s.precision;
+  const Precision runs = p.chip.runs[s.precision];
+  return narrow(runs) ? runs : Precision::bf16;
+}
+
 /// Whether the type of the multiplies is all that layers' weights are kept in.
 inline bool keeps_narrow(const Problem& p, const Strategy& s) {
-  return p.runtime.footprint.narrow_weights && narrow(s.precision) && !is_packed(p.work.tuning);
+  return p.runtime.footprint.narrow_weights && narrow(trained_in(p, s)) &&
+         !is_packed(p.work.tuning);
 }
 
 /// Whether gradients of an operator's own weights are made.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sextant/predict/layout.hpp"
+#include "sextant/predict/tuning.hpp"
 #include "sextant/units/lists.hpp"
 
 namespace sextant {
@@ -49,11 +50,12 @@ std::string outside_text(const std::vector<Unmeasured>& unmeasured) {
 }  // namespace
 
 Likeness likeness_of(Asked question, std::string device, const Problem& p, const Strategy& s) {
+  const Precision type = question == Asked::train ? trained_in(p, s) : s.precision;
   return {.question = question,
           .device = std::move(device),
           .runtime = p.runtime.name,
           .experts = p.model.experts.count > 0,
-          .narrow = element_bytes(s.precision) < 2,
+          .narrow = element_bytes(type) < 2,
           .many_nodes = devices_of(s) > p.network.devices_per_node,
           .model = p.model.name,
           .assumed = p.chip.roofline > 0,

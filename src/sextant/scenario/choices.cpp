@@ -54,7 +54,9 @@ class Chooser {
   Node values(const Slot& axis, int& value) {
     const int before = value;
     const int least = static_cast<int>(axis.field.min);
-    const int most = static_cast<int>(std::min<double>(axis.field.max, most_of(axis.name)));
+    const bool used = has_use(in_.strategy, axis.name);
+    const int most =
+        used ? static_cast<int>(std::min<double>(axis.field.max, most_of(axis.name))) : least;
     if (axis.name == "dp" && in_.gpus == 0) {  // as many devices as it takes: any number divides
       const std::vector<int> counts = round_numbers(most);
       return tried(value, {counts.begin(), counts.end()});
@@ -147,6 +149,7 @@ class Chooser {
   /// Beyond this no value of an axis is legal: trying all of them is most of what an answer costs.
   int most_of(std::string_view axis) const {
     const Model& m = p_.model;
+    if (axis == "zero") return most_values;  // a stage, no number of devices
     if (axis == "recompute_layers") return std::min(m.layers, most_values);
     // A chunk of a pipeline holds a layer, the embedding or the head.
     if (axis == "pp" || axis == "interleave") return std::min(m.layers + 2, most_values);

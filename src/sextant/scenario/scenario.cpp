@@ -175,7 +175,6 @@ void Reader::check_inputs() {
   }
 }
 
-/// An axis that says how far another one goes is nothing without it.
 void Reader::check_axes() {
   const Strategy& s = x_.inputs.strategy;
   const auto read = [&](const char* field) {
@@ -183,10 +182,10 @@ void Reader::check_axes() {
     return std::none_of(problems_.begin(), problems_.end(),
                         [&](const Diagnostic& d) { return d.file == flag; });
   };
-  if (gives("shard") && s.shard > 0 && s.zero == 0 && read("zero")) {
+  if (gives("shard") && s.shard > 0 && !has_use(s, "shard") && read("zero")) {
     add("--shard", "under zero 0 replicas share nothing", "give --zero, 1 to 3");
   }
-  if (gives("recompute_layers") && s.recompute_layers > 0 && s.recompute != Recompute::full &&
+  if (gives("recompute_layers") && s.recompute_layers > 0 && !has_use(s, "recompute_layers") &&
       read("recompute")) {
     add("--recompute-layers", "no layer is recomputed in full", "give --recompute full");
   }

@@ -91,6 +91,12 @@ void check_hybrid(const Model& m, Problems& p) {
             "with the recurrent ones more than the " + show(m.layers) + " layers");
   p.require(r.mlp_layers <= m.layers, "hybrid.mlp_layers",
             "more than the " + show(m.layers) + " layers");
+  const int mixing = r.parallel ? m.layers : r.attention_layers + r.recurrent_layers;
+  p.require(
+      mixing + r.mlp_layers >= m.layers, "layers",
+      "of " + show(m.layers) + " layers only " + show(mixing + r.mlp_layers) +
+          " have attention, a recurrence or an MLP",
+      "give hybrid.recurrent_layers, hybrid.attention_layers and hybrid.mlp_layers with them");
   p.require(m.mlp != Mlp::none || (r.mlp_layers == 0 && m.experts.count == 0), "mlp",
             "none, yet hybrid.mlp_layers or experts are given");
   const bool selective = r.kind == Recurrence::mamba1;

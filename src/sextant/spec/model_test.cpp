@@ -305,6 +305,31 @@ TEST(Model, ReportsContradictingExperts) {
   EXPECT_THAT(fields_with_problems(m), ElementsAre("experts.shared_ffn"));
 }
 
+// Nemotron-H has 24 layers with a recurrence, 4 with attention and 24 with an MLP: 53 are not.
+TEST(Model, EveryLayerIsSomething) {
+  struct Case {
+    int layers, recurrent, attention, mlps;
+    bool whole;
+  };
+  for (const Case& c : {Case{52, 24, 4, 24, true}, Case{53, 24, 4, 24, false},
+                        Case{104, 24, 4, 24, false}, Case{53, 24, 4, 53, true}}) {
+    Model m = tiny();
+    m.layers = c.layers;
+    m.hybrid = {.kind = Recurrence::mamba2,
+                .recurrent_layers = c.recurrent,
+                .attention_layers = c.attention,
+                .mlp_layers = c.mlps,
+                .heads = 4,
+                .head_dim = 4,
+                .state = 4};
+    const bool whole = fields_with_problems(m).empty();
+    EXPECT_EQ(whole, c.whole) << c.layers << " layers";
+    if (!c.whole) {
+      EXPECT_THAT(fields_with_problems(m), ElementsAre("layers"));
+    }
+  }
+}
+
 TEST(Model, ReportsContradictingHybrids) {
   Model m = tiny();
   m.hybrid.recurrent_layers = 1;

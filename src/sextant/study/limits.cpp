@@ -105,9 +105,8 @@ Limits limits_of_serving(const Problem& problem, const Strategy& s, int devices_
     l[inside ? Limit::nvlink : Limit::network] += times * fabrics.value;
     l[Limit::host] += times * pass.parts[Work::host].value;
   };
-  const double batch = w.batch;
-  add(e.prefill, prompt_pass(problem), 1);
-  add(e.decode, {.batch = batch, .queries = 1, .context = context}, w.output - 1.0);
+  add(e.prefill, prompt_pass(problem, s, e), e.prompt_passes);
+  add(e.decode, {.batch = e.decoding, .queries = 1, .context = context}, w.output - 1.0);
   normalise(l);
   return l;
 }

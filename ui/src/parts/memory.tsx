@@ -105,9 +105,16 @@ function Drawn({ pieces, memory, width }: BarProps & { width: number }): JSX.Ele
   );
 }
 
+/** What is too much: for a device, or for its share of the host that holds states. */
+export function excess(memory: Memory): string {
+  const over = memory.total_bytes - memory.capacity_bytes;
+  if (over > 0) return `${bytes(over)} too much, ${bytes(memory.total_bytes)} of ${bytes(memory.capacity_bytes)}`;
+  const [held, share] = [memory.host_bytes ?? 0, memory.host_capacity_bytes ?? 0];
+  return `${bytes(held - share)} too much for the memory of a host, ${bytes(held)} of a device's share of ${bytes(share)}`;
+}
+
 export function MemoryFigure({ memory }: { memory: Memory }): JSX.Element {
   const pieces = piecesOf(memory);
-  const over = memory.total_bytes - memory.capacity_bytes;
   return (
     <Figure
       name="memory"
@@ -118,10 +125,8 @@ export function MemoryFigure({ memory }: { memory: Memory }): JSX.Element {
         { part: 'capacity', bytes: memory.capacity_bytes },
       ]}
       note={
-        over > 0 ? (
-          <strong class="red">
-            Does not fit: {bytes(over)} too much, {bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)}.
-          </strong>
+        !memory.fits ? (
+          <strong class="red">Does not fit: {excess(memory)}.</strong>
         ) : (
           <>
             {bytes(memory.total_bytes)} of {bytes(memory.capacity_bytes)},{' '}

@@ -12,6 +12,7 @@ import type { Bar } from '../parts/bars';
 import { OutsideMeasured } from '../parts/evidence';
 import { Picker, Problems, TypedNumber } from '../parts/fields';
 import { Drawing, Figure } from '../parts/figure';
+import { excess } from '../parts/memory';
 import { Question, modelTitle, runtimeOptions, systemOptions } from '../parts/scenario';
 import { address, change, kind, knownFields, params, presets, requestOf } from '../state';
 import type { Params } from '../state';
@@ -492,8 +493,7 @@ export function Compare(): JSX.Element {
             (answer, index) =>
               !answer.memory.fits && (
                 <p key={index} class="red">
-                  <strong>{letter(index)} does not fit in memory:</strong> {bytes(answer.memory.total_bytes)} of{' '}
-                  {bytes(answer.memory.capacity_bytes)}.
+                  <strong>{letter(index)} does not fit in memory:</strong> {excess(answer.memory)}.
                 </p>
               ),
           )}

@@ -49,7 +49,8 @@ const knobs: Knob[] = [
     name: 'x_flops',
     label: 'Arithmetic',
     hint: 'the rate of matrix multiplies, at every precision',
-    now: ({ device }) => flopRate(device.matrix.bf16),
+    // Some multiply fp16 alone in 16 bits, some no 16 bits at all.
+    now: ({ device: { matrix } }) => flopRate(Math.max(matrix.bf16, matrix.fp16) || matrix.fp32),
     fields: ({ device }) =>
       Object.entries(device.matrix)
         .filter(([, rate]) => rate > 0)

@@ -23,7 +23,7 @@ import { Refused, Unanswered } from '../parts/answered';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
 import { Figure, PlotBox, Steady, decades } from '../parts/figure';
-import { MemoryFigure, TwoMemories } from '../parts/memory';
+import { MemoryFigure, TwoMemories, excess } from '../parts/memory';
 import { Beside } from '../parts/beside';
 import { Scenario, adapterTitle, modelOf } from '../parts/scenario';
 import { Welcome } from '../parts/welcome';
@@ -271,9 +271,7 @@ function Misfit({ answer }: { answer: Answer }): JSX.Element {
   return (
     <section class="verdict bad misfit-memory" role="status">
       <p>
-        <strong>
-          Does not fit in memory: {bytes(answer.memory.total_bytes - answer.memory.capacity_bytes)} too much.
-        </strong>{' '}
+        <strong>Does not fit in memory: {excess(answer.memory)}.</strong>{' '}
         {fits.length > 0
           ? 'What would fit:'
           : 'Nothing near this strategy fits; more GPUs, or a smaller model or batch, would.'}

@@ -10,6 +10,7 @@ import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
 import { TextField, problemsOf } from '../parts/fields';
 import { Figure } from '../parts/figure';
+import { excess } from '../parts/memory';
 import { PriceField, Scenario, modelOf } from '../parts/scenario';
 import { change, kind, params, requestOf } from '../state';
 import type { Fields, Problem, Run as WholeRun, TrainAnswer } from '../types';
@@ -122,8 +123,7 @@ function Result({ answer, run, stale }: { answer: TrainAnswer; run: WholeRun; st
       {!answer.memory.fits && (
         <section class="verdict bad" role="status">
           <p>
-            <strong>Does not fit in memory.</strong> {bytes(answer.memory.total_bytes)} of{' '}
-            {bytes(answer.memory.capacity_bytes)}; the run is that of a device with more.
+            <strong>Does not fit in memory:</strong> {excess(answer.memory)}; the run is that of one with more.
           </p>
         </section>
       )}

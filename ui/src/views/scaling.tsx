@@ -122,7 +122,7 @@ function drawing(points: Point[]): (width: number) => PlotOptions {
     x: { type: 'log', base: 2, domain: x, ticks: gpus, tickFormat: (value: number) => grouped(value), label: 'GPUs →' },
     y: { type: 'log', domain: y, ticks: decades(...y), tickFormat: '~s', label: '↑ tokens a second' },
     marks: [
-      line(ideal, { x: 'gpus', y: 'rate', stroke: 'var(--faint)', strokeDasharray: '3 4' }),
+      line(ideal, { x: 'gpus', y: 'rate', stroke: 'var(--faint)', strokeDasharray: '3 4', clip: true }),
       line(points, { x: 'gpus', y: 'rate', stroke: 'var(--work)', strokeWidth: 2 }),
       ruleX(points, { x: 'gpus', y1: 'low', y2: 'high', stroke: 'var(--work)', strokeOpacity: 0.5, strokeWidth: 3 }),
       dot(points, { x: 'gpus', y: 'rate', r: 4.5, fill: 'var(--work)' }),
