@@ -300,8 +300,10 @@ void assume_engine(std::vector<std::string>& assumptions, const Scenario& s,
 Breakdown latency_breakdown(const ServingEstimate& e, const Serving& w) {
   Breakdown root = node_of("request", e.latency.value, "");
   const bool closed = w.batching == Batching::closed_loop;
-  root.parts.push_back(phase("prefill", e.prefill, e.prompt_passes, e.ttft.value,
-                             closed ? "for the step that runs" : "for stages to fill",
+  const char* before = !closed              ? "for stages to fill"
+                       : e.active < w.batch ? "for room beside those that run"
+                                            : "for the step that runs";
+  root.parts.push_back(phase("prefill", e.prefill, e.prompt_passes, e.ttft.value, before,
                              e.prompt_passes * e.draft_prefill.time.value, e.front_end.value));
   if (w.output > 1) {
     const double tokens = w.output - 1.0;

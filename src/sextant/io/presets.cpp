@@ -313,6 +313,7 @@ class Loader {
   }
 
   void finish_settings(const std::vector<Setting>& settings) {
+    if constexpr (requires { value.memory.nominal; }) value.memory.nominal = value.memory.capacity;
     apply_all(settings);
     if (!problems.empty()) return;
     if constexpr (requires { complete(value); }) complete(value);

@@ -21,7 +21,7 @@ inline Strategy sliced(const Strategy& s) {
 /// otherwise; and of another limit that it sets by memory as much.
 inline int usual_limit(const Problem& p, const Strategy& s, const ByMemory& limit) {
   const bool divided = p.runtime.engine.limits_of_all && p.model.experts.count > 0;
-  return std::max(1, limit.of(p.capacity) / (divided ? std::max(1, s.dp) : 1));
+  return std::max(1, limit.of(p.nominal) / (divided ? std::max(1, s.dp) : 1));
 }
 
 /// Tokens of prompts that one pass takes, on a replica: of an engine's steps what it takes, of a

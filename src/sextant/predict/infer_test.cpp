@@ -544,13 +544,12 @@ TEST(Serving, MoreMemoryNeverSlowsAClosedLoop) {
   for (const Loop& l : loops) {
     Problem p = problem_of({.system = l.system, .model = l.model, .work = l.work});
     p.serving.batching = Batching::closed_loop;
-    p.runtime.engine.token_budget = {8192, 8192, 8192};  // which engines choose by memory
     double best = 0;
     for (double gibibytes = 60; gibibytes < 700; gibibytes *= 1.04) {
       p.capacity = Bytes(gibibytes * 1024 * 1024 * 1024);
       const ServingEstimate e = serve(p, {.precision = l.precision});
       if (e.verdict != Verdict::fits) continue;
-      // Nobody tells an engine to take fewer for less.
+      // Numbers at a time are tried where tiles end; what lies between may be better by so much.
       EXPECT_GT(e.tokens_per_second, best * (1 - 1e-2)) << l.name << " " << gibibytes;
       best = std::max(best, e.tokens_per_second);
     }
@@ -745,13 +744,12 @@ TEST(Serving, MoreMemoryIsNeverSlowerInAClosedLoop) {
                                      .output = r.output,
                                      .batching = Batching::closed_loop,
                                      .chunk = r.chunk}});
-    p.runtime.engine.token_budget = {8192, 8192, 8192};
     double before = 1e9;
     for (double gib = r.first; gib < r.last; gib += r.by) {
       p.capacity = Bytes(gib * 1024 * 1024 * 1024);
       const ServingEstimate e = serve(p, r.strategy);
       if (e.verdict != Verdict::fits) continue;
-      EXPECT_LE(e.latency.value, 1.005 * before) << r.model << ' ' << r.chunk << ", " << gib;
+      EXPECT_LE(e.latency.value, 1.002 * before) << r.model << ' ' << r.chunk << ", " << gib;
       before = std::min(before, e.latency.value);
     }
     EXPECT_LT(before, 1e9);

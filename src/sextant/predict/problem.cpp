@@ -62,6 +62,8 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
     p.peak[type] = peak_of(system.device, runs_as(system.device, type));
   }
   p.capacity = system.device.memory.capacity;
+  const Bytes nominal = system.device.memory.nominal;
+  p.nominal = nominal.value > 0 ? nominal : p.capacity;
   p.tier = system.device.tier;
   p.host_link = system.host.link;
   p.host_memory = system.host.memory / std::max(1, system.devices_per_node);

@@ -43,6 +43,7 @@ struct Problem {
   std::shared_ptr<const Problem> draft;  ///< serves what proposes tokens; none: draft_cost
   MatrixRates peak;  ///< of the datasheet, by the type a multiply really runs in
   Bytes capacity;    ///< memory of one device
+  Bytes nominal;     ///< of the device as engines know it
   Tier tier;         ///< its second memory
   Residence residence;
   BytesPerSecond host_link;  ///< device to host

@@ -86,6 +86,9 @@ struct Memory {
   std::string kind;  ///< "HBM3", for people
   Bytes capacity;
   BytesPerSecond bandwidth;
+  /// Its capacity before anybody set another: engines know devices as they are sold, and keep the
+  /// limits that they set by it. Zero: as `capacity`.
+  Bytes nominal{0};
 };
 template <class V>
 void describe(V& v, Memory& m) {
