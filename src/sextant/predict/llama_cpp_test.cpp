@@ -125,5 +125,17 @@ TEST(Serving, ExpertsOnLanesDoNoRowsThatAreNotThere) {
   }
 }
 
+// Prompts pass in physical batches of 512, each of which reads most experts again: 1,716 tokens a
+// second of a prompt of 2,048 (pull request 17906 of ggml-org/llama.cpp, December 2025).
+TEST(Serving, APromptReadsExpertsOnceAPhysicalBatch) {
+  Problem p = test::problem_of("dgx-spark", "llama.cpp-2026", "gpt-oss-120b", Serving{});
+  p.serving = {.batch = 1, .input = 2048, .output = 1};
+  const Strategy s{.precision = Precision::fp4};
+  const Seconds time = serve(p, s).ttft;
+  EXPECT_NEAR(2048 / time.value / 1716, 1, 0.15);
+  p.runtime.pass_tokens = 0;
+  EXPECT_LT(serve(p, s).ttft, 0.6 * time);
+}
+
 }  // namespace
 }  // namespace sextant
