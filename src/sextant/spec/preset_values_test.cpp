@@ -60,6 +60,16 @@ TEST(Presets, IdealRuntimeCostsNothing) {
   EXPECT_EQ(r.spread, 0);
 }
 
+// AWS Neuron's documentation gives a chip's links both ways: 384 GB/s of Trainium's four, 1,280 of
+// Trainium2's; Inferentia2 has two of Trainium's. A fabric has one direction.
+TEST(Presets, LinksOfAwsAreThoseOfOneDirection) {
+  for (const auto& [name, gigabytes] :
+       {std::pair{"trainium1-node", 384 / 2}, std::pair{"trainium2-node", 1280 / 2},
+        std::pair{"inferentia2-node", 384 / 2 / 2}}) {
+    EXPECT_EQ(load_system(name).fabrics.at(0).bandwidth.value, gigabytes * 1e9) << name;
+  }
+}
+
 TEST(Presets, EveryDeviceHasASystem) {
   Names devices = preset_names(PresetKind::device);
   Names used;
