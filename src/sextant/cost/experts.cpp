@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sextant/cost/crossing.hpp"
+#include "sextant/cost/gemm.hpp"
 #include "sextant/cost/roofline.hpp"
 
 namespace sextant {
@@ -124,7 +125,9 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   const double weight = std::min(element, stored);
   const double per_clock = rate_of_blocks(
       chip, chip.per_clock[l.type].value * reached(chip, k.efficiency), l.scale_block);
-  const double feed_rate = k.feed * chip.width.value;
+  // As of a Gemm: lanes do no row that is not there, and widen packed weights themselves.
+  const bool lanes = chip.on_vector(chip.runs[l.type]);
+  const double unpack = lanes && weight < 2 ? 2 * l.widening / chip.vector_per_clock.value : 0;
   const double l2_rate = (chip.mechanism.asynchronous ? 4 : 1) * chip.l2_per_clock.value * hz;
   const double bytes = loads.active * n * inner * weight +
                        loads.tokens * (inner * element + n * activation_bytes(l.type));
@@ -137,12 +140,15 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   best.time = Seconds(1e300);
   for (std::size_t i = 0; i < ExpertLoads::tile_rows.size(); ++i) {
     const int rows = ExpertLoads::tile_rows[i];
+    const double held = lanes ? loads.tokens / loads.row_tiles[i] : rows;
+    const double feed_rate =
+        lanes ? lanes_feed(chip, chip.runs[l.type], held) : k.feed * chip.width.value;
     for (const int cols : {64, 128, 256}) {
       if (rows * cols > 32768 || (rows == 256 && cols == 64)) continue;
-      const double area = static_cast<double>(rows) * cols;
+      const double area = held * cols;
       const double waves = std::ceil(loads.row_tiles[i] * std::ceil(n / cols) / chip.cores);
-      const double issue = 2 * area * inner / per_clock;
-      const double edge = (rows * element + cols * weight) * inner;
+      const double issue = (2 * area / per_clock + cols * unpack) * inner;
+      const double edge = (held * element + cols * weight) * inner;
       const double feed = edge / feed_rate;
       const double overhead = k.drain_cycles * area / 32768 + k.tile_cycles;
       const double compute = waves * (smooth_max(issue, feed) + overhead) / hz;
@@ -172,7 +178,8 @@ namespace {
 
 KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& loads, double n,
                    double inner, const ExpertLayer& l, Hertz clock) {
-  return grouped_multiply(chip, k, loads, {n, inner, l.type, l.weight_bits, l.scale_block}, clock);
+  return grouped_multiply(chip, k, loads,
+                          {n, inner, l.type, l.weight_bits, l.scale_block, l.widening}, clock);
 }
 
 // Permute, activation and combine stream; bookkeeping is per expert and per choice. Gradients read

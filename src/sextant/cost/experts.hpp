@@ -34,6 +34,7 @@ struct ExpertLayer {
   Precision type = Precision::bf16;
   double weight_bits = 0;  ///< stored width of a weight, its scales included; 0: as `type`
   double scale_block = 0;  ///< as of a Gemm
+  double widening = 0;     ///< as of a Gemm
   Routing routing;
   double own = 0;  ///< of `tokens`, those this rank routes and adds up itself; 0: all
 };
@@ -54,6 +55,7 @@ struct GroupedShape {
   Precision type = Precision::bf16;
   double weight_bits = 0;  ///< as of a layer
   double scale_block = 0;
+  double widening = 0;
 };
 KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& kernel, const ExpertLoads& loads,
                             const GroupedShape& shape, Hertz clock);

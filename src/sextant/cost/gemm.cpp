@@ -39,6 +39,8 @@ constexpr TileShape vector_tiles[] = {{128, 128}, {128, 64}, {64, 128}, {64, 64}
 // lanes than H200's are taken to load for all of them.
 constexpr double vector_feed = 11;
 constexpr double vector_feed_per_flop = vector_feed / 256;
+// Rows of the smallest of these tiles.
+constexpr double least_vector_rows = 32;
 // The shortest piece of an inner dimension that is split. Of cuBLAS 13's products on lanes, hardly
 // any below 32768 are (H200).
 constexpr double least_piece = 256;
@@ -350,12 +352,11 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
       rate_of_blocks(chip, chip.per_clock[g.type].value * rows.issue * issue, g.scale_block);
   // Matrix units pad a product of few rows to a tile; lanes (cuBLAS's gemv, MLX's qmv) do no row
   // that is not there.
-  const double least_rows = vector ? 32 : 16;
+  const double least_rows = vector ? least_vector_rows : 16;
   const double lanes = std::min(chip.per_clock[type].value, chip.vector_per_clock.value);
   p.per_clock = std::max(p.per_clock, mech.vector_efficiency * lanes * least_rows / g.m);
   // Nor do few rows pass through shared memory.
-  const double loads = std::max(vector_feed, vector_feed_per_flop * lanes);
-  p.feed = vector ? std::max(loads, std::min(narrowest_port, loads * least_rows / g.m))
+  p.feed = vector ? lanes_feed(chip, type, g.m)
                   : std::max(mech.feed * chip.width.value, narrowest_port) * rows.issue;
   p.l2_rate = (mech.asynchronous ? multicast : 1) * chip.l2_per_clock.value * clock.value;
   p.shared = chip.shared_per_clock.value;
@@ -583,6 +584,12 @@ Candidate best_tile(const Problem& p, const Chip& chip, Precision type) {
 }
 
 }  // namespace
+
+double lanes_feed(const Chip& chip, Precision type, double rows) {
+  const double lanes = std::min(chip.per_clock[type].value, chip.vector_per_clock.value);
+  const double loads = std::max(vector_feed, vector_feed_per_flop * lanes);
+  return std::max(loads, std::min(narrowest_port, loads * least_vector_rows / rows));
+}
 
 KernelCost gemm(const Chip& chip, const Gemm& g, Hertz clock) {
   if (chip.roofline > 0) {

@@ -39,6 +39,9 @@ struct Gemm {
 /// The multiply at a given clock. No allocation; about a microsecond.
 KernelCost gemm(const Chip& chip, const Gemm& shape, Hertz clock);
 
+/// Bytes a clock into a core whose lanes multiply so many rows: few do not pass shared memory.
+double lanes_feed(const Chip& chip, Precision type, double rows);
+
 /// Multiplies of one chip that were asked for before, of those that differ in size, type and result
 /// alone: a search meets the same ones over and over. The newest takes the place of an older one.
 class GemmMemo {

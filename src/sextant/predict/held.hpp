@@ -25,12 +25,14 @@ inline int usual_limit(const Problem& p, const Strategy& s, const ByMemory& limi
 }
 
 /// Tokens of prompts that one pass takes, on a replica: of an engine's steps what it takes, of a
-/// batch that starts together as much as engines do.
+/// batch that starts together as much as engines do; and no more than the stack puts in one.
 inline double budget_of(const Problem& p, const Strategy& s) {
   const Serving& w = p.serving;
   if (w.chunk > 0) return w.chunk;
   const bool closed = w.batching == Batching::closed_loop;
-  return closed ? usual_limit(p, s, p.runtime.engine.token_budget) : usual_budget;
+  const double step = closed ? usual_limit(p, s, p.runtime.engine.token_budget) : usual_budget;
+  const double pass = p.runtime.pass_tokens;
+  return pass > 0 ? std::min(step, pass) : step;
 }
 
 /// Bytes of cache that a sequence of so many tokens holds on a rank, in all layers of a stage.

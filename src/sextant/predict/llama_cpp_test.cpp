@@ -95,5 +95,47 @@ TEST(Serving, TheStackOf2026IsFasterThanThatOf2024) {
   }
 }
 
+// No row of DGX Spark was in any fit (benches/dgx-spark.md of ggml-org/llama.cpp, November 2025).
+TEST(Serving, AChipThatNobodyFittedDecodesAsPublished) {
+  struct Row {
+    const char* model;
+    Precision type;
+    double measured;
+  };
+  for (const Row& r :
+       {Row{"gpt-oss-20b", Precision::fp4, 84.10}, Row{"gpt-oss-120b", Precision::fp4, 59.02},
+        Row{"qwen3-30b-a3b", Precision::int8, 60.92}, Row{"qwen2.5-7b", Precision::int8, 29.30},
+        Row{"gemma3-4b", Precision::int4, 78.97}}) {
+    Problem p = test::problem_of("dgx-spark", "llama.cpp-2026", r.model, Serving{});
+    p.serving = {.batch = 1, .input = 1, .output = 32};
+    EXPECT_NEAR(serve(p, {.precision = r.type}).tokens_per_second / r.measured, 1, 0.12) << r.model;
+  }
+}
+
+// A token's experts on lanes were padded to tiles of 16 rows, and half as fast as published
+// (pavlokhmel.com, June 2026; geerlingguy/ai-benchmarks, December 2025 and February 2026).
+TEST(Serving, ExpertsOnLanesDoNoRowsThatAreNotThere) {
+  for (const auto& [system, measured] :
+       {std::pair{"m1-node", 21.0}, std::pair{"m5-node", 48.0}, std::pair{"m1-ultra-node", 100.4},
+        std::pair{"m3-ultra-node", 115.3}}) {
+    Problem p = test::problem_of(system, "llama.cpp-2026", "gpt-oss-20b", Serving{});
+    p.serving = {.batch = 1, .input = 100, .output = 500};
+    const Seconds token = serve(p, {.precision = Precision::fp4}).tpot;
+    EXPECT_NEAR(1 / token.value / measured, 1, 0.25) << system;
+  }
+}
+
+// Prompts pass in physical batches of 512, each of which reads most experts again: 1,716 tokens a
+// second of a prompt of 2,048 (pull request 17906 of ggml-org/llama.cpp, December 2025).
+TEST(Serving, APromptReadsExpertsOnceAPhysicalBatch) {
+  Problem p = test::problem_of("dgx-spark", "llama.cpp-2026", "gpt-oss-120b", Serving{});
+  p.serving = {.batch = 1, .input = 2048, .output = 1};
+  const Strategy s{.precision = Precision::fp4};
+  const Seconds time = serve(p, s).ttft;
+  EXPECT_NEAR(2048 / time.value / 1716, 1, 0.15);
+  p.runtime.pass_tokens = 0;
+  EXPECT_LT(serve(p, s).ttft, 0.6 * time);
+}
+
 }  // namespace
 }  // namespace sextant

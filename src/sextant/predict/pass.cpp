@@ -288,6 +288,7 @@ class ServingPass {
     layer.type = matrix_type();
     layer.weight_bits = stored_bits(p_, s_.precision);
     layer.scale_block = scale_block(p_, layer.type);
+    layer.widening = p_.kernels.widening;
     const ExpertKernel& k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
                             : narrow(layer.type)       ? p_.kernels.experts_8bit
                                                        : p_.kernels.experts;

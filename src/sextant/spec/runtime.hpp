@@ -262,9 +262,10 @@ struct Runtime {
   Seconds host_per_optimizer{0};   ///< before the optimizer's kernels start
   Seconds host_per_recompute{0};   ///< a layer whose activations are recomputed, half in each pass
   Seconds host_per_layer{0};       ///< overhead a layer that is not a kernel's own
-  bool sequence_parallel = false;  ///< the stack's default when tp > 1
-  bool dropout = false;            ///< on attention scores and before each residual sum
-  bool balanced_stages = false;    ///< layers are dealt to stages by cost, the head included
+  int pass_tokens = 0;  ///< of prompts that a pass takes at most; 0: all that a step does
+  bool sequence_parallel = false;         ///< the stack's default when tp > 1
+  bool dropout = false;                   ///< on attention scores and before each residual sum
+  bool balanced_stages = false;           ///< layers are dealt to stages by cost, the head included
   Precision gradients = Precision::fp32;  ///< type they are accumulated in
   Precision reduction = Precision::fp32;  ///< type they are summed over replicas in
   /// Spread of step times from device to device, as a standard deviation over the mean. A
@@ -311,6 +312,8 @@ void describe(V& v, Runtime& r) {
   v("host_per_recompute", r.host_per_recompute,
     {.help = "host work for each layer that is recomputed", .max = 1});
   v("host_per_layer", r.host_per_layer, {.help = "overhead a layer beyond its kernels", .max = 1});
+  v("pass_tokens", r.pass_tokens,
+    {.help = "tokens of prompts that a pass takes at most; 0: all that a step does", .max = 1e7});
   v("sequence_parallel", r.sequence_parallel,
     {.help = "default when tp > 1", .inert = "what a strategy leaves out"});
   v("dropout", r.dropout, {.help = "dropout on scores and before each residual sum"});
