@@ -24,15 +24,18 @@ inline int usual_limit(const Problem& p, const Strategy& s, const ByMemory& limi
   return std::max(1, limit.of(p.nominal) / (divided ? std::max(1, s.dp) : 1));
 }
 
+/// Of so many tokens those that the stack puts in one pass.
+inline int in_one_pass(const Problem& p, int tokens) {
+  return p.runtime.pass_tokens > 0 ? std::min(tokens, p.runtime.pass_tokens) : tokens;
+}
+
 /// Tokens of prompts that one pass takes, on a replica: of an engine's steps what it takes, of a
 /// batch that starts together as much as engines do; and no more than the stack puts in one.
-inline double budget_of(const Problem& p, const Strategy& s) {
+inline int budget_of(const Problem& p, const Strategy& s) {
   const Serving& w = p.serving;
   if (w.chunk > 0) return w.chunk;
   const bool closed = w.batching == Batching::closed_loop;
-  const double step = closed ? usual_limit(p, s, p.runtime.engine.token_budget) : usual_budget;
-  const double pass = p.runtime.pass_tokens;
-  return pass > 0 ? std::min(step, pass) : step;
+  return in_one_pass(p, closed ? usual_limit(p, s, p.runtime.engine.token_budget) : usual_budget);
 }
 
 /// Bytes of cache that a sequence of so many tokens holds on a rank, in all layers of a stage.

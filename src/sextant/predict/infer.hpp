@@ -105,7 +105,7 @@ struct PassShape {
 
 /// Tokens that one pass takes where nothing else is said: TensorRT-LLM's max_num_tokens and vLLM's
 /// max_num_batched_tokens. Longer prompts are cut, shorter ones share a pass.
-inline constexpr double usual_budget = 8192;
+inline constexpr int usual_budget = 8192;
 PassCost serving_pass(const Problem& problem, const Strategy& strategy, PassShape shape) noexcept;
 
 /// The same, with every operator. Counts are runs in one pass.

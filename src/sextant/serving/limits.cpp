@@ -82,7 +82,7 @@ EngineFit fit(const Problem& p, const Strategy& s, const EngineChoices& given,
   const Engine& e = p.runtime.engine;
   EngineFit f;
   EngineLimits& l = f.limits;
-  l.token_budget = usual_limit(p, s, e.token_budget);
+  l.token_budget = in_one_pass(p, usual_limit(p, s, e.token_budget));
   l.max_requests = usual_limit(p, s, e.max_requests);
   if (e.sized && lengths.output > 0) size_for(lengths, p, s, l);
   l.token_budget = given.token_budget.value_or(l.token_budget);
