@@ -43,32 +43,17 @@ class Binder {
 
   void operator()(bool* value) { app_.add_flag(names_, *value, help_); }
   void operator()(std::optional<bool>* value) {
-    app_.add_flag_function(
-        names_, [value](std::int64_t count) { *value = count > 0; }, help_);
+    flag([value](bool yes) { *value = yes; });
   }
   void operator()(PresetRef* value) { operator()(&value->name); }
   void operator()(std::string* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
     if (!value->empty()) o.capture_default_str();
   }
-  void operator()(int* value) {
-    CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
-    bound(o, "INT");
-    o.capture_default_str();
-  }
-  void operator()(double* value) {
-    CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
-    bound(o, "FLOAT");
-    o.capture_default_str();
-  }
-  void operator()(std::optional<int>* value) {
-    CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
-    bound(o, "INT");
-  }
-  void operator()(std::optional<double>* value) {
-    CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
-    bound(o, "FLOAT");
-  }
+  void operator()(int* value) { number(*value, "INT").capture_default_str(); }
+  void operator()(double* value) { number(*value, "FLOAT").capture_default_str(); }
+  void operator()(std::optional<int>* value) { number(*value, "INT"); }
+  void operator()(std::optional<double>* value) { number(*value, "FLOAT"); }
   void operator()(std::vector<std::string>* value) {
     CLI::Option& o = finish(*app_.add_option(names_, *value, help_));
     if (info_.commas) o.delimiter(',');
@@ -78,9 +63,7 @@ class Binder {
     const std::string name(value.field->name);
     Node* table = value.table;
     if (std::holds_alternative<bool*>(value.field->target)) {
-      const auto put = [table, name](std::int64_t count) { table->set(name, Node::of(count > 0)); };
-      app_.add_flag_function(names_, put, help_);
-      return;
+      return flag([table, name](bool yes) { table->set(name, Node::of(yes)); });
     }
     const auto put = [table, name](const std::string& text) { table->set(name, Node::of(text)); };
     finish(*app_.add_option_function<std::string>(names_, put, help_));
@@ -105,6 +88,23 @@ class Binder {
   }
 
  private:
+  /// Its opposite counts the other way.
+  template <class Put>
+  void flag(const Put& put) {
+    const auto read = [put, flag = flag_, &problems = problems_](std::int64_t count) {
+      if (count == 0) problems.push_back({.file = flag, .message = "given with its opposite"});
+      put(count > 0);
+    };
+    app_.add_flag_function(names_, read, help_);
+  }
+
+  template <class Number>
+  CLI::Option& number(Number& value, const char* type) {
+    CLI::Option& o = finish(*app_.add_option(names_, value, help_));
+    bound(o, type);
+    return o;
+  }
+
   /// CLI::Range would let NaN through, and asks for both ends.
   void bound(CLI::Option& o, const std::string& type) const {
     const bool whole = type == "INT";

@@ -50,10 +50,12 @@ class Step {
   std::array<Shards, 2> shards() const {
     const StageKind whole = stage_of(p_, Strategy{}, 0);
     const RankParameters all = passed_parameters(p_, Strategy{}, whole);
-    const double shared = s_.zero >= 3 ? (s_.shard > 0 ? s_.shard : s_.dp) * s_.cp : 1;
+    const bool sharded = gathers_weights(s_);
+    const double shared = sharded ? (s_.shard > 0 ? s_.shard : s_.dp) * s_.cp : 1;
     const double stages = s_.pp;
     return {Shards{all.total() - all.experts, s_.tp * stages * shared, t_.rollout.ranks},
-            Shards{all.experts, s_.ep * s_.etp * stages, t_.rollout.expert_ranks}};
+            Shards{all.experts, s_.ep * s_.etp * stages * (sharded ? expert_shards(s_) : 1),
+                   t_.rollout.expert_ranks}};
   }
 
   /// Each rank gathers what its engine needs, or all, from the ranks that have pieces of it; on

@@ -80,6 +80,13 @@ TEST(Rl, WeightsGoWhereTheEnginesWantThem) {
   EXPECT_GT(s.parts[RlPhase::sync].time.value, 0.5 * all.value / 50e9);
 }
 
+// ZeRO 3 shares out experts as everything else, and an engine wants them whole.
+TEST(Rl, ExpertsThatAreSharedOutAreGathered) {
+  const Problem p = problem_of("qwen3-30b-a3b", 128);
+  const RlTask t = task_of(p, {.dp = 8, .zero = 3});
+  EXPECT_NEAR(rl_step(t).moved / (0.875 * Bytes(61.06e9)), 1, 0.01);
+}
+
 TEST(Rl, OverlapIsAsLongAsTheLonger) {
   const Problem p = problem_of("llama3.1-8b", 256);
   RlTask t = task_of(p, {.dp = 8, .zero = 1});
