@@ -49,10 +49,10 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
   m.reduce = in_messages(p, x, messages, x.reduce, x.reduced, n);
   m.reduced = volume(x, x.reduced, n);
   m.gathered = volume(x, x.gathered, n);
-  // Tied embeddings of the first and last stage are summed.
+  // Tied embeddings of the first and last stage are summed, once a step.
   if (p.model.tied && s.pp > 1) {
-    const Bytes table(n.embedding * x.reduced.ends);
-    m.reduce += collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node}, table);
+    m.crossed = Bytes(n.embedding * x.reduced.ends);
+    m.across = collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node}, m.crossed);
   }
   if (x.gathered.layers > 0) {
     m.gather = in_messages(p, x, messages, Collective::all_gather, x.gathered, n);
@@ -95,58 +95,66 @@ Seconds orthogonalise(const Chip& chip, double rows, double cols) {
   return 5 * (multiply(m, n) + multiply(m, m) + multiply(n, m));
 }
 
+/// Ranks that share states, and with them the matrices.
+struct Shards {
+  double dense = 1;
+  double experts = 1;
+};
+
 /// Of all that is trained in one branch.
-Seconds orthogonalise(const Problem& p, const Strategy& s, const graph::Branch& b) {
+Seconds orthogonalise(const Problem& p, const Strategy& s, const graph::Branch& b,
+                      const Shards& shards) {
   const Tuning& t = p.work.tuning;
   Seconds sum;
   for (const graph::Operator& op : b.operators) {
-    const double in = op.in.on(s.tp);
-    const double out = op.out.on(s.tp);
     const double rank = adapter_rank(t, op);
-    if (rank > 0 && op.kind == graph::Kind::experts) {
+    if (rank <= 0 && !is_trained(t, op)) continue;
+    if (op.kind == graph::Kind::experts) {
       const graph::Routed& r = op.routed;
-      const double local = std::max(1.0, static_cast<double>(r.count) / s.ep);
-      for (const double side : {r.width, r.halves * r.ffn / s.etp, r.ffn / s.etp, r.width}) {
-        sum += local * orthogonalise(p.chip, rank, side);
+      const double ffn = r.ffn / s.etp;
+      Seconds each;
+      for (const double side : {r.width, r.halves * ffn, ffn, r.width}) {
+        if (rank > 0) each += orthogonalise(p.chip, rank, side);
       }
-    } else if (rank > 0) {
-      sum += orthogonalise(p.chip, rank, in) + orthogonalise(p.chip, rank, out);
-    } else if (op.kind == graph::Kind::linear && is_trained(t, op)) {
-      sum += orthogonalise(p.chip, in, out);
-    } else if (op.kind == graph::Kind::experts && is_trained(t, op)) {
-      const graph::Routed& r = op.routed;
-      const double local = std::max(1.0, static_cast<double>(r.count) / s.ep);
-      sum += local * (r.halves + 1) * orthogonalise(p.chip, r.width, r.ffn / s.etp);
+      if (rank <= 0) each = (r.halves + 1) * orthogonalise(p.chip, r.width, ffn);
+      sum += static_cast<double>(r.count) / s.ep / shards.experts * each;
+    } else if (op.kind == graph::Kind::linear) {
+      const double in = op.in.on(s.tp);
+      const double out = op.out.on(s.tp);
+      const Seconds each = rank > 0
+                               ? orthogonalise(p.chip, rank, in) + orthogonalise(p.chip, rank, out)
+                               : orthogonalise(p.chip, in, out);
+      sum += std::max(1.0, op.groups / s.tp) / shards.dense * each;
     }
   }
   return sum;
 }
 
-/// Of a stage; replicas that share states share the matrices out.
-Seconds orthogonalise(const Problem& p, const Strategy& s, const StageKind& stage, double shards) {
+Seconds orthogonalise(const Problem& p, const Strategy& s, const StageKind& stage,
+                      const Shards& shards) {
   Seconds sum;
   for (int i = 0; i < p.graph.type_count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     for (const int branch : {p.graph.types[at].mixer, p.graph.types[at].mlp}) {
       if (branch < 0 || stage.types[at] == 0) continue;
       const graph::Branch& b = p.graph.branches[static_cast<std::size_t>(branch)];
-      sum += stage.types[at] * orthogonalise(p, s, b);
+      sum += stage.types[at] * orthogonalise(p, s, b, shards);
     }
   }
   for (const graph::Branch& b : p.graph.tower) {
-    if (stage.first && p.work.images > 0) sum += b.layers * orthogonalise(p, s, b);
+    if (stage.first && p.work.images > 0) sum += b.layers * orthogonalise(p, s, b, shards);
   }
-  return sum / shards;
+  return sum;
 }
 
 void update(const Problem& p, const Strategy& s, const RankParameters& n, Mapping& m) {
   const Groups& g = m.groups;
-  const double dense_shards = s.zero >= 1 ? g.shard.ranks : 1;
-  const double own =
-      (n.total() - n.experts) / dense_shards + n.experts / (s.zero >= 1 ? g.expert_shard.ranks : 1);
+  Shards shards;
+  if (s.zero >= 1) shards = {double(g.shard.ranks), double(g.expert_shard.ranks)};
+  const double own = (n.total() - n.experts) / shards.dense + n.experts / shards.experts;
   const double gradient = gradient_bytes(p.runtime, s.precision);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
-  const double bytes = optimizer_traffic(p.work.optimizer, gradient);
+  const double bytes = optimizer_traffic(p.work.optimizer, gradient, activation_bytes(s.precision));
   const Seconds states = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
   Seconds rest;
   if (p.work.optimizer != Optimizer::adamw_bf16_states) {
@@ -155,7 +163,7 @@ void update(const Problem& p, const Strategy& s, const RankParameters& n, Mappin
     rest += stream(p.chip, copy, {own, 1, Bytes(own * passes)}).time;
   }
   if (p.work.optimizer == Optimizer::muon) {
-    rest += orthogonalise(p, s, m.stages.kinds[0], dense_shards);
+    rest += orthogonalise(p, s, m.stages.kinds[0], shards);
   }
   m.updating = states + rest;
   const Seconds streamed = s.offload ? max(states, Bytes(own * bytes) / p.host_link) : states;

@@ -46,25 +46,26 @@ constexpr double optimizer_bytes(Optimizer optimizer, double element) {
   return master + 4;
 }
 
-/// Bytes that its step reads and writes for one parameter: states and weights, and the gradient of
-/// `gradient` bytes.
-constexpr double optimizer_traffic(Optimizer optimizer, double gradient) {
+/// Bytes that its step reads and writes for one parameter: states and weights of `element` bytes,
+/// and the gradient of `gradient` bytes.
+constexpr double optimizer_traffic(Optimizer optimizer, double gradient, double element) {
+  const double narrow = element < 4 ? element : 0;  // weights out, beside their masters
   switch (optimizer) {
     case Optimizer::adamw:
-      return 24 + gradient + 2;  // master weights, two moments in and out; 16-bit weights out
+      return 24 + gradient + narrow;  // weights, two moments in and out
     case Optimizer::adamw_bf16_states:
-      return 14;  // the same in 16 bits, weights in and out
+      return 7 * element;  // the same as wide as the weights, and the gradient
     case Optimizer::adamw_8bit:
-      return 2 * 2.03 + 4 + gradient;
+      return 2 * 2.03 + 2 * element + gradient;
     case Optimizer::adafactor:
       // Means of the squares by rows and by columns; the update, fp32, written, its size found, and
       // read; weights in and out.
-      return 3 * gradient + 12 + 4;
+      return 3 * gradient + 12 + 2 * element;
     case Optimizer::muon:
     case Optimizer::sgd:
       break;
   }
-  return 16 + gradient + 2;
+  return 16 + gradient + narrow;
 }
 
 /// Small weights that are trained beside frozen ones. LoRA: y = W·x + s·B·A·x (arXiv 2106.09685);
