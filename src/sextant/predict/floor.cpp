@@ -67,7 +67,7 @@ PassFloor pass_floor(const Problem& p, const Strategy& strategy, bool beside,
 
 ShapeFloor::ShapeFloor(const Problem& p, const Mapping& first) : least(first) {
   least.by_layer = false;
-  least.reduce = least.gather = least.across = Seconds(0);
+  least.reduce = least.gather = least.across = least.copies = Seconds(0);
   graph::TypeCount held{};
   for (int i = 0; i < least.stages.count; ++i) {
     const StageKind& kind = least.stages.kinds[static_cast<std::size_t>(i)];

@@ -131,6 +131,11 @@ StageKind stage_of(const Problem& p, const Strategy& s, int stage) noexcept {
   return kind;
 }
 
+StageKind scheduled(const Strategy& s, StageKind kind) noexcept {
+  if (s.schedule == Schedule::zero_bubble_v) kind.last = kind.first;
+  return kind;
+}
+
 Stages stages_of(const Problem& p, const Strategy& s) noexcept {
   Stages found;
   for (int i = 0; i < s.pp; ++i) {
@@ -180,7 +185,7 @@ RankParameters rank_parameters(const Problem& p, const Strategy& s,
   }
   if (stage.last) {
     r.head = n.head * padding / tp;
-    if (p.model.tied && s.pp > 1) r.head = n.embedding * padding / tp;  // a copy
+    if (p.model.tied && !stage.first) r.head = n.embedding * padding / tp;  // a copy
   }
   return r;
 }

@@ -68,6 +68,9 @@ struct StageKind {
   bool first = false;  ///< with the embedding
   bool last = false;   ///< with the head
 };
+/// The same as the schedule deals it: ZB-V's first stage has the model's ends, both of them.
+StageKind scheduled(const Strategy& strategy, StageKind kind) noexcept;
+
 /// The first stage, the last one, and the kinds between: layers that do not divide evenly make some
 /// stages hold one more, and a pattern of layers gives some one more of a type. Where that makes
 /// more kinds than there is room for, a stage counts as one with as many layers.

@@ -84,6 +84,17 @@ void send_across(const Problem& p, const StateExchange& x, const RankParameters&
   sum(x.expert_across, x.expert_share(n));
 }
 
+/// DualPipe: two ranks hold the same two stages and work on half of the microbatches each. They sum
+/// their gradients, half of them a rank, and share what the optimizer made of those.
+void send_copies(const Problem& p, const Strategy& s, const StateExchange& x,
+                 const RankParameters& n, Mapping& m) {
+  if (s.pp == 1) return;
+  const Group pair{2, m.groups.pipeline.per_node};
+  const auto all = [&](const BytesEach& b) { return 2 * (b.dense(n) + b.experts(n)); };
+  m.copies = collect(p, Collective::reduce_scatter, pair, all(x.reduced)) +
+             collect(p, Collective::all_gather, pair, all(s.zero > 0 ? x.gathered : x.reduced));
+}
+
 /// Newton-Schulz iterations on one matrix (Muon; arXiv 2502.16982, section 2): five times X·Xᵀ, its
 /// square, and a product with X, over the shorter side.
 Seconds orthogonalise(const Chip& chip, double rows, double cols) {
@@ -223,6 +234,7 @@ Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {
     send_states(p, s, x, trained, m);
   }
   send_across(p, x, trained, m);
+  send_copies(p, s, x, trained, m);
   update(p, s, trained, m);
   return m;
 }

@@ -22,6 +22,7 @@ struct Mapping {
   bool by_layer = false;
   Seconds across;     ///< between the groups that share states (HSDP), a step
   Bytes crossed;      ///< what a rank hands to it
+  Seconds copies;     ///< between DualPipe's two copies of the stages, a step
   Seconds optimizer;  ///< Adam over this rank's share, the gradient norm and clipping
   Seconds updating;   ///< of it the device's own work, without waits for the host and its memory
   double spread = 0;  ///< share of a step that the slowest device takes longer

@@ -385,7 +385,11 @@ Weights weights_of(const Problem& p, const Strategy& s, const StageKind& stage) 
 
 /// The schedule is no axis of a mapping, whose states many schedules share: what one adds to them
 /// is added where they are used.
-States of_schedule(const Strategy& s, States states) {
+States of_schedule(const Problem& p, const Strategy& s, States states, const StageKind& stage) {
+  const bool v = s.schedule == Schedule::zero_bubble_v;
+  if (v && (stage.first || stage.index == s.pp - 1)) {
+    return states_of(p, s, groups_of(p, s), stage);
+  }
   if (s.schedule != Schedule::dual_pipe) return states;
   // Two copies of the model, each shared by half of the pipeline's ranks.
   states.weights *= 2;
@@ -488,9 +492,10 @@ States states_of(const Problem& p, const Strategy& s, const Groups& groups,
 }
 
 StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
-                         const States& mapped, const StageKind& stage) noexcept {
+                         const States& mapped, const StageKind& mapped_stage) noexcept {
   const Footprint& f = p.runtime.footprint;
-  const States states = of_schedule(s, mapped);
+  const StageKind stage = scheduled(s, mapped_stage);
+  const States states = of_schedule(p, s, mapped, stage);
   StageMemory m;
   m.after_forward = kept_layers(p, s, kept, stage);
   if (stage.first) m.after_forward += kept.embedding;
@@ -531,10 +536,9 @@ Bytes stage_activations(const Problem& p, const Strategy& s, int stage) noexcept
 }
 
 Bytes layer_states(const Problem& p, const Strategy& s, int stage) noexcept {
-  const StageKind kind = stage_of(p, s, stage);
-  Weights w = weights_of(p, s, kind);
-  for (RankParameters* r : {&w.all, &w.trained}) r->embedding = r->head = r->vision = 0;
-  const States states = of_schedule(s, states_of(p, s, groups_of(p, s), w, kind.layers));
+  StageKind kind = stage_of(p, s, stage);
+  kind.first = kind.last = false;
+  const States states = of_schedule(p, s, states_of(p, s, groups_of(p, s), kind), kind);
   return states.weights + states.gradients + states.optimizer;
 }
 

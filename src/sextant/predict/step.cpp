@@ -16,7 +16,7 @@ class Passer {
   Passage run() const {
     Passage w;
     for (int i = 0; i < stages_.count; ++i) {
-      const StageKind& kind = stages_.kinds[static_cast<std::size_t>(i)];
+      const StageKind kind = scheduled(s_, stages_.kinds[static_cast<std::size_t>(i)]);
       const Stage st = s_.schedule == Schedule::dual_pipe ? paired(kind) : stage(kind);
       w.others += kind.count * st.time();
       w.weights += kind.count * st.part.backward.weights;
@@ -68,6 +68,8 @@ class Passer {
     st.forward = pace(ahead, f.launches, f.collectives) + p_.runtime.host_per_microbatch;
     st.backward = pace(back, r.launches + g.launches, r.collectives + g.collectives);
     st.host = (st.forward - ahead) + (st.backward - back);  // in this order never below zero
+    // What puts them off puts off their part of the waiting.
+    if (back.value > 0) st.part.backward.weights *= st.backward / back;
     return st;
   }
 
@@ -205,9 +207,9 @@ class Step {
     set(Time::host, m * way_.slowest.host + p_.runtime.host_per_step);
     if (s_.pp == 1) return;
     set(Time::bubble, bubble(way_.others, way_.weights));
-    // Every microbatch of every chunk is sent on, and its gradient back; the first and the last
-    // one pass every boundary in the open.
-    const double sends = 2 * m * s_.interleave;
+    // Every microbatch of every chunk (of ZB-V's two) is sent on, and its gradient back; the first
+    // and the last one pass every boundary in the open.
+    const double sends = 2 * m * (s_.schedule == Schedule::zero_bubble_v ? 2 : s_.interleave);
     const double open = 2.0 * (s_.pp - 1);
     const double shown = p_.runtime.overlap.pipeline ? open : open + sends;
     time_[Time::pipeline] = {sends * hop_, shown * hop_};
@@ -216,17 +218,22 @@ class Step {
   /// Waiting for the first and last microbatch, where all other stages take `others` and of that
   /// `weights` for weight gradients, which later stages can put off.
   Seconds bubble(Seconds others, Seconds weights) const {
-    const Seconds none(0);
+    // The first microbatch goes to the last stage and back, however many there are.
+    const Seconds way = others - weights - (microbatches_ - 1) * way_.slowest.time();
+    const Seconds least = max(way, Seconds(0));
     switch (s_.schedule) {
-      case Schedule::zero_bubble:  // (p − 1)(t_F + t_B − t_W)
-        return max(others - 2 * weights, none);
+      case Schedule::zero_bubble: {
+        // (p − 1)(t_F + t_B − t_W); only microbatches before the last have something to put off.
+        const double filled = std::min(1.0, (microbatches_ - 1) / (s_.pp - 1));
+        return max(others - (1 + filled) * weights, least);
+      }
       case Schedule::zero_bubble_v:  // none where t_F = t_B = t_W; pieces of half a stage
-        return max(others - 3 * weights, none) / 2;
+        return max((others - 3 * weights) / 2, least);
       case Schedule::dual_pipe: {
         // (p/2 − 1)(F&B + B − 3W), table 2: F&B is a forward beside a backward pass.
         const Seconds w = way_.slowest.part.backward.weights;
         const Seconds each = way_.slowest.forward + 2 * way_.slowest.backward - 3 * w;
-        return max((s_.pp / 2.0 - 1) * each, none);
+        return max((s_.pp / 2.0 - 1) * each, least);
       }
       case Schedule::one_f_one_b:
       case Schedule::gpipe:
@@ -277,10 +284,12 @@ class Step {
     const double rounds = reductions();
     const Seconds window = ahead * way_.first_backward;
     // The last time with what goes between groups.
-    const double last = map_.across.value > 0 ? 1 : 0;
+    const bool copies = s_.schedule == Schedule::dual_pipe;
+    const Seconds across = copies ? map_.across + map_.copies : map_.across;
+    const double last = across.value > 0 ? 1 : 0;
     const Seconds shown = (rounds - last) * beside(map_.reduce, window, o.gradients) +
-                          last * beside(map_.reduce + map_.across, window, o.gradients);
-    time_[Time::gradients] = {rounds * map_.reduce + map_.across, shown};
+                          last * beside(map_.reduce + across, window, o.gradients);
+    time_[Time::gradients] = {rounds * map_.reduce + across, shown};
     time_[Time::parameters] = {map_.gather,
                                beside(map_.gather, ahead * way_.first_forward, o.parameters)};
   }

@@ -45,7 +45,7 @@ inline Seconds shown_beside(Seconds busy, Seconds compute, Seconds of_cores) {
 
 /// One microbatch on all stages. Beside the axes of a block it depends on the stages, on how many
 /// microbatches there are, on recompute_layers, on accumulates(), and of schedules on whether it is
-/// DualPipe.
+/// DualPipe or ZB-V.
 struct Passage {
   Stage slowest;
   int slowest_stage = 0;
@@ -62,14 +62,16 @@ Passage passage_of(const Problem& problem, const Strategy& strategy, const Block
 class Passages {
  public:
   const Passage& of(const Problem& p, const Strategy& s, const Block& block, const Stages& stages) {
-    const bool dual = s.schedule == Schedule::dual_pipe;
-    std::optional<Passage>& one = all_[(dual ? 2U : 0U) + (accumulates(p, s) ? 1U : 0U)];
+    const unsigned way = s.schedule == Schedule::dual_pipe       ? 4
+                         : s.schedule == Schedule::zero_bubble_v ? 2
+                                                                 : 0;
+    std::optional<Passage>& one = all_[way + (accumulates(p, s) ? 1U : 0U)];
     if (!one) one = passage_of(p, s, block, stages);
     return *one;
   }
 
  private:
-  std::array<std::optional<Passage>, 4> all_;
+  std::array<std::optional<Passage>, 6> all_;
 };
 
 /// What two stages send each other for one microbatch: each rank its part, and where

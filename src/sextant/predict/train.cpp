@@ -13,7 +13,7 @@ using namespace training;
 /// How often each recorded operator runs in a step of a rank of the slowest stage; those of other
 /// stages are dropped.
 void count_runs(const Problem& p, const Strategy& s, int stage, std::vector<Operator>& operators) {
-  const StageKind kind = stage_of(p, s, stage);
+  const StageKind kind = scheduled(s, stage_of(p, s, stage));
   const graph::Graph& g = p.graph;
   const auto times_of = [&](const StageKind& of, std::string_view part) {
     if (part == g.embedding().name) return of.first ? 1 : 0;
