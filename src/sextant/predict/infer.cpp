@@ -394,8 +394,7 @@ ServingEstimate before_decoding(const Problem& p, const Strategy& s, bool tiered
   // A closed loop takes a prompt a replica at a time; a batch comes in as many waves as decode.
   const bool closed = w.batching == Batching::closed_loop;
   const double most = std::min<double>(s.pp, w.batch);
-  const double together =
-      closed ? std::min(std::max(1, s.dp), w.batch) : std::ceil(w.batch / most);
+  const double together = closed ? std::min(std::max(1, s.dp), w.batch) : std::ceil(w.batch / most);
   const double waves =
       closed ? 1 : std::ceil(w.batch / together);  // of six in pairs three, not four
   const Prompts prompts = prompts_of(p, s, together, e.memory.residence);
