@@ -60,11 +60,14 @@ Widths widths_of(const Problem& p, const Strategy& s) noexcept {
     const Experts& e = m.experts;
     l.local_experts = static_cast<double>(e.count) / s.ep;
     // With tp the tokens of all tensor-parallel ranks are routed; etp ranks see the same ones.
-    l.expert_tokens = l.tokens * e.topk * s.etp / tp;
+    l.routed_tokens = l.tokens / tp;
+    l.expert_tokens = l.routed_tokens * e.topk * s.etp;
+    l.joined_tokens = s.ep > 1 ? l.expert_tokens : l.routed_tokens * s.etp;
   }
   l.tensor = spread_out(p.network, tp, 1);
   l.context = spread_out(p.network, s.cp, tp);
   l.expert = spread_out(p.network, s.ep, s.etp);
+  l.slices = spread_out(p.network, s.etp, 1);
   return l;
 }
 

@@ -18,12 +18,18 @@ struct Widths {
   double hidden = 0;
   double vocab = 0;  ///< padded, / tp
   double local_experts = 0;
+  double routed_tokens =
+      0;  ///< of `tokens`, those that this rank routes: tensor-parallel ranks share
   double expert_tokens = 0;  ///< rows of all local experts together, balanced routing
-  double images = 0;         ///< of one microbatch, dealt to context-parallel ranks
-  double shared = 1;         ///< ranks that sequence parallelism deals tokens out to
+  /// What ranks that share an expert's weights bring together: copies, where some go to other
+  /// ranks.
+  double joined_tokens = 0;
+  double images = 0;  ///< of one microbatch, dealt to context-parallel ranks
+  double shared = 1;  ///< ranks that sequence parallelism deals tokens out to
   Group tensor;
   Group context;
   Group expert;
+  Group slices;  ///< of an expert's weights
   /// Tokens that an operator works on: of text or of images; what is cut by heads or columns sees
   /// all those of the tensor-parallel group.
   double rows(const graph::Operator& op) const {

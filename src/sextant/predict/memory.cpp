@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sextant/predict/recompute.hpp"
+#include "sextant/predict/scores.hpp"
 #include "sextant/predict/tuning.hpp"
 
 namespace sextant {
@@ -189,8 +190,10 @@ class Tensors {
     if (recompute != Recompute::none) return {};
     const graph::Mixer& x = op.mixer;
     const double rows = x.heads / s_.tp * all_rows(op);
-    // Attention to images is of the time when all of it is fused.
-    if (p_.runtime.fusion.attention || x.sequence > 0 || x.image > 0) return Bytes(4 * rows);
+    // Ten of NVIDIA's runs of gpt-oss, whose sinks no kernel of theirs took, had no room for
+    // scores.
+    const Fusion& fusion = p_.runtime.fusion;
+    if (fusion.attention || !in_pieces(fusion, p_.kernels, x)) return Bytes(4 * rows);
     const double each = p_.runtime.dropout ? 2 * element_ + 1 : element_;
     return Bytes(rows * p_.work.seq * each);
   }
@@ -242,7 +245,7 @@ Bytes kept_layers(const Problem& p, const Strategy& s, const Kept& kept,
 Bytes layer_buffers(const Problem& p, const Strategy& s, const Widths& l) noexcept {
   double elements = 0;
   if (s.sp && s.tp > 1) elements += p.runtime.footprint.gather_buffers * l.tokens * l.hidden;
-  if (s.ep > 1) elements += 2 * l.expert_tokens * l.hidden;  // sent and received
+  if (s.ep * s.etp > 1) elements += 2 * l.joined_tokens * l.hidden;  // sent and received
   double keys = 0;
   for (const graph::Branch& b : p.graph.branches) {
     for (const graph::Operator& op : b.operators) {

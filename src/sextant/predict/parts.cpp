@@ -204,6 +204,7 @@ class Composer {
   void attend(const graph::Operator& op) {
     const graph::Mixer& x = op.mixer;
     const double queries = op.out.on(s_.tp);
+    const double results = x.heads / s_.tp * x.value_dim;
     const bool trains = !ends_here(op);
     if (p_.runtime.fusion.join_gradients > 0 && trains) {
       backward("join gradients",
@@ -211,25 +212,29 @@ class Composer {
                         p_.runtime.fusion.join_gradients),
                2);
     }
-    const bool unfused = !p_.runtime.fusion.attention || (x.sinks && !p_.kernels.sinks);
-    if (unfused && may_be_pieces(x)) return unfused_core(x);
     const bool of_text = x.sequence == 0 && x.image == 0;
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all && of_text;
     if (gather_heads) {
       exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
                Bytes(l_.tokens * (queries + keys_and_values(x)) * element_));
     }
-    const double ranks = gather_heads ? static_cast<double>(s_.tp) * s_.cp : 0;
-    const KernelCost ahead = mixed(op, MixerPass::forward, ranks);
-    const KernelCost back = mixed(op, MixerPass::backward, ranks);
-    const double steps = gather_heads || !of_text ? 1 : s_.cp;
-    forward(op.name, ahead, steps);
-    if (trains) backward("attention gradient", back, 3 * steps);
+    const Seconds before = part_.forward.compute;
+    const Seconds before_back = part_.backward.compute;
+    if (in_pieces(p_.runtime.fusion, p_.kernels, x)) {
+      unfused_core(x, queries, results, gather_heads);
+    } else {
+      const double ranks = gather_heads ? static_cast<double>(s_.tp) * s_.cp : 0;
+      const double steps = gather_heads || !of_text ? 1 : s_.cp;
+      forward(op.name, mixed(op, MixerPass::forward, ranks), steps);
+      if (trains) {
+        backward("attention gradient", mixed(op, MixerPass::backward, ranks), 3 * steps);
+      }
+    }
     if (gather_heads) {
       exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * queries * element_));
+               Bytes(l_.tokens * results * element_));
     } else if (s_.cp > 1 && of_text) {
-      ring_exchange(x, ahead.time, back.time);
+      ring_exchange(x, part_.forward.compute - before, part_.backward.compute - before_back);
     }
   }
 
@@ -244,19 +249,22 @@ class Composer {
                       l_.context, 2 * whole, {back, Beside::previous});
   }
 
-  // Batched multiplies around a softmax of its own.
-  void unfused_core(const graph::Mixer& x) {
-    const double dim = x.head_dim;
-    const double batch = s_.microbatch * (x.heads / s_.tp);
-    const double s = p_.work.seq / static_cast<double>(s_.cp);
-    batched("scores", batch, s, s, dim);
-    for (const ScorePiece& piece : score_pieces(p_.runtime.fusion, batch, element_)) {
-      elementwise(piece.name, piece.op, batch * s, s, piece.ahead, piece.back, piece.launches);
+  // Batched multiplies around a softmax of its own: a context-parallel rank's share of the queries,
+  // or of the heads, over all keys.
+  void unfused_core(const graph::Mixer& x, double queries, double results, bool shares_heads) {
+    const double keys = p_.work.seq;
+    const double heads = s_.microbatch * (x.heads / s_.tp) / (shares_heads ? s_.cp : 1);
+    const double rows = shares_heads ? keys : keys / s_.cp;
+    batched("scores", heads, rows, keys, x.head_dim);
+    for (const ScorePiece& piece : score_pieces(p_.runtime.fusion, heads, element_)) {
+      elementwise(piece.name, piece.op, heads * rows, keys, piece.ahead, piece.back,
+                  piece.launches);
     }
-    if (p_.runtime.dropout) elementwise("score dropout", StreamOp::dropout, batch * s, s, 5, 5);
-    batched("attention values", batch, s, dim, s);
-    const double queries = x.heads / s_.tp * dim;
-    elementwise("transpose", StreamOp::copy, l_.tokens, queries, reorder_bytes, 2 * reorder_bytes,
+    if (p_.runtime.dropout) {
+      elementwise("score dropout", StreamOp::dropout, heads * rows, keys, 5, 5);
+    }
+    batched("attention values", heads, rows, x.value_dim, keys);
+    elementwise("transpose", StreamOp::copy, l_.tokens, results, reorder_bytes, 2 * reorder_bytes,
                 2);
     if (takes_packed(p_.runtime.fusion)) return;
     elementwise("order heads", StreamOp::copy, l_.tokens, queries + keys_and_values(x),
@@ -335,7 +343,7 @@ class Composer {
     const graph::Routed& r = op.routed;
     ExpertLayer layer;
     layer.tokens = r.imbalance * l_.expert_tokens / r.topk * s_.ep;
-    layer.own = l_.norm_tokens;
+    layer.own = l_.routed_tokens;
     layer.hidden = r.width;
     layer.ffn = r.ffn;
     layer.topk = r.topk;
@@ -348,6 +356,10 @@ class Composer {
     const bool small = narrow(layer.type);
     const ExpertKernel& k = small ? p_.kernels.experts_8bit : p_.kernels.experts;
     send_tokens("dispatch", r, true);
+    if (s_.sp || s_.ep > 1) {
+      join("gather tokens", r, Collective::all_gather, Collective::reduce_scatter, l_.slices,
+           l_.joined_tokens);
+    }
     sort_tokens("sort by expert", r);
     const double ffn = r.ffn / s_.etp;
     if (small) {
@@ -368,7 +380,26 @@ class Composer {
       accumulate(op.name, l_.local_experts * (r.halves + 1) * ffn, r.width, 2 * l_.local_experts);
     }
     sort_tokens("unsort", r);
+    const bool as_one = !s_.sp && s_.ep == 1 && s_.etp == s_.tp;  // as in any MLP
+    if (!as_one) {
+      join("sum", r, Collective::reduce_scatter, Collective::all_gather, l_.slices,
+           l_.joined_tokens);
+    }
     send_tokens("combine", r, false);
+    if (s_.sp) return;
+    const Collective all = as_one ? Collective::all_reduce : Collective::all_gather;
+    join(as_one ? "sum" : "gather results", r, all, all, l_.tensor, l_.tokens);
+  }
+
+  /// Ranks that share an expert's weights see the same tokens, and sum what they make of them: as
+  /// copies for each of a token's experts where some leave for other ranks (Megatron-Core's
+  /// dispatchers). Without sequence parallelism all of the tensor-parallel ranks have a token, each
+  /// takes its part of them, and they gather the results (DeepSpeed-MoE).
+  void join(const char* name, const graph::Routed& r, Collective ahead, Collective back,
+            Group group, double tokens) {
+    const Bytes bytes(tokens * r.width * element_);
+    exchange_forward(Exchange::tensor, name, ahead, group, bytes);
+    exchange_backward(Exchange::tensor, name, back, group, bytes);
   }
 
   /// What arrives from other ranks is put in order by expert.
@@ -383,7 +414,7 @@ class Composer {
     const auto place = [&](Phase& phase, Time pass) {
       const bool small = c.narrow_tokens && (pass != Time::backward) == to_experts;
       const ExpertTokens tokens{
-          .tokens = l_.norm_tokens,
+          .tokens = l_.routed_tokens,
           .topk = r.topk,
           .hidden = r.width,
           .element_bytes = small ? std::min(2.0, element_bytes(type_)) : element_,

@@ -257,8 +257,8 @@ class ServingPass {
   /// Whether attention is two products around a softmax, not one kernel. Those of few rows are
   /// kernels of the library's own.
   bool in_pieces(const graph::Operator& op, double queries) const {
-    const bool fused = p_.runtime.fusion.attention || queries <= p_.kernels.few_rows.rows;
-    return op.kind == Kind::attention && !fused && may_be_pieces(op.mixer);
+    return op.kind == Kind::attention && queries > p_.kernels.few_rows.rows &&
+           sextant::in_pieces(p_.runtime.fusion, p_.kernels, op.mixer);
   }
 
   void activation(const graph::Operator& op, double tokens) {

@@ -60,9 +60,10 @@ Recorded record_all(const Problem& p, const Strategy& s, const Block& block) {
   return all;
 }
 
-Members members_of(const Operator& o) {
+Members members_of(const Operator& o, const Strategy& s) {
   if (o.kind == Time::context) return Members::context;
-  return o.kind == Time::expert ? Members::expert : Members::tensor;
+  if (o.kind == Time::expert) return Members::expert;
+  return o.group.ranks == s.tp ? Members::tensor : Members::slices;
 }
 
 /// What one step shares between its stages.
@@ -239,7 +240,7 @@ class Author {
       n.kind = Does::collective;
       n.message = o.message;
       n.collective = o.collective;
-      n.members = members_of(o);
+      n.members = members_of(o, x_.s);
       collect_beside(n, o.beside);
     }
     clock_ += o.exposed;
@@ -542,6 +543,8 @@ std::vector<int> Ranks::members(Members kind, int rank) const {
         return place % s_.tp == own % s_.tp && replica(place) == replica(own);
       case Members::expert:
         return place / experts == own / experts && place % s_.etp == own % s_.etp;
+      case Members::slices:
+        return place / s_.etp == own / s_.etp;
       case Members::data:
         return place % s_.tp == own % s_.tp;
       case Members::shard:

@@ -17,6 +17,7 @@ enum class Members : std::uint8_t {
   tensor,
   context,
   expert,
+  slices,         ///< ranks that share an expert's weights
   data,           ///< replicas of a dense parameter
   shard,          ///< of these, those that share states
   across,         ///< of these, those that hold the same share
@@ -26,9 +27,9 @@ enum class Members : std::uint8_t {
   ends,           ///< the first and the last stage, whose embedding is one
 };
 constexpr auto names_of(Members) {
-  return std::array<std::string_view, 10>{"tensor",        "context", "expert",      "data",
-                                          "shard",         "across",  "expert data", "expert shard",
-                                          "expert across", "ends"};
+  return std::array<std::string_view, 11>{
+      "tensor", "context",     "expert",       "expert slices", "data", "shard",
+      "across", "expert data", "expert shard", "expert across", "ends"};
 }
 
 struct Instruction {

@@ -10,10 +10,12 @@
 
 namespace sextant {
 
-/// Attention of text to itself may be written so; that of images, and latent attention, is of the
-/// time when all of it is fused.
-inline bool may_be_pieces(const graph::Mixer& x) {
-  return !x.latent && x.sequence == 0 && x.image == 0;
+/// Whether attention is written so: of text to itself, where the stack has no kernel for it, or
+/// none that takes learned sinks. That of images, and latent attention, is of the time when all of
+/// it is fused.
+inline bool in_pieces(const Fusion& fusion, const Kernels& kernels, const graph::Mixer& x) {
+  const bool fused = fusion.attention && (!x.sinks || kernels.sinks);
+  return !fused && !x.latent && x.sequence == 0 && x.image == 0;
 }
 
 /// Bytes of a score of 16 bits; of wider ones as many times more.

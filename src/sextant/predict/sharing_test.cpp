@@ -12,6 +12,65 @@ namespace {
 
 using test::problem_of;
 
+struct Sum {
+  double flops = 0;
+  double sent = 0;  ///< by tensor parallelism inside expert layers, a step
+  double dispatched = 0;
+  double keys = 0;
+};
+
+/// Of all ranks of one stage.
+Sum sum_of(const Problem& p, const Strategy& s) {
+  Sum sum;
+  for (const Operator& o : explain(p, s).operators) {
+    if (o.pass == Time::recompute) continue;
+    sum.flops += o.count * devices_of(s) * o.cost.flops.value;
+    const double bytes = o.count * o.message.value;
+    if (o.part == "experts" && o.kind == Time::tensor) sum.sent += bytes;
+    if (o.kind == Time::expert) sum.dispatched += bytes;
+    if (o.kind == Time::context) sum.keys += bytes;
+  }
+  return sum;
+}
+
+TEST(Sharing, RanksOfAContextDoAllOfTheAttention) {
+  for (const char* runtime : {"megatron-lm", "megatron-core"}) {
+    const Problem p = problem_of("dgx-h100", runtime, "llama3.1-8b", Training{8, 8192});
+    const Sum one = sum_of(p, {.tp = 2});
+    for (const ContextKind how : {ContextKind::ring, ContextKind::all_to_all}) {
+      const Sum four = sum_of(p, {.tp = 2, .cp = 4, .context = how});
+      EXPECT_NEAR(four.flops / one.flops, 1, 1e-9) << runtime;
+      EXPECT_GT(four.keys, 0) << runtime;
+    }
+  }
+}
+
+// Latent attention has no scores to keep: it is priced as one kernel whatever the runtime.
+TEST(Sharing, ScoresAreKeptWhereTheyAreMade) {
+  Problem p = problem_of("dgx-h100", "megatron-lm", "deepseek-v2-lite", Training{1, 4096});
+  const Bytes kept = stage_memory(p, {}, 0).after_forward;
+  p.runtime.fusion.attention = true;
+  EXPECT_EQ(stage_memory(p, {}, 0).after_forward, kept);
+}
+
+// Experts that all tensor-parallel ranks share are an MLP: tokens come together, results are
+// summed. Where tokens go to other ranks first, it is their copies.
+TEST(Sharing, SlicesOfAnExpertSeeTheSameTokens) {
+  const Problem p = problem_of("dgx-h100", "megatron-core", "mixtral-8x7b", Training{2, 4096});
+  const double tokens = 32.0 * 4096 * 4096 * 2;  // of all layers
+  for (const bool sp : {true, false}) {
+    const auto sent = [&](int ep, int etp) {
+      return sum_of(p, {.tp = 4, .dp = 2, .ep = ep, .etp = etp, .sp = sp});
+    };
+    // There and back, forward and backward; without sequence parallelism both ways in one sum.
+    EXPECT_NEAR(sent(1, 4).sent / (tokens * (sp ? 4 : 2)), 1, 1e-9);
+    EXPECT_NEAR(sent(4, 2).sent / (tokens * (sp ? 4 : 4 + 2)), 1, 1e-9);
+    EXPECT_NEAR(sent(4, 1).sent / (tokens * (sp ? 0 : 2) + 1), sp ? 0 : 1, 1e-6);
+    // A rank sends its part of the tokens, however it came to it.
+    EXPECT_NEAR(sent(4, 1).dispatched / (tokens / 4 * 2 * 4), 1, 1e-9);
+  }
+}
+
 // Ranks that hold other experts have no share of this one's matrices.
 TEST(Sharing, MatricesAreSharedAsTheirStatesAre) {
   const Problem p =
