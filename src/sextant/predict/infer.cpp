@@ -88,7 +88,6 @@ class Remembered {
     if (e.a != a || e.b != b) e = {a, b, make()};
     return e.time;
   }
-  void note(double a, double b, Seconds time) { at(a, b) = {a, b, time}; }
 
  private:
   static constexpr std::size_t size = 127;
