@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `sextant ops gemm|attention|experts|stream`: one kernel on one device, explained.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -121,11 +122,11 @@ KernelChoice kernel_of(const OpsOptions& o, Flags& f) {
 std::string library_of(const OpsOptions& o, Flags& f) {
   if (o.kernel == "experts") return "trtllm";
   if (o.kernel != "attention") return "pytorch";
-  const std::vector<std::string> known = {"flash", "cudnn", "trtllm"};
-  if (!contains(known, o.backend)) {
-    const std::string hint = did_you_mean(o.backend, known);
+  if (!contains(attention_backends, o.backend)) {
+    const std::string hint =
+        did_you_mean(o.backend, {attention_backends.begin(), attention_backends.end()});
     f.add("--backend", "unknown value '" + o.backend + "'",
-          hint.empty() ? "one of flash, cudnn, trtllm" : hint);
+          hint.empty() ? fmt::format("one of {}", fmt::join(attention_backends, ", ")) : hint);
   }
   return sextant::library_of(o.backend);
 }

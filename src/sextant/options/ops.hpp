@@ -66,14 +66,17 @@ struct AttentionOptions : OpsOptions {
   AttentionOptions() { kernel = "attention"; }
 };
 
-inline constexpr std::array<std::string_view, 3> attention_backends = {"flash", "cudnn", "trtllm"};
+// `fused`: vLLM's and SGLang's.
+inline constexpr std::array<std::string_view, 4> attention_backends = {"flash", "fused", "cudnn",
+                                                                       "trtllm"};
 inline constexpr std::array<std::string_view, 3> attention_phases = {"prefill", "decode",
                                                                      "backward"};
 
 template <class V>
 void describe(V& v, AttentionOptions& o) {
   describe_kernel(v, o);
-  v("backend", o.backend, {.help = "flash, cudnn or trtllm", .choices = attention_backends});
+  v("backend", o.backend,
+    {.help = "flash, fused (vLLM, SGLang), cudnn or trtllm", .choices = attention_backends});
   v("phase", o.phase, {.help = "prefill, decode or backward", .choices = attention_phases});
   v("batch", o.batch, {.help = "sequences"});
   v("heads", o.heads, {.help = "query heads"});
