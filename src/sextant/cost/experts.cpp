@@ -171,7 +171,16 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
 }
 
 ExpertLoads expert_loads(const ExpertLayer& layer) {
-  return layer.routing.exponent > 0 ? power_law_loads(layer) : balanced_loads(layer);
+  ExpertLoads loads = layer.routing.exponent > 0 ? power_law_loads(layer) : balanced_loads(layer);
+  if (layer.block_rows <= 1) return loads;
+  // Room for the worst case, all of which is gone through: nobody asks the device how many there
+  // are.
+  loads.empty = layer.experts * (layer.block_rows - 1) / layer.ep;
+  loads.tokens += loads.empty;
+  for (std::size_t i = 0; i < loads.row_tiles.size(); ++i) {
+    loads.row_tiles[i] = std::max(loads.row_tiles[i], loads.tokens / ExpertLoads::tile_rows[i]);
+  }
+  return loads;
 }
 
 namespace {
@@ -191,8 +200,12 @@ KernelCost streamed(const Chip& chip, const ExpertKernel& k, const ExpertLayer& 
   const double halves = l.gated ? 2 : 1;
   const double own = l.own > 0 ? l.own : l.tokens;
   const double inside = backward ? 2 * halves + 1 : halves + 1;
-  const double moved = (loads.tokens * (2 * l.hidden + inside * ffn) + 2 * own * l.hidden) *
-                       activation_bytes(l.type);
+  // Rows without a token are filled, in the type of the multiply, and added to nothing.
+  const double filled = loads.empty * l.hidden;
+  const double moved =
+      (loads.tokens * (2 * l.hidden + inside * ffn) - 2 * filled + 2 * own * l.hidden) *
+          activation_bytes(l.type) +
+      filled * element_bytes(chip.runs[l.type]);
   KernelCost c;
   c.dram = Bytes(moved);
   c.busy[Bound::dram] = Seconds(k.traffic * moved / chip.bandwidth.value);

@@ -36,6 +36,9 @@ struct ExpertLayer {
   double scale_block = 0;  ///< as of a Gemm
   double widening = 0;     ///< as of a Gemm
   Routing routing;
+  /// Rows of which each expert of a rank takes whole blocks, one of them without a token; 0: tiles
+  /// end with its tokens.
+  int block_rows = 0;
   double own = 0;  ///< of `tokens`, those this rank routes and adds up itself; 0: all
 };
 
@@ -43,7 +46,8 @@ struct ExpertLayer {
 struct ExpertLoads {
   static constexpr std::array<int, 5> tile_rows{16, 32, 64, 128, 256};
   double active = 0;                                 ///< experts with work
-  double tokens = 0;                                 ///< over all of them
+  double tokens = 0;                                 ///< rows over all of them
+  double empty = 0;                                  ///< of those, rows without a token
   std::array<double, tile_rows.size()> row_tiles{};  ///< blocks of that many rows, over all experts
 };
 ExpertLoads expert_loads(const ExpertLayer& layer);

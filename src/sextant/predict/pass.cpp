@@ -288,10 +288,13 @@ class ServingPass {
     layer.type = matrix_type();
     layer.weight_bits = stored_bits(p_, s_.precision);
     layer.scale_block = scale_block(p_, layer.type);
+    if (layer.scale_block > 0) layer.block_rows = p_.runtime.weights.block_rows;
     layer.widening = p_.kernels.widening;
-    const ExpertKernel& k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
-                            : narrow(layer.type)       ? p_.kernels.experts_8bit
-                                                       : p_.kernels.experts;
+    ExpertKernel k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
+                     : narrow(layer.type)       ? p_.kernels.experts_8bit
+                                                : p_.kernels.experts;
+    const double issue = issue_packed(layer.type, layer.weight_bits);
+    if (issue > 0) k.efficiency = std::min(k.efficiency, issue);
     send_tokens("dispatch", r, tokens, true);
     // Of the experts that are chosen, all weights; of tokens their rows between the multiplies.
     const double chosen = std::min(r.served / double(s_.ep), layer.tokens * r.topk);
@@ -349,6 +352,13 @@ class ServingPass {
   }
 
   // -- kernels -----------------------------------------------------------------------------------
+
+  /// Weights of fewer bits than the matrix units take are widened by their kernel.
+  double issue_packed(Precision type, double weight_bits) const {
+    const Precision real = p_.chip.runs[type];
+    const bool widened = weight_bits > 0 && weight_bits / 8 < element_bytes(real);
+    return widened && !p_.chip.on_vector(real) ? p_.kernels.issue_packed : 0;
+  }
 
   /// What multiplies run in.
   Precision matrix_type() const { return matrix_type(s_.precision); }
@@ -432,6 +442,8 @@ class ServingPass {
     if (of_4_bits) g.issue = p_.kernels.issue_4bit;
     if (!tower_ && narrow(weights)) g.weight_bits = stored_bits(p_, weights);
     if (!tower_ && leaves(p_, s_, op)) g.weight_bits = left_bits(p_, s_.precision);
+    const double issue = issue_packed(g.type, g.weight_bits);
+    if (issue > 0) g.issue = issue;
     kernel(Work::multiply, op.name, multiply(g), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {
       all_reduce(tokens, op.out.all());

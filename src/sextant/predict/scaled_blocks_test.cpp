@@ -83,6 +83,24 @@ TEST(Serving, ScalesOfBlocksSlowPromptsDown) {
   }
 }
 
+// Kernels made for prompts go through a block of rows for every expert, however few tokens there
+// are.
+TEST(Serving, BlocksOfRowsCostFewTokensOfExpertsMuch) {
+  Problem p = problem_of("dgx-h200", "qwen3-235b-a22b", "vllm");
+  const auto experts = [&](double sequences, Precision precision) {
+    return explain_pass(p, {.tp = 2, .precision = precision}, {sequences, 1, 2000})
+        .cost.parts[Work::experts];
+  };
+  const Seconds few = experts(8, Precision::fp8);
+  const Seconds many = experts(4096, Precision::fp8);
+  const Seconds wide = experts(8, Precision::bf16);
+  p.runtime.weights.block_rows = 128;
+  EXPECT_GT(experts(8, Precision::fp8), 2 * few);
+  EXPECT_LT(experts(8, Precision::fp8), 1.1 * experts(64, Precision::fp8));
+  EXPECT_LT(experts(4096, Precision::fp8), 1.6 * many);
+  EXPECT_EQ(experts(8, Precision::bf16), wide) << "they have no such scales";
+}
+
 // A kernel made for few rows costs tokens nothing and prompts much; one scale a tensor needs none
 // of it.
 TEST(Serving, AKernelForScaledBlocksMayFallShortOfTheDevice) {
@@ -105,6 +123,43 @@ TEST(Serving, AKernelForScaledBlocksMayFallShortOfTheDevice) {
     p.runtime.weights.block_operations = 1600;
     EXPECT_EQ(multiplies() > 1.5 * plain, r.slower) << r.model;
     EXPECT_LT(multiplies(), (r.slower ? 20 : 1.01) * plain) << r.model;
+  }
+}
+
+// Marlin takes 64 rows at a time: weights of 4 bits pay for few tokens, and cost many. What a chip
+// multiplies as it is stored is not widened.
+TEST(Serving, WeightsWidenedOnTheWayCostManyTokens) {
+  struct Row {
+    const char* system;
+    Precision weights;
+    double few, many;  ///< multiplies over those of 16 bits
+  };
+  const Row rows[] = {{"dgx-a100", Precision::int4, 0.35, 1.65},
+                      {"dgx-a100", Precision::fp8, 0.65, 1.65},
+                      {"dgx-h100", Precision::fp8, 0.65, 0.7}};
+  for (const Row& r : rows) {
+    const Problem p = problem_of(r.system, "llama3.1-8b", "vllm");
+    const auto ratio = [&](double sequences) {
+      const auto multiplies = [&](Precision precision) {
+        const PassShape shape{sequences, 1, 300};
+        return explain_pass(p, {.precision = precision}, shape).cost.parts[Work::multiply];
+      };
+      return multiplies(r.weights) / multiplies(Precision::bf16);
+    };
+    EXPECT_NEAR(ratio(1), r.few, 0.12) << r.system << " " << name_of(r.weights);
+    EXPECT_NEAR(ratio(2048), r.many, 0.2) << r.system << " " << name_of(r.weights);
+  }
+}
+
+// FlashAttention 3 on Hopper, 2 before it, generated kernels on Blackwell; PyTorch's own is 2.
+TEST(Serving, EnginesReadPromptsWithTheKernelsOfTheirDevice) {
+  for (const auto& [system, faster] :
+       {std::pair{"dgx-a100", 1.0}, std::pair{"dgx-h100", 1.7}, std::pair{"dgx-b200", 1.7}}) {
+    const auto attention = [&](const char* runtime) {
+      const Problem p = problem_of(system, "llama3.1-8b", runtime);
+      return explain_pass(p, {}, {1, 16384, 16384}).cost.parts[Work::attention];
+    };
+    EXPECT_NEAR(attention("pytorch-engine") / attention("vllm"), faster, 0.2) << system;
   }
 }
 

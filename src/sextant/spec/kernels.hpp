@@ -224,6 +224,7 @@ struct Kernels {
   ExpertKernel experts_unfused;  ///< routed and combined by general operators
   FewRowsKernel few_rows;
   double issue_4bit = 0;  ///< share of the matrix rate that 4-bit multiplies reach; 0: the device's
+  double issue_packed = 0;  ///< the same of those that widen their weights on the way
   /// Operations of the lanes to widen a weight of 8 bits or fewer, for each tile, where the
   /// multiply takes the lanes too.
   double widening = 0;
@@ -263,6 +264,9 @@ void describe(V& v, Kernels& k) {
   v("issue_4bit", k.issue_4bit,
     {.help =
          "share of the matrix rate that 4-bit multiplies reach; 0: as the device's are measured",
+     .max = 1});
+  v("issue_packed", k.issue_packed,
+    {.help = "the same of multiplies that widen their weights on the way to the matrix units",
      .max = 1});
   v("widening", k.widening,
     {.help = "operations to widen a weight of 8 bits or fewer, where the multiply takes the lanes",

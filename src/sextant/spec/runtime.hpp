@@ -230,6 +230,9 @@ struct WeightFormat {
   /// Operations a clock and core that multiplies with scales for blocks of 8-bit weights reach,
   /// where their kernel falls short of the device; 0: it does not.
   double block_operations = 0;
+  /// Rows of which each expert takes whole blocks where weights have such scales; 0: as tokens
+  /// come.
+  int block_rows = 0;
 };
 template <class V>
 void describe(V& v, WeightFormat& w) {
@@ -243,6 +246,9 @@ void describe(V& v, WeightFormat& w) {
   v("block_operations", w.block_operations,
     {.help = "a clock and core, of multiplies with scaled blocks of 8-bit weights; 0: the device's",
      .max = 1e6});
+  v("block_rows", w.block_rows,
+    {.help = "of which experts with such scales take whole blocks, one without any token; 0: none",
+     .max = 256});
 }
 
 struct Runtime {
