@@ -73,7 +73,7 @@ def against_traffic(engine):
     assert math.isclose(token, said["tpot_seconds"]["p50"], rel_tol=5e-3), (token, said["tpot_seconds"]["p50"])
     # Beside the step there is the front end, a few milliseconds.
     wait = said["ttft_seconds"]["p50"] - first
-    assert -1e-4 < wait < 5e-3, wait
+    assert -1e-4 < wait < 1e-2, wait
 
 
 def hostile(engine):
