@@ -13,6 +13,7 @@
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/options/scenario.hpp"
+#include "sextant/options/settings.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -131,6 +132,7 @@ Answer run_compare(const CompareOptions& options, const Common& common) {
       const Imported imported = read_scenario_file(path);
       document.text = read_file(path);
       document.root = imported.scenario;
+      give_way(document.root, common.set);
       const bool one = imported.task == Task::train;
       if (training.value_or(one) != one) {
         throw InputError({problem_at(document, {}, "task", "training and serving do not compare")});
