@@ -215,8 +215,9 @@ void add_bounds(Record& r, const std::string& name, NumberAndRange n) {
   r(name + "_high", std::move(n.high));
 }
 std::string bounds_text(const NumberAndRange& n, const char* before = "") {
-  return fmt::format("{0}{1} to {0}{2}", before, format_count(n.low.value.number),
-                     format_count(n.high.value.number));
+  const std::string low = before + format_count(n.low.value.number);
+  const std::string high = before + format_count(n.high.value.number);
+  return low == high ? low : low + " to " + high;
 }
 
 Record memory_of(const TrafficScenario& x) {

@@ -189,7 +189,12 @@ void Reader::check_inputs() {
     check_axes();
     return check_parts();
   }
-  if (x_.inputs.serving.speculation.tokens > 0) return;
+  if (x_.inputs.serving.speculation.tokens > 0) {
+    if (gives("draft") && gives("draft_cost")) {
+      add("--draft-cost", "the steps of --draft are timed", "leave one of them out");
+    }
+    return;
+  }
   for (const char* field : {"acceptance", "draft", "draft_cost"}) {
     if (!gives(field)) continue;
     add(flag_of_field(field), "there is no speculation", "give --speculate, the tokens a step");
