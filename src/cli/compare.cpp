@@ -57,7 +57,9 @@ Question read_question(const Document& document) {
 std::vector<Diagnostic> numbered(const InputError& e, std::size_t i) {
   std::vector<Diagnostic> problems = e.diagnostics();
   for (Diagnostic& d : problems) {
-    const std::string field = d.file.starts_with("--") ? field_of_flag(d.file) : d.field;
+    const bool flag = d.file.starts_with("--");
+    const std::string field = flag ? field_of_flag(d.file) : d.field;
+    if (flag && !d.field.empty()) d.message = d.field + ": " + d.message;
     d.file = "request";
     d.field = "scenarios[" + std::to_string(i) + "]" + (field.empty() ? "" : "." + field);
   }

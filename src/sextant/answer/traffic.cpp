@@ -94,11 +94,11 @@ std::vector<std::string> warnings_of(const TrafficAnswer& a) {
   std::vector<std::string> all;
   const TrafficResult& r = a.result;
   if (r.offered > 0 && r.saturation() > 1) {
-    all.push_back(
-        fmt::format("offered {:.2g} times what it can serve; the queue grows {:.2g} requests a "
-                    "second: latencies "
-                    "are those of this run's length",
-                    r.saturation(), std::max(0.0, r.queue_growth)));
+    all.push_back(fmt::format(
+        "offered {} times what it can serve; the queue grows {} requests a "
+        "second: latencies "
+        "are those of this run's length",
+        format_count(r.saturation(), 2), format_count(std::max(0.0, r.queue_growth), 2)));
   }
   if (std::string s = short_run(r); !s.empty()) all.push_back(std::move(s));
   return all;

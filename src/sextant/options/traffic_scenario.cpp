@@ -170,8 +170,11 @@ void TrafficReader::read_requests() {
       return flags_.add("--arrivals", "a trace is a file of this machine",
                         "poisson, gamma, uniform, burst or closed; or send the text of the trace");
     }
-    if (!text && !exists(o_.arrivals) && !meant.empty()) {
-      return flags_.add("--arrivals", "unknown value '" + printable(o_.arrivals) + "'", meant);
+    const bool path = o_.arrivals.find_first_of("./") != std::string::npos;
+    if (!text && !exists(o_.arrivals) && (!path || !meant.empty())) {
+      return flags_.add(
+          "--arrivals", "unknown value '" + printable(o_.arrivals) + "'",
+          meant.empty() ? "poisson, gamma, uniform, burst or closed; or a trace's file" : meant);
     }
     if (text) trace_name_ = "the trace";
     x_.trace = std::make_shared<const Trace>(text ? parse_trace(o_.arrivals, trace_name_)
