@@ -119,8 +119,7 @@ Interval say_head(Answer& a, const InferResult& x) {
   a.say(fmt::format("{} a request; {} output tokens/s, {} a device; {} {} at {}",
                     format(e.latency, 4), rate_text(e.tokens_per_second),
                     rate_text(e.tokens_per_second / e.devices),
-                    w.output > 1 ? "decoding" : "prefill", format(last.power),
-                    format(last.clock)));
+                    w.output > 1 ? "decoding" : "prefill", format(last.power), format(last.clock)));
   const Interval time =
       add(a, likeness_of(Asked::infer, known_as(s.system.device), s.problem, s.strategy),
           {e.latency.value});

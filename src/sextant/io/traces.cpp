@@ -160,7 +160,7 @@ Trace parse_table(std::string text, const std::string& file) {
   throw InputError(std::vector<Diagnostic>{std::move(d)});
 }
 
-bool is_number(const Node& node) {
+bool has_number(const Node& node) {
   return node.kind == Node::Kind::integer || node.kind == Node::Kind::number;
 }
 
@@ -169,7 +169,7 @@ int json_length(const Node& node, std::initializer_list<const char*> names, cons
   for (const char* name : names) {
     const Node* n = node.find(name);
     if (n == nullptr) continue;
-    if (!is_number(*n) || !(n->number >= 0 && n->number <= most_tokens)) break;
+    if (!has_number(*n) || !(n->number >= 0 && n->number <= most_tokens)) break;
     return std::max(1, static_cast<int>(n->number));
   }
   fail_line(file, line, std::string("expected a number of tokens as \"") + *names.begin() + "\"");
@@ -190,7 +190,7 @@ Request parse_line(const std::string& line, const std::string& file, int number,
   for (const auto& [name, scale] : {std::pair("timestamp", 1000.0), std::pair("arrival", 1.0)}) {
     const Node* n = d.root.find(name);
     if (n == nullptr) continue;
-    if (!is_number(*n) || !(n->number >= 0)) {
+    if (!has_number(*n) || !(n->number >= 0)) {
       fail_line(file, number, "expected a time that is not negative");
     }
     r.arrival = n->number / scale;

@@ -31,7 +31,7 @@ struct Degrees {
 };
 
 /// Fields of a batch that the traffic says itself.
-bool is_of_traffic(std::string_view field) {
+bool traffic_says(std::string_view field) {
   return field == "batch" || field == "input" || field == "output" || field == "batching";
 }
 
@@ -113,7 +113,7 @@ class TrafficReader {
     // What the traffic says instead; here only so that nothing is assumed of it.
     for (const char* name : {"batch", "input", "output"}) q.given.set(name, Node::of(1));
     q.given.set("batching", Node::of("closed-loop"));
-    std::erase_if(q.settings, [](const Setting& s) { return is_of_traffic(axis_of(s.path)); });
+    std::erase_if(q.settings, [](const Setting& s) { return traffic_says(axis_of(s.path)); });
     mark_unread(common_, q.given);
     return read_scenario(q);
   }
@@ -291,7 +291,7 @@ void TrafficReader::check_pools() {
 /// What flags say of the engine and of its requests is no field's to say.
 void TrafficReader::check_said_once() {
   for (const std::string& set : common_.set) {
-    if (!is_of_traffic(axis_of(set))) continue;
+    if (!traffic_says(axis_of(set))) continue;
     flags_.problems.push_back({.file = "--set",
                                .field = fmt::format("strategy.{}", axis_of(set)),
                                .message = "is of one batch",
