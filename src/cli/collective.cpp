@@ -25,10 +25,11 @@ void check_ranks(const CollectiveOptions& o, const System& system, Flags& flags)
   }
 }
 
-CollectiveResult read(const CollectiveOptions& o, const Common& common,
-                      const std::vector<Setting>& settings) {
+CollectiveResult read(const CollectiveOptions& o, const Common& common) {
   CollectiveResult q;
   Flags flags;
+  const std::vector<Setting> settings =
+      settings_of(common, {"system", "device", "collective"}, flags.problems);
   q.what.op = flags.choice<Collective>("--collective", o.collective);
   q.what.bytes = flags.quantity<Bytes>("--bytes", o.bytes, {.zero = true, .most = 1e18});
   const bool known =
@@ -52,7 +53,7 @@ CollectiveResult read(const CollectiveOptions& o, const Common& common,
 
 Answer run_collective(const CollectiveOptions& o, const Common& common) {
   check_figure_path(o.plot);
-  CollectiveResult q = read(o, common, settings_of(common, {"system", "device", "collective"}));
+  CollectiveResult q = read(o, common);
   q.cost = evaluate_collective(q.what, lower(q.system), q.library);
   return with_figure(answer_of(q), o.plot);
 }

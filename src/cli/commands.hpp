@@ -43,7 +43,7 @@ Answer run_profile(const ProfileOptions& options, const Common& common);
 Answer run_search(const SearchOptions& options, const Common& common);
 Answer run_tech(const TechOptions& options, const Common& common);
 std::string run_sweep(const SweepOptions& options, const Common& common);
-std::string run_report(const ReportOptions& options, const Common& common);
+Answer run_report(const ReportOptions& options, const Common& common);
 Answer run_study(const StudyOptions& options, const Common& common);
 Answer run_validate(const ValidateOptions& options, const Common& common);
 Answer run_calibrate(const CalibrateOptions& options, const Common& common);

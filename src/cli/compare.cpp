@@ -13,6 +13,7 @@
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/options/scenario.hpp"
+#include "sextant/options/settings.hpp"
 
 namespace sextant::cli {
 namespace {
@@ -56,7 +57,9 @@ Question read_question(const Document& document) {
 std::vector<Diagnostic> numbered(const InputError& e, std::size_t i) {
   std::vector<Diagnostic> problems = e.diagnostics();
   for (Diagnostic& d : problems) {
-    const std::string field = d.file.starts_with("--") ? field_of_flag(d.file) : d.field;
+    const bool flag = d.file.starts_with("--");
+    const std::string field = flag ? field_of_flag(d.file) : d.field;
+    if (flag && !d.field.empty()) d.message = d.field + ": " + d.message;
     d.file = "request";
     d.field = "scenarios[" + std::to_string(i) + "]" + (field.empty() ? "" : "." + field);
   }
@@ -131,6 +134,7 @@ Answer run_compare(const CompareOptions& options, const Common& common) {
       const Imported imported = read_scenario_file(path);
       document.text = read_file(path);
       document.root = imported.scenario;
+      give_way(document.root, common.set);
       const bool one = imported.task == Task::train;
       if (training.value_or(one) != one) {
         throw InputError({problem_at(document, {}, "task", "training and serving do not compare")});

@@ -8,6 +8,7 @@
 #include "sextant/io/files.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/options/request.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/units/lists.hpp"
 
 namespace sextant::cli {
@@ -52,13 +53,13 @@ void require(const std::vector<Option>& options, std::vector<Diagnostic>& proble
   }
 }
 
-/// The settings of a scenario, before those that were given.
-void put_settings(const Document& file, const Node& list, Common& common) {
+/// The settings of a scenario that no flag says otherwise, before those that were given.
+void put_settings(const Document& file, const Node& list, const Node& flags, Common& common) {
   std::vector<std::string> all;
   std::vector<Diagnostic> problems;
   for (const Node& setting : list.items) {
     if (setting.kind == Node::Kind::string) {
-      all.push_back(setting.string);
+      if (flags.find(axis_of(setting.string)) == nullptr) all.push_back(setting.string);
     } else {
       problems.push_back(problem_at(file, setting.place, "set", "expected texts in quotes"));
     }
@@ -77,16 +78,17 @@ std::vector<std::string> fill_from(const FromFile& from, const std::vector<Optio
   if (!from.file.empty()) {
     const Document file{.file = from.file, .text = read_file(from.file), .root = {}};
     const Node request = write_request(options, fresh);
-    const Imported imported = import_text(file.text, file.file,
-                                          {.format = {},
-                                           .task = std::string(name_of(from.task)),
-                                           .given = fields_given(options, request)});
+    Imported imported = import_text(file.text, file.file,
+                                    {.format = {},
+                                     .task = std::string(name_of(from.task)),
+                                     .given = fields_given(options, request)});
     remarks = remarks_of(imported);
     Node table = Node::table();
+    give_way(imported.scenario, common.set);
     for (const Node::Member& m : imported.scenario.members) {
       if (m.key == "task" || request.find(m.key) != nullptr) continue;
       if (m.key == "set") {
-        put_settings(file, m.value, common);
+        put_settings(file, m.value, request, common);
       } else if (find_option(options, m.key) != nullptr || !of_scenarios(from.task, m.key)) {
         table.members.push_back(m);
       } else {

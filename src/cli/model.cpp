@@ -17,8 +17,8 @@ Model read_model(const ModelOptions& o, const Common& common, ModelQuestion& que
   Flags flags;
   Model model;
   question.cache = flags.choice<Precision>("--kv-precision", o.kv_precision);
-  flags.attempt(
-      "model", [&] { model = load_model(o.model, settings_of(common, {"model"}), common.lookup); });
+  const std::vector<Setting> settings = settings_of(common, {"model"}, flags.problems);
+  flags.attempt("model", [&] { model = load_model(o.model, settings, common.lookup); });
   throw_if_any(std::move(flags.problems));
   return model;
 }

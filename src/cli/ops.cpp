@@ -169,14 +169,15 @@ void list_assumptions(const OpsOptions& o, KernelResult& a) {
 
 Answer run_ops(const OpsOptions& o, const Common& common) {
   Flags flags;
-  std::vector<Setting> settings;
-  flags.attempt("--set", [&] { settings = settings_of(common, {"device", "kernel"}); });
+  const std::vector<Setting> settings = settings_of(common, {"device", "kernel"}, flags.problems);
   const KernelChoice kernel = kernel_of(o, flags);
   const std::string library = library_of(o, flags);
   const Load load = load_of(o, flags);
   KernelResult a;
   a.kernel = o.kernel;
   flags.attempt("--device", [&] { a.device = load_device(o.device, settings, common.lookup); });
+  Kernels any;
+  apply_settings(settings, reflect(any), "kernel", flags.problems);
   throw_if_any(std::move(flags.problems));
   a.chip = lower(a.device);
   a.type = type_of(kernel);

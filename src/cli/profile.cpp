@@ -54,9 +54,8 @@ profile::Recording recording_of(const PresetRef& trace, const Common& common) {
 Answer run_profile(const ProfileOptions& o, const Common& common) {
   Flags flags;
   Device device;
-  flags.attempt("--device", [&] {
-    device = load_device(o.device, settings_of(common, {"device"}), common.lookup);
-  });
+  const std::vector<Setting> settings = settings_of(common, {"device"}, flags.problems);
+  flags.attempt("--device", [&] { device = load_device(o.device, settings, common.lookup); });
   throw_if_any(std::move(flags.problems));
   profile::Question question{.attainable = {.chip = lower(device)}, .device = o.gpu};
   // PyTorch's own kernels, and attention by cuDNN where that is faster.

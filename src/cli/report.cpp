@@ -5,19 +5,20 @@
 
 namespace sextant::cli {
 
-std::string run_report(const ReportOptions& options, const Common& common) {
+Answer run_report(const ReportOptions& options, const Common& common) {
   no_settings(common, "results are what the sweep's plan said", "write it there");
   const StoredView view(options);
   if (view.lists_columns()) return view.columns();
   const auto ends = [&](std::string_view end) { return common.output.ends_with(end); };
   const auto wants = [&](Format f) { return common.output.empty() && common.format == f; };
-  if (ends(".csv") || wants(Format::csv)) return render_csv(view.table(false));
-  if (ends(".json") || wants(Format::json)) return view.json();
-  if (ends(".svg")) return plot::to_svg(view.figure());
+  const auto said = [](std::string text) { return Answer::verbatim(std::move(text)); };
+  if (ends(".csv") || wants(Format::csv)) return said(render_csv(view.table(false)));
+  if (ends(".json") || wants(Format::json)) return said(view.json());
+  if (ends(".svg")) return said(plot::to_svg(view.figure()));
   if (ends(".html") || common.format == Format::html) {
-    return plot::to_html(plot::to_svg(view.figure()), "Sextant: " + view.title());
+    return said(plot::to_html(plot::to_svg(view.figure()), "Sextant: " + view.title()));
   }
-  return render_text(view.table(true));
+  return said(render_text(view.table(true)));
 }
 
 }  // namespace sextant::cli

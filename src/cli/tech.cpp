@@ -161,12 +161,8 @@ std::vector<Technology> read_technologies(Flags& flags, const TechOptions& o,
 DeviceResult read(const TechOptions& o, const Common& common) {
   DeviceResult a;
   Flags flags;
-  std::vector<Setting> settings;
-  try {
-    settings = settings_of(common, {"node", "dram", "link", "core", "tier"});
-  } catch (const InputError& e) {
-    flags.add(e);
-  }
+  const std::vector<Setting> settings =
+      settings_of(common, {"node", "dram", "link", "core", "tier"}, flags.problems);
   a.technologies = read_technologies(flags, o, settings, common.lookup);
   const TierParts tier = read_tier(flags, o, settings, common.lookup);
   for (Technology& t : a.technologies) t.tier = tier.part;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/errors.hpp"
 
+#include <fmt/format.h>
+
 #include "sextant/io/node.hpp"
 #include "sextant/options/request.hpp"
 
@@ -34,9 +36,13 @@ Error translated(const Diagnostic& d) {
       return {field_of_flag(d.message.substr(0, colon)), d.message.substr(colon + 2)};
     }
   }
-  if (d.file.empty() || d.file == "request") return {d.field, d.message};
-  if (d.field.empty()) return {d.file, d.message};
-  return {d.file + "." + d.field, d.message};
+  // A field of the request is found by its name, all else by its place.
+  const bool own = d.file.empty() || d.file == "request";
+  const bool placed = d.line > 0 && !(own && !d.field.empty());
+  const std::string message =
+      placed ? fmt::format("{} (line {}, column {})", d.message, d.line, d.column) : d.message;
+  if (own) return {d.field, message};
+  return {d.field.empty() ? d.file : d.file + "." + d.field, message};
 }
 
 Node error_node(const std::string& field, std::string_view message, std::string_view hint) {

@@ -544,6 +544,36 @@ describe('words', together, () => {
     ),
   );
 
+  check('no tick touches the title of its axis, no roof the label of the next', async () => {
+    for (const address of [
+      '#/scaling',
+      '#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&rate=3&input=200&output=50',
+      '#/operators?model=llama3.1-8b&system=h200-nvl-node&gpus=4',
+    ])
+      await visitReady(address, async (page) => {
+        await page.locator('.plot svg').first().waitFor();
+        const gaps = await page.locator('.plot svg').evaluateAll((figures) =>
+          figures.map((figure) => {
+            const boxes = (mark) =>
+              [...figure.querySelectorAll(`[data-mark="${mark}"] text`)].map((text) => text.getBoundingClientRect());
+            const title = boxes('y-axis label')[0].bottom;
+            return Math.min(...boxes('y-axis tick label').map((tick) => tick.top)) - title;
+          }),
+        );
+        assert.ok(Math.min(...gaps) >= 2, `${address}: ${gaps.join(', ')} px`);
+        const roofs = await page.locator('.plot text[transform*=rotate]').evaluateAll((labels) =>
+          labels.map((label) => {
+            const { x, y, width, height } = label.getBoundingClientRect();
+            const turned = (Number(label.getAttribute('transform').match(/rotate\((.*?)\)/)[1]) * Math.PI) / 180;
+            return (y + height / 2) * Math.cos(turned) - (x + width / 2) * Math.sin(turned);
+          }),
+        );
+        roofs.sort((a, b) => a - b);
+        for (const [index, roof] of roofs.slice(1).entries())
+          assert.ok(roof - roofs[index] > 12, `${address}: ${roofs.join(', ')}`);
+      });
+  });
+
   check('no number of a slider runs into its buttons', () =>
     visitReady(`#/hardware?${training}`, async (page) => {
       const wide = await page

@@ -193,6 +193,11 @@ test('the server’s sentences have the form’s words', async () => {
   assert.equal(inWords('some_other_field is wrong'), 'some_other_field is wrong');
   assert.equal(plainly("core hopper, as H100; --core own: of the node's time"), 'core hopper, as H100');
   assert.equal(plainly('no public price of b200: --price gives one'), 'no public price of b200: “Price” gives one');
+  assert.equal(
+    plainly("one by one ('sextant traffic --length-ratio')"),
+    'one by one (Serving)',
+    'what the page offers',
+  );
   assert.equal(plainly('checkpoint_bandwidth 122.0703125 MB/s'), 'checkpoint bandwidth 122.1 MB/s');
   assert.equal(plainly('set model.vision.image_size'), 'set model.vision.image_size', 'as one has to type it');
   assert.equal(labelOf('tp'), 'Tensor');

@@ -212,6 +212,7 @@ export const plainly = (line: string): string =>
       .filter((clause) => !/^--/.test(clause) || labels[fieldName(clause.split(/[ :]/)[0] ?? '')])
       .join('; '),
   )
+    .replace(/'sextant traffic[^']*'/g, 'Serving')
     .replace(/(?<![.\w])[a-z]+(?:_[a-z]+)+(?![.\w])/g, (name) => name.replace(/_/g, ' '))
     .replace(/\d+\.\d{4,}/g, (digits) => String(Number(Number(digits).toPrecision(4))));
 

@@ -115,10 +115,11 @@ Interval say_head(Answer& a, const InferResult& x) {
                     e.devices, s.system.device.name, s.system.name,
                     e.verdict == Verdict::fits ? "" : unfitting, format(e.ttft, 4),
                     w.output > 1 ? ", " + format(e.tpot, 4) + " for each after it" : ""));
-  a.say(fmt::format("{} a request; {} output tokens/s, {} a device; decoding {} at {}",
+  const PassCost& last = w.output > 1 ? e.decode : e.prefill;
+  a.say(fmt::format("{} a request; {} output tokens/s, {} a device; {} {} at {}",
                     format(e.latency, 4), rate_text(e.tokens_per_second),
-                    rate_text(e.tokens_per_second / e.devices), format(e.decode.power),
-                    format(e.decode.clock)));
+                    rate_text(e.tokens_per_second / e.devices),
+                    w.output > 1 ? "decoding" : "prefill", format(last.power), format(last.clock)));
   const Interval time =
       add(a, likeness_of(Asked::infer, known_as(s.system.device), s.problem, s.strategy),
           {e.latency.value});
@@ -131,9 +132,9 @@ Interval say_head(Answer& a, const InferResult& x) {
   }
   const std::string images =
       w.images > 0 ? fmt::format(" and {} image{}", w.images, w.images > 1 ? "s" : "") : "";
-  a.say(fmt::format("{}; {} {}, {} tokens{} in, {} out; {}\n", describe_serving(s.strategy),
+  a.say(fmt::format("{}; {} {}, {} token{}{} in, {} out; {}\n", describe_serving(s.strategy),
                     w.batching == Batching::fixed ? "batch" : "closed loop of", w.batch, w.input,
-                    images, w.output, s.problem.runtime.name));
+                    w.input == 1 ? "" : "s", images, w.output, s.problem.runtime.name));
   return time;
 }
 

@@ -26,9 +26,12 @@ Record head_of(const Scenario& x, double devices) {
   return r;
 }
 
-std::string format_count(double n) {
-  if (n >= 1e9) return fmt::format("{:.4g} B", n / 1e9);
-  return n >= 1e6 ? fmt::format("{:.4g} M", n / 1e6) : fmt::format("{:.0f}", n);
+std::string format_count(double n, int digits) {
+  for (const auto& [scale, letter] :
+       {std::pair(1e12, 'T'), std::pair(1e9, 'B'), std::pair(1e6, 'M')}) {
+    if (n >= scale) return fmt::format("{:.{}g} {}", n / scale, digits, letter);
+  }
+  return n >= 1000 ? fmt::format("{:.0f}", n) : fmt::format("{:.{}g}", n, digits);
 }
 
 void say_memory(Answer& a, const std::string& of_what, Bytes total, Bytes capacity,

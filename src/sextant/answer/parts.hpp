@@ -18,8 +18,8 @@ namespace sextant {
 /// What was asked: model, system, runtime, devices.
 Record head_of(const Scenario& scenario, double devices);
 
-/// "8.03 B", "41.94 M": parameters.
-std::string format_count(double n);
+/// "8.03 B", "5884", "59.9": how many, without an exponent.
+std::string format_count(double n, int digits = 4);
 
 /// The names of those that are switched on, of parts each of which is or is not.
 template <Described T>

@@ -26,14 +26,7 @@ double dollars_of(const RunAnswer& x, const WholeRun& r) {
 double mwh_of(const WholeRun& r) { return r.energy.value / joules_per_mwh; }
 double tonnes_of(const WholeRun& r) { return r.co2_kg / kilogram_per_tonne; }
 
-/// "24.5 M", "980": a large count.
-std::string count(double n) {
-  for (const auto& [scale, letter] :
-       {std::pair(1e12, 'T'), std::pair(1e9, 'B'), std::pair(1e6, 'M')}) {
-    if (n >= scale) return fmt::format("{:.3g} {}", n / scale, letter);
-  }
-  return n >= 100 ? fmt::format("{:.0f}", n) : fmt::format("{:.3g}", n);
-}
+std::string count(double n) { return format_count(n, 3); }
 
 Record record_of(const RunAnswer& x, const Interval& step) {
   const WholeRun& r = x.run;

@@ -143,8 +143,8 @@ std::string how_far(const ServingSearch& asked, const ServingFound& f) {
   miss(asked.scenario.problem.serving.output > 1 && e.tpot > aim.tpot,
        fmt::format("a token {}, at most {}", format(e.tpot), format(aim.tpot)));
   miss(f.tokens_per_second() < aim.tokens_per_second,
-       fmt::format("{:.4g} tokens/s, at least {:.4g}", f.tokens_per_second(),
-                   aim.tokens_per_second));
+       fmt::format("{} tokens/s, at least {}", format_count(f.tokens_per_second()),
+                   format_count(aim.tokens_per_second)));
   return fmt::format("the nearest is {}: {}", name_of_found(f), missed);
 }
 

@@ -63,12 +63,20 @@ void StoredView::add(std::string file, std::string message, std::string hint) {
   d.hint = std::move(hint);
 }
 
-std::string StoredView::columns() const {
-  TextTable t;
-  t.columns = {{"column"}, {"is"}, {"unit"}, {"what"}};
-  for (const StoreColumn& c : columns_) t.rows.push_back({c.name, c.role, c.unit, c.help});
-  return render_text(t) + "\nsextant report " + printable(o_.results, 200) +
-         " --x COLUMN --y COLUMN -o figure.svg draws two of them\n";
+Answer StoredView::columns() const {
+  Records columns = records_of(columns_, [](Record& r, const StoreColumn& c) {
+    r("column", c.name, "column");
+    r("is", c.role, "is");
+    r("unit", c.unit, "unit");
+    r("what", c.help, "what");
+  });
+  Answer a;
+  a.show(columns);
+  a.say("\nsextant report " + printable(o_.results, 200) +
+        " --x COLUMN --y COLUMN -o figure.svg draws two of them");
+  a.lines(columns);
+  a.list("columns", "StoredColumn", std::move(columns));
+  return a;
 }
 
 const StoreColumn* StoredView::column(const char* flag, const std::string& name) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/answer/answer.hpp"
 #include "sextant/io/store.hpp"
 #include "sextant/report/plot.hpp"
 #include "sextant/report/table.hpp"
@@ -29,7 +30,7 @@ class StoredView {
 
   /// Neither x nor y was given: only the columns are known.
   bool lists_columns() const { return o_.x.empty() && o_.y.empty(); }
-  std::string columns() const;
+  Answer columns() const;
 
   std::string title() const { return o_.y + " by " + o_.x; }
   plot::Figure figure() const;

@@ -85,7 +85,8 @@ void describe(Record& r, const TrafficResult& t) {
 std::string short_run(const TrafficResult& r) {
   if (r.completed >= 1000) return "";
   const int sure = r.completed >= 200 ? 95 : r.completed >= 100 ? 90 : 50;
-  return fmt::format("{:.0f} requests are too few for percentiles beyond p{}", r.completed, sure);
+  return fmt::format("{:.0f} request{} too few for percentiles beyond p{}", r.completed,
+                     r.completed == 1 ? " is" : "s are", sure);
 }
 
 /// What a user must hear before the numbers.
@@ -93,11 +94,11 @@ std::vector<std::string> warnings_of(const TrafficAnswer& a) {
   std::vector<std::string> all;
   const TrafficResult& r = a.result;
   if (r.offered > 0 && r.saturation() > 1) {
-    all.push_back(
-        fmt::format("offered {:.2g} times what it can serve; the queue grows {:.2g} requests a "
-                    "second: latencies "
-                    "are those of this run's length",
-                    r.saturation(), std::max(0.0, r.queue_growth)));
+    all.push_back(fmt::format(
+        "offered {} times what it can serve; the queue grows {} requests a "
+        "second: latencies "
+        "are those of this run's length",
+        format_count(r.saturation(), 2), format_count(std::max(0.0, r.queue_growth), 2)));
   }
   if (std::string s = short_run(r); !s.empty()) all.push_back(std::move(s));
   return all;
@@ -214,7 +215,9 @@ void add_bounds(Record& r, const std::string& name, NumberAndRange n) {
   r(name + "_high", std::move(n.high));
 }
 std::string bounds_text(const NumberAndRange& n, const char* before = "") {
-  return fmt::format("{0}{1:.4g} to {0}{2:.4g}", before, n.low.value.number, n.high.value.number);
+  const std::string low = before + format_count(n.low.value.number);
+  const std::string high = before + format_count(n.high.value.number);
+  return low == high ? low : low + " to " + high;
 }
 
 Record memory_of(const TrafficScenario& x) {
@@ -341,16 +344,16 @@ void say_rates(Answer& answer, const TrafficAnswer& a, const Bounds& bounds) {
   const TrafficScenario& x = a.asked;
   const TrafficResult& r = a.result;
   answer.say(fmt::format(
-      "{:.4g} output tokens/s, {:.3g} requests/s{}; {} of {:.3g} requests/s that it can serve",
-      r.output_tokens_per_second(), r.requests_per_second(),
-      x.limited ? fmt::format(", {:.3g} within the limits", r.goodput()) : "",
-      format_percent(r.saturation(), 0), r.capacity));
+      "{} output tokens/s, {} requests/s{}; {} of {} requests/s that it can serve",
+      format_count(r.output_tokens_per_second()), format_count(r.requests_per_second(), 3),
+      x.limited ? fmt::format(", {} within the limits", format_count(r.goodput(), 3)) : "",
+      format_percent(r.saturation(), 0), format_count(r.capacity, 3)));
   answer.say(fmt::format("time: {} prompts alone, {} tokens alone, {} both, {} idle",
                          format_percent(r.prefill_share, 0), format_percent(r.decode_share, 0),
                          format_percent(r.mixed_share, 0), format_percent(r.idle_share, 0)));
   if (r.counts.preemptions > 0) {
-    answer.say(fmt::format("{:.0f} preemptions, {:.3g} tokens computed again", r.counts.preemptions,
-                           r.counts.recomputed_tokens));
+    answer.say(fmt::format("{:.0f} preemptions, {} tokens computed again", r.counts.preemptions,
+                           format_count(r.counts.recomputed_tokens, 3)));
   }
   if (hit_rate(r) > 0) {
     answer.say(
@@ -406,7 +409,7 @@ void say_traffic(Answer& answer, const TrafficAnswer& a, const Sure& sure, const
     answer.say("\nby rate");
     answer.show(curve_records(a.curve), indented);
     if (const RatePoint* k = knee_of(a))
-      answer.say(fmt::format("  the knee: {:.3g} a second", k->rate));
+      answer.say(fmt::format("  the knee: {} a second", format_count(k->rate, 3)));
   }
   if (a.splits.empty()) return;
   answer.say("\nworkers for");

@@ -20,6 +20,7 @@ struct TrafficScenario {
   ServingMemory memory;  ///< of a device of the first pool; of one that has no room, where it is so
   double memory_fraction = 1;  ///< that its engine takes, or is told to
   bool fits = true;
+  const char* tp = "--tp";             ///< the flag of the engines that have no room
   std::shared_ptr<const Trace> trace;  ///< that `traffic` points to
   Traffic traffic;
   ServiceLimits limits;

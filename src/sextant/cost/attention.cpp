@@ -146,7 +146,8 @@ double pieces_of_waves(const Chip& chip, const DecodeKernel& k, const CacheWork&
 
 // A cache is split when that fills the device and pays for joining the pieces. FlashAttention
 // (num_splits_heuristic) leaves alone what fills four fifths of it, and below cuts as finely as
-// evens out the rounds: in parts of pieces here, so that a core more never costs.
+// evens out the rounds, into 128 pieces at most where a kernel of its own joins them
+// (flash_api.cpp, 2023 on): in parts of pieces here, so that a core more never costs.
 KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, Hertz clock) {
   if (chip.roofline > 0) {
     return on_roofline(chip, Flops(w.useful_flops), Bytes(w.cache + w.other), w.type);
@@ -156,7 +157,8 @@ KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, He
   const double slots = chip.cores * k.resident;
   constexpr double enough = 0.8;
   if (w.blocks >= enough * slots) return whole;
-  const double pieces = std::min(slots / w.blocks, std::ceil(w.tokens / k.chunk));
+  const double most = k.combine_piece.value > 0 ? 128 : slots;
+  const double pieces = std::min({slots / w.blocks, std::ceil(w.tokens / k.chunk), most});
   if (pieces <= 1) return whole;
   const KernelCost split = cache_in_pieces(chip, k, w, pieces, clock);
   return split.time < whole.time ? split : whole;

@@ -371,7 +371,10 @@ TEST(DeviceLaws, CachesAreCutUntilTheyFillFourFifthsOfTheDevice) {
         Row{216, 128, 8192, 457.4}, Row{256, 128, 8192, 462.8},
         // A tile of 128 tokens and a few more are two pieces; one tile alone takes no turns.
         Row{1, 128, 128, 6.92, 0.5}, Row{1, 128, 192, 8.10}, Row{1, 128, 255, 8.10},
-        Row{32, 128, 192, 9.61}, Row{32, 128, 255, 9.69}, Row{32, 64, 255, 9.47}}) {
+        Row{32, 128, 192, 9.61}, Row{32, 128, 255, 9.69}, Row{32, 64, 255, 9.47},
+        // And none is cut into more than 128.
+        Row{1, 128, 32768, 36.5, 0.05}, Row{1, 128, 65536, 41.4, 0.05},
+        Row{1, 128, 131072, 50.1, 0.05}, Row{2, 128, 131072, 61.8, 0.1}}) {
     const AttentionShape s{.batch = row.blocks,
                            .heads = 8,
                            .kv_heads = 1,

@@ -44,7 +44,8 @@ Diagnostic CsvTable::problem(std::size_t row, std::size_t column, std::string me
 /// One pass over the text; problems are collected and parsing goes on.
 class CsvParser {
  public:
-  CsvParser(std::string text, std::string file) : text_(std::make_shared<CsvTable::Text>()) {
+  CsvParser(std::string text, std::string file, std::vector<Diagnostic>& problems)
+      : text_(std::make_shared<CsvTable::Text>()), problems_(problems) {
     table_.file_ = std::move(file);
     text_->source = std::move(text);
     source_ = text_->source;
@@ -52,8 +53,9 @@ class CsvParser {
 
   CsvTable run() {
     read_header();
+    const bool named = problems_.empty();
     while (at_ < source_.size()) read_row();
-    throw_if_any(std::move(problems_));
+    if (!named) throw_if_any(problems_);
     table_.text_ = text_;
     return std::move(table_);
   }
@@ -208,13 +210,20 @@ class CsvParser {
   std::vector<std::string_view> row_;
   int row_line_ = 1;
   bool quoted_cell_ = false;
-  std::vector<Diagnostic> problems_;
+  std::vector<Diagnostic>& problems_;
 };
 
-CsvTable parse_csv(std::string text, std::string file) {
+CsvTable parse_csv(std::string text, std::string file, std::vector<Diagnostic>& problems) {
   check_text(text, file, max_csv_bytes);
   drop_byte_order_mark(text);
-  return CsvParser(std::move(text), std::move(file)).run();
+  return CsvParser(std::move(text), std::move(file), problems).run();
+}
+
+CsvTable parse_csv(std::string text, std::string file) {
+  std::vector<Diagnostic> problems;
+  CsvTable table = parse_csv(std::move(text), std::move(file), problems);
+  throw_if_any(std::move(problems));
+  return table;
 }
 
 namespace {

@@ -47,7 +47,10 @@ class CsvTable {
   std::shared_ptr<const Text> text_;
 };
 
-/// Throws InputError with all problems at once: ragged rows, open quotes, columns named twice.
+/// All whole rows; a ragged one or an open quote becomes a problem (`problems` holds none yet).
+/// Throws InputError where the header names no columns, or one twice.
+CsvTable parse_csv(std::string text, std::string file, std::vector<Diagnostic>& problems);
+/// Throws all problems at once.
 CsvTable parse_csv(std::string text, std::string file);
 
 /// One line with its end; cells are quoted where they must be.

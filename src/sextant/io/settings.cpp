@@ -169,6 +169,19 @@ Setting parse_setting(std::string_view text) {
   return {std::string(path), std::string(trimmed(text.substr(equals + 1), " "))};
 }
 
+std::vector<Setting> parse_settings(const std::vector<std::string>& texts,
+                                    std::vector<Diagnostic>& problems) {
+  std::vector<Setting> settings;
+  for (const std::string& text : texts) {
+    try {
+      settings.push_back(parse_setting(text));
+    } catch (const InputError& e) {
+      problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+    }
+  }
+  return settings;
+}
+
 std::string_view root_of(const Setting& setting) {
   return std::string_view(setting.path).substr(0, setting.path.find('.'));
 }
@@ -193,21 +206,21 @@ void apply_settings(const std::vector<Setting>& settings, const StructRef& field
   }
 }
 
-void check_roots(const std::vector<Setting>& settings, const std::vector<std::string>& roots) {
-  std::vector<Diagnostic> problems;
+void check_roots(const std::vector<Setting>& settings, const std::vector<std::string>& roots,
+                 std::vector<Diagnostic>& problems) {
   for (const Setting& setting : settings) {
     const std::string root(root_of(setting));
     if (contains(roots, root)) continue;
     std::string names;
     for (const std::string& r : roots) names += (names.empty() ? "" : ", ") + r;
     std::string hint = did_you_mean(root, roots);
-    if (hint.empty()) hint = "a path starts with one of " + names;
+    if (hint.empty())
+      hint = (roots.size() > 1 ? "a path starts with one of " : "a path starts with ") + names;
     problems.push_back({.file = origin,
                         .field = printable(setting.path, 200),
                         .message = "nothing is called " + in_quotes(root),
                         .hint = std::move(hint)});
   }
-  throw_if_any(std::move(problems));
 }
 
 }  // namespace sextant

@@ -43,8 +43,13 @@ void apply_settings(const std::vector<Setting>& settings, const StructRef& field
                     std::string_view root, std::vector<Diagnostic>& problems,
                     Ranges* ranges = nullptr);
 
+/// Reads all of them; what has another form becomes a problem.
+std::vector<Setting> parse_settings(const std::vector<std::string>& texts,
+                                    std::vector<Diagnostic>& problems);
+
 /// Reports settings whose root is none of `roots`.
-void check_roots(const std::vector<Setting>& settings, const std::vector<std::string>& roots);
+void check_roots(const std::vector<Setting>& settings, const std::vector<std::string>& roots,
+                 std::vector<Diagnostic>& problems);
 
 /// Throws InputError with all problems at once.
 template <Described T>

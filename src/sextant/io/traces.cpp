@@ -36,7 +36,7 @@ std::optional<double> read_time(std::string_view text) {
            (std::isdigit(static_cast<unsigned char>(text[n])) != 0 || text[n] == '.'))
       ++n;
     const std::optional<double> value = parse_number(text.substr(0, n));
-    if (!value) return std::nullopt;
+    if (!value || *value > 9999) return std::nullopt;
     parts[i] = *value;
     text.remove_prefix(n);
     if (i == 5) break;
@@ -66,7 +66,8 @@ void finish(Trace& trace) {
 
 class TableReader {
  public:
-  explicit TableReader(const CsvTable& table) : table_(table) {
+  TableReader(const CsvTable& table, std::vector<Diagnostic>& problems)
+      : table_(table), problems_(problems) {
     const bool azure = table.column("ContextTokens").has_value();
     arrival_ = table.column(azure ? "TIMESTAMP" : "arrival");
     input_ = table.column(azure ? "ContextTokens" : "input");
@@ -83,6 +84,7 @@ class TableReader {
     throw InputError(std::vector<Diagnostic>{std::move(d)});
   }
 
+  /// What is wrong becomes a problem.
   Trace run() {
     Trace t;
     t.requests.reserve(table_.rows());
@@ -99,13 +101,16 @@ class TableReader {
   }
 
  private:
-  [[noreturn]] void fail(std::size_t row, std::size_t column, const char* message) const {
-    throw InputError(std::vector<Diagnostic>{table_.problem(row, column, message)});
+  void add(std::size_t row, std::size_t column, const char* message) const {
+    if (problems_.size() < max_collected) {
+      problems_.push_back(table_.problem(row, column, message));
+    }
   }
   int length(std::size_t row, std::size_t column) const {
     const std::optional<double> n = parse_number(table_.row(row).cells[column]);
     if (!n || *n < 0 || *n > most_tokens || *n != std::floor(*n)) {
-      fail(row, column, "expected a number of tokens");
+      add(row, column, "expected a number of tokens");
+      return 1;
     }
     return std::max(1, static_cast<int>(*n));
   }
@@ -114,7 +119,8 @@ class TableReader {
     if (cell.empty()) return 0;  // of a closed loop
     const std::optional<double> t = read_time(cell);
     if (!t || *t < 0 || !std::isfinite(*t)) {
-      fail(row, *arrival_, "expected seconds, or a date and a time");
+      add(row, *arrival_, "expected seconds, or a date and a time");
+      return 0;
     }
     return *t;
   }
@@ -124,7 +130,7 @@ class TableReader {
     while (!cell.empty()) {
       std::uint32_t id = 0;
       const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), id);
-      if (error != std::errc{}) fail(row, *prefix_, "expected ids of blocks between spaces");
+      if (error != std::errc{}) return add(row, *prefix_, "expected ids of blocks between spaces");
       t.blocks.push_back(id);
       cell.remove_prefix(static_cast<std::size_t>(end - cell.data()));
       while (cell.starts_with(' ')) cell.remove_prefix(1);
@@ -133,8 +139,17 @@ class TableReader {
   }
 
   const CsvTable& table_;
+  std::vector<Diagnostic>& problems_;
   std::optional<std::size_t> arrival_, input_, output_, prefix_;
 };
+
+Trace parse_table(std::string text, const std::string& file) {
+  std::vector<Diagnostic> problems;
+  const CsvTable table = parse_csv(std::move(text), file, problems);
+  Trace t = TableReader(table, problems).run();
+  throw_if_any(std::move(problems));
+  return t;
+}
 
 [[noreturn]] void fail_line(const std::string& file, int line, std::string message) {
   Diagnostic d;
@@ -145,20 +160,55 @@ class TableReader {
   throw InputError(std::vector<Diagnostic>{std::move(d)});
 }
 
+bool has_number(const Node& node) {
+  return node.kind == Node::Kind::integer || node.kind == Node::Kind::number;
+}
+
 int json_length(const Node& node, std::initializer_list<const char*> names, const std::string& file,
                 int line) {
   for (const char* name : names) {
     const Node* n = node.find(name);
     if (n == nullptr) continue;
-    if (!(n->number >= 0 && n->number <= most_tokens)) break;
+    if (!has_number(*n) || !(n->number >= 0 && n->number <= most_tokens)) break;
     return std::max(1, static_cast<int>(n->number));
   }
   fail_line(file, line, std::string("expected a number of tokens as \"") + *names.begin() + "\"");
 }
 
 /// One object a line: Mooncake's names, or those of our CSV.
+Request parse_line(const std::string& line, const std::string& file, int number,
+                   std::vector<std::uint32_t>& blocks) {
+  Document d;
+  try {
+    d = parse_json(line, file);
+  } catch (const InputError& e) {
+    fail_line(file, number, e.diagnostics().front().message);
+  }
+  Request r;
+  r.input = json_length(d.root, {"input_length", "input"}, file, number);
+  r.output = json_length(d.root, {"output_length", "output"}, file, number);
+  for (const auto& [name, scale] : {std::pair("timestamp", 1000.0), std::pair("arrival", 1.0)}) {
+    const Node* n = d.root.find(name);
+    if (n == nullptr) continue;
+    if (!has_number(*n) || !(n->number >= 0)) {
+      fail_line(file, number, "expected a time that is not negative");
+    }
+    r.arrival = n->number / scale;
+  }
+  if (const Node* n = d.root.find("hash_ids")) {
+    r.prefix = static_cast<std::uint32_t>(blocks.size());
+    for (const Node& id : n->items) {
+      if (id.kind != Node::Kind::integer) fail_line(file, number, "expected whole hash_ids");
+      blocks.push_back(static_cast<std::uint32_t>(id.integer));
+    }
+    r.prefix_blocks = static_cast<std::uint32_t>(n->items.size());
+  }
+  return r;
+}
+
 Trace parse_lines(const std::string& text, const std::string& file) {
   Trace t;
+  std::vector<Diagnostic> problems;
   int number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -166,25 +216,13 @@ Trace parse_lines(const std::string& text, const std::string& file) {
     const std::string line = text.substr(at, end - at);
     at = end + 1;
     if (line.find_first_not_of(" \r\t") == std::string::npos) continue;
-    Document d;
     try {
-      d = parse_json(line, file);
+      t.requests.push_back(parse_line(line, file, number, t.blocks));
     } catch (const InputError& e) {
-      fail_line(file, number, e.diagnostics().front().message);
+      if (problems.size() < max_collected) problems.push_back(e.diagnostics().front());
     }
-    Request r;
-    r.input = json_length(d.root, {"input_length", "input"}, file, number);
-    r.output = json_length(d.root, {"output_length", "output"}, file, number);
-    if (const Node* n = d.root.find("timestamp")) r.arrival = n->number / 1000;
-    if (const Node* n = d.root.find("arrival")) r.arrival = n->number;
-    if (!(r.arrival >= 0)) fail_line(file, number, "expected a time that is not negative");
-    if (const Node* n = d.root.find("hash_ids")) {
-      r.prefix = static_cast<std::uint32_t>(t.blocks.size());
-      for (const Node& id : n->items) t.blocks.push_back(static_cast<std::uint32_t>(id.integer));
-      r.prefix_blocks = static_cast<std::uint32_t>(n->items.size());
-    }
-    t.requests.push_back(r);
   }
+  throw_if_any(std::move(problems));
   finish(t);
   return t;
 }
@@ -224,7 +262,7 @@ Trace parse_trace(std::string text, const std::string& file) {
   const char start = first == std::string::npos ? '\0' : text[first];
   Trace t = start == '{'   ? parse_lines(text, file)
             : start == '[' ? parse_conversations(parse_json(std::move(text), file))
-                           : TableReader(parse_csv(std::move(text), file)).run();
+                           : parse_table(std::move(text), file);
   if (t.requests.empty()) fail_line(file, 1, "the trace has no requests");
   return t;
 }

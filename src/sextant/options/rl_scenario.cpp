@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sextant/options/scenario.hpp"
+#include "sextant/options/settings.hpp"
 #include "sextant/options/traffic_scenario.hpp"
 #include "sextant/spec/flags.hpp"
 #include "sextant/units/lists.hpp"
@@ -66,7 +67,8 @@ class RlReader {
     try {
       work();
     } catch (const InputError& e) {
-      for (const Diagnostic& d : e.diagnostics()) {
+      for (Diagnostic d : e.diagnostics()) {
+        if (d.file == "--seq") d.file = "--output";  // what sequences are follows from it
         const bool known = std::any_of(
             flags_.problems.begin(), flags_.problems.end(),
             [&](const Diagnostic& o) { return o.file == d.file && o.message == d.message; });
@@ -143,7 +145,9 @@ class RlReader {
     t.runtime = o_.runtime;
     t.given = o_.given;
     t.notes = o_.notes;
-    if (t.given.find("batch") == nullptr) {
+    const bool set = std::any_of(common_.set.begin(), common_.set.end(),
+                                 [](const std::string& s) { return axis_of(s) == "batch"; });
+    if (!set && t.given.find("batch") == nullptr) {
       t.given.set("batch", Node::of(static_cast<std::int64_t>(x_.task.samples)));
     }
     t.given.set("seq", Node::of(padded(longest_unit)));
@@ -258,6 +262,8 @@ class RlReader {
     constexpr std::string_view own[] = {"runtime", "tp", "pp", "dp", "ep", "precision"};
     constexpr std::string_view prefix = "rollout_";
     Common common = common_;
+    // A strategy is how the model is trained; engines have flags of their own.
+    std::erase_if(common.set, [](const std::string& s) { return !axis_of(s).empty(); });
     std::erase_if(common.unread, [&](const std::string& name) { return contains(own, name); });
     for (std::string& name : common.unread) {
       if (name.starts_with(prefix)) name.erase(0, prefix.size());
@@ -265,13 +271,7 @@ class RlReader {
     try {
       return read_traffic(t, common);
     } catch (const InputError& e) {
-      std::vector<Diagnostic> problems = e.diagnostics();
-      for (Diagnostic& d : problems) {
-        for (const std::string_view name : own) {
-          if (d.file == fmt::format("--{}", name)) d.file = fmt::format("--rollout-{}", name);
-        }
-      }
-      throw InputError(std::move(problems));
+      throw InputError(renamed(e, prefix, own));
     }
   }
 

@@ -2,7 +2,6 @@
 #include "sextant/options/scenario.hpp"
 
 #include "sextant/options/request.hpp"
-#include "sextant/options/settings.hpp"
 #include "sextant/units/lists.hpp"
 
 namespace sextant {
@@ -38,13 +37,15 @@ void refuse(std::vector<Diagnostic> problems, Common common,
 }
 
 Question question_of(const ScenarioOptions& o, const Common& common, Task task) {
+  std::vector<Diagnostic> problems;
   Question q{.task = task,
              .model = o.model,
              .system = o.system,
              .runtime = o.runtime,
              .given = o.given,
-             .settings = settings_of(common, setting_roots()),
+             .settings = parse_settings(common.set, problems),
              .notes = o.notes,
+             .problems = std::move(problems),
              .lookup = common.lookup};
   mark_unread(common, q.given);
   return q;

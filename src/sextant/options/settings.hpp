@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/io/settings.hpp"
@@ -12,21 +13,33 @@
 namespace sextant {
 
 /// The --set options, whose paths must start with one of `roots`.
+inline std::vector<Setting> settings_of(const Common& common, const std::vector<std::string>& roots,
+                                        std::vector<Diagnostic>& problems) {
+  std::vector<Setting> settings = parse_settings(common.set, problems);
+  check_roots(settings, roots, problems);
+  return settings;
+}
+
+/// Throws all that is wrong with them.
 inline std::vector<Setting> settings_of(const Common& common,
                                         const std::vector<std::string>& roots) {
-  std::vector<Setting> settings;
   std::vector<Diagnostic> problems;
-  const auto attempt = [&](const auto& read) {
-    try {
-      read();
-    } catch (const InputError& e) {
-      problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
-    }
-  };
-  for (const std::string& s : common.set) attempt([&] { settings.push_back(parse_setting(s)); });
-  attempt([&] { check_roots(settings, roots); });
+  std::vector<Setting> settings = settings_of(common, roots, problems);
   throw_if_any(std::move(problems));
   return settings;
+}
+
+/// The axis that a setting is of: "tp" of "strategy.tp=8"; empty of others.
+inline std::string_view axis_of(std::string_view setting) {
+  if (!setting.starts_with("strategy.")) return {};
+  return setting.substr(9, setting.find_first_of("= ") - 9);
+}
+
+/// Fields of a file that settings say otherwise are left out.
+inline void give_way(Node& fields, const std::vector<std::string>& set) {
+  for (const std::string& setting : set) {
+    std::erase_if(fields.members, [&](const Node::Member& m) { return m.key == axis_of(setting); });
+  }
 }
 
 /// Refuses --set where there is nothing to set.

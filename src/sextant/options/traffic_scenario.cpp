@@ -13,6 +13,7 @@
 #include "sextant/options/scenario.hpp"
 #include "sextant/options/settings.hpp"
 #include "sextant/scenario/prices.hpp"
+#include "sextant/spec/flags.hpp"
 #include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
@@ -29,6 +30,11 @@ struct Degrees {
   std::optional<int> tp, pp, dp, ep;
 };
 
+/// Fields of a batch that the traffic says itself.
+bool traffic_says(std::string_view field) {
+  return field == "batch" || field == "input" || field == "output" || field == "batching";
+}
+
 class TrafficReader {
  public:
   TrafficReader(const TrafficOptions& options, const Common& common)
@@ -37,12 +43,13 @@ class TrafficReader {
   TrafficScenario run() {
     split_ = o_.prefill_workers || o_.decode_workers;
     check_pools();
-    read_requests();
+    check_said_once();
+    flags_.attempt("--arrivals", [&] { read_requests(); });
     read_limits();
-    try {
-      x_.scenario = engine({o_.prefill_tp, o_.prefill_pp, o_.prefill_dp, o_.prefill_ep});
-    } catch (const InputError& e) {
-      flags_.problems.insert(flags_.problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+    read_engine(x_.scenario, "prefill_",
+                {o_.prefill_tp, o_.prefill_pp, o_.prefill_dp, o_.prefill_ep});
+    if (split_) {
+      read_engine(decode_, "decode_", {o_.decode_tp, o_.decode_pp, o_.decode_dp, o_.decode_ep});
     }
     throw_if_any(std::move(flags_.problems));
     read_cluster();
@@ -53,6 +60,25 @@ class TrafficReader {
   }
 
  private:
+  /// What is wrong with both pools is said once; what is wrong with one, of its own flags.
+  void read_engine(Scenario& into, std::string_view pool, const Degrees& own) {
+    std::vector<std::string_view> names;
+    if (own.tp) names.emplace_back("tp");
+    if (own.pp) names.emplace_back("pp");
+    if (own.dp) names.emplace_back("dp");
+    if (own.ep) names.emplace_back("ep");
+    try {
+      into = engine(own);
+    } catch (const InputError& e) {
+      for (Diagnostic& d : renamed(e, pool, names)) {
+        const bool known =
+            std::any_of(flags_.problems.begin(), flags_.problems.end(),
+                        [&](const Diagnostic& o) { return to_text(o) == to_text(d); });
+        if (!known) flags_.problems.push_back(std::move(d));
+      }
+    }
+  }
+
   /// One pool's degrees; where they are not given those of any engine.
   Scenario engine(Degrees d) const {
     const auto otherwise = [](std::optional<int>& own, const std::optional<int>& any) {
@@ -62,13 +88,15 @@ class TrafficReader {
     otherwise(d.pp, o_.pp);
     otherwise(d.dp, o_.dp);
     otherwise(d.ep, o_.ep);
+    std::vector<Diagnostic> problems;
     Question q{.task = Task::infer,
                .model = o_.model,
                .system = o_.system,
                .runtime = o_.runtime,
                .engine = "vllm",
-               .settings = settings_of(common_, setting_roots()),
+               .settings = parse_settings(common_.set, problems),
                .notes = o_.notes,
+               .problems = std::move(problems),
                .lookup = common_.lookup};
     for (const auto& [name, value] : {std::pair("tp", d.tp), std::pair("pp", d.pp),
                                       std::pair("dp", d.dp), std::pair("ep", d.ep)}) {
@@ -85,6 +113,7 @@ class TrafficReader {
     // What the traffic says instead; here only so that nothing is assumed of it.
     for (const char* name : {"batch", "input", "output"}) q.given.set(name, Node::of(1));
     q.given.set("batching", Node::of("closed-loop"));
+    std::erase_if(q.settings, [](const Setting& s) { return traffic_says(axis_of(s.path)); });
     mark_unread(common_, q.given);
     return read_scenario(q);
   }
@@ -115,6 +144,7 @@ class TrafficReader {
   void read_cluster();
   Pool pool_of(const Scenario& s, int replicas);
   void check_pools();
+  void check_said_once();
   void say_requests();
   void check_longest();
   void assume(std::string text) { x_.scenario.assumptions.push_back(std::move(text)); }
@@ -124,6 +154,7 @@ class TrafficReader {
   std::string trace_name_;
   Flags flags_;
   TrafficScenario x_;
+  Scenario decode_;  ///< of the second of two pools
   bool split_ = false;
 };
 
@@ -139,8 +170,11 @@ void TrafficReader::read_requests() {
       return flags_.add("--arrivals", "a trace is a file of this machine",
                         "poisson, gamma, uniform, burst or closed; or send the text of the trace");
     }
-    if (!text && !exists(o_.arrivals) && !meant.empty()) {
-      return flags_.add("--arrivals", "unknown value '" + printable(o_.arrivals) + "'", meant);
+    const bool path = o_.arrivals.find_first_of("./") != std::string::npos;
+    if (!text && !exists(o_.arrivals) && (!path || !meant.empty())) {
+      return flags_.add(
+          "--arrivals", "unknown value '" + printable(o_.arrivals) + "'",
+          meant.empty() ? "poisson, gamma, uniform, burst or closed; or a trace's file" : meant);
     }
     if (text) trace_name_ = "the trace";
     x_.trace = std::make_shared<const Trace>(text ? parse_trace(o_.arrivals, trace_name_)
@@ -254,16 +288,47 @@ void TrafficReader::check_pools() {
   is_of_two("--decode-ep", o_.decode_ep);
 }
 
+/// What flags say of the engine and of its requests is no field's to say.
+void TrafficReader::check_said_once() {
+  for (const std::string& set : common_.set) {
+    if (!traffic_says(axis_of(set))) continue;
+    flags_.problems.push_back({.file = "--set",
+                               .field = fmt::format("strategy.{}", axis_of(set)),
+                               .message = "is of one batch",
+                               .hint = "requests over time have --input, --output, --concurrency"});
+  }
+  const auto check = [&](const std::string& name, bool given) {
+    const std::string path = "runtime.engine." + name;
+    for (const std::string& set : common_.set) {
+      if (!given || !set.starts_with(path) ||
+          set.find_first_of(".= ", path.size()) != path.size()) {
+        continue;
+      }
+      flags_.problems.push_back({.file = "--set",
+                                 .field = path,
+                                 .message = "contradicts " + flag_of_field(name),
+                                 .hint = "leave one of them out"});
+    }
+  };
+  check("token_budget", o_.token_budget.has_value());
+  check("max_requests", o_.max_requests.has_value());
+  check("block", o_.block.has_value());
+  check("memory_fraction", o_.memory_fraction.has_value());
+  check("prefix_cache", o_.prefix_cache.has_value());
+}
+
 void TrafficReader::read_cluster() {
   Cluster& c = x_.cluster;
   const Scenario& s = x_.scenario;
   if (!o_.router.empty()) c.router = flags_.choice<Router>("--router", o_.router);
   if (split_) {
-    const Scenario decode = engine({o_.decode_tp, o_.decode_pp, o_.decode_dp, o_.decode_ep});
-    c.decode = pool_of(decode, count("--decode-workers", o_.decode_workers, 1));
+    c.decode = pool_of(decode_, count("--decode-workers", o_.decode_workers, 1));
+    if (!x_.fits) x_.tp = o_.decode_tp ? "--decode-tp" : "--tp";
   }
+  const bool others_fit = x_.fits;
   c.pool = pool_of(s, count(split_ ? "--prefill-workers" : "--replicas",
                             split_ ? o_.prefill_workers : o_.replicas, 1));
+  if (others_fit && !x_.fits) x_.tp = o_.prefill_tp ? "--prefill-tp" : "--tp";
   if (c.decode && c.devices() > s.problem.max_devices) {
     flags_.add("--decode-workers",
                fmt::format("nothing joins {:.0f} devices of {}: caches cannot move between engines",
@@ -338,6 +403,23 @@ TrafficScenario read_traffic(const TrafficOptions& options, const Common& common
   return TrafficReader(options, common).run();
 }
 
+std::vector<Diagnostic> renamed(const InputError& e, std::string_view prefix,
+                                std::span<const std::string_view> names) {
+  std::vector<Diagnostic> problems = e.diagnostics();
+  for (const std::string_view name : names) {
+    const std::string flag = flag_of_field(name);
+    const std::string own = flag_of_field(std::string(prefix) + std::string(name));
+    const std::string said = "contradicts " + flag + " ";
+    for (Diagnostic& d : problems) {
+      if (d.file == flag) d.file = own;
+      const std::size_t at = d.message.find(said);
+      if (at != d.message.npos)
+        d.message.replace(at + said.size() - flag.size() - 1, flag.size(), own);
+    }
+  }
+  return problems;
+}
+
 void check_cache(const TrafficScenario& x, std::string_view tp) {
   if (x.fits) return;
   const ServingMemory& m = x.memory;
@@ -349,7 +431,7 @@ void check_cache(const TrafficScenario& x, std::string_view tp) {
                   format_binary_bytes(m.other.value),
                   format_binary_bytes((share * m.capacity).value),
                   share < 1 ? fmt::format(", {} of the memory", format_percent(share, 0)) : ""),
-      fmt::format("a larger {}{}, fewer bits, or fewer --max-requests", tp,
+      fmt::format("a larger {}{}, fewer bits, or fewer --max-requests", tp.empty() ? x.tp : tp,
                   share < 1 ? " or --memory-fraction" : ""));
 }
 

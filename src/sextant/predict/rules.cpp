@@ -77,8 +77,11 @@ constexpr Rule device_rule{
       const std::string context = s.cp > 1 ? fmt::format(" x cp {}", s.cp) : "";
       return {fmt::format("tp {}{} x pp {} x dp {} is {} devices, the system has {}", s.tp, context,
                           s.pp, s.dp, devices_of(s), p.max_devices),
-              most >= 1 ? fmt::format("at most dp {} fits beside them", most)
-                        : "a smaller tp, cp or pp; or --set system.max_devices for a larger system",
+              most >= 1
+                  ? fmt::format("at most dp {} fits beside them", most)
+                  : fmt::format("a smaller tp{} or pp; or --set system.max_devices for a larger "
+                                "system",
+                                s.cp > 1 ? ", cp" : ""),
               s.dp > 1 ? "dp" : "tp"};
     }};
 

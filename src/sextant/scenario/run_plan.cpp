@@ -7,6 +7,7 @@
 #include "sextant/io/text.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/scenario/prices.hpp"
+#include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -43,10 +44,13 @@ RunPlan read_run(const RunQuestion& q, std::vector<Diagnostic>& problems) {
     }
     for (const Slot& f : reflect(plan.terms).fields) {
       if (given.contains(f.name) || f.name == "checkpoint_interval") continue;
-      const auto* time = std::get_if<QuantityRef>(&f.target);
-      const bool long_time = time != nullptr && time->dimension == Seconds::dimension;
-      plan.assumptions.push_back(fmt::format(
-          "{} {}", f.name, long_time ? format_duration(Seconds(*time->value)) : text_of(f.target)));
+      const auto* number = std::get_if<QuantityRef>(&f.target);
+      const bool time = number != nullptr && number->dimension == Seconds::dimension;
+      plan.assumptions.push_back(
+          fmt::format("{} {}", f.name,
+                      time                ? format_duration(Seconds(*number->value))
+                      : number != nullptr ? format_quantity(*number->value, number->dimension)
+                                          : text_of(f.target)));
     }
     return plan;
   }

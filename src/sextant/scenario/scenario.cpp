@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "sextant/cost/outrun.hpp"
+#include "sextant/io/write.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/rules.hpp"
 #include "sextant/predict/tuning.hpp"
@@ -33,10 +34,11 @@ std::string runs_as_other(const Device& device, Precision asked, Task task) {
 
 class Reader {
  public:
-  explicit Reader(const Question& question) : q_(question) { x_.task = q_.task; }
+  explicit Reader(const Question& question) : q_(question), problems_(question.problems) {
+    x_.task = q_.task;
+  }
 
   Scenario run(bool with_strategy) {
-    check_roots(q_.settings, setting_roots());
     load();
     read_inputs(q_.task, q_.given, x_.inputs, x_.given, problems_);
     read_settings();
@@ -127,6 +129,10 @@ void Reader::load() {
   const PresetRef runtime =
       q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system, q_.engine)} : q_.runtime;
   named("--runtime", [&] { runtime_ = load_runtime(runtime, q_.settings, q_.lookup); });
+  check_roots(q_.settings, setting_roots(), problems_);
+  Libraries any;
+  apply_settings(q_.settings, reflect(any.kernels), "kernel", problems_);
+  apply_settings(q_.settings, reflect(any.collectives), "collective", problems_);
   if (q_.runtime.empty()) assume("runtime {}", runtime.name);
   // What a reader of somebody's file has left out; presets' remarks are for those who look at them.
   if (!model_.notes.empty() && preset_kinds(q_.model.name).empty()) {
@@ -143,14 +149,29 @@ void Reader::load_draft() {
   });
 }
 
-// "--set strategy.tp=8" is "--tp 8".
+/// "--tp 8", "--no-sp": a field as a flag gives it.
+std::string as_flag(const Slot& slot, const std::string& value) {
+  if (!std::holds_alternative<bool*>(slot.target)) return flag_of_field(slot.name) + " " + value;
+  return flag_of_field((value == "true" ? "" : "no_") + std::string(slot.name));
+}
+
+// "--set strategy.tp=8" is "--tp 8", and no other than that.
 void Reader::read_settings() {
   const StructRef axes = fields_of(q_.task, x_.inputs);
+  const GivenFields flags = x_.given;
   for (const Setting& setting : q_.settings) {
     if (root_of(setting) != "strategy") continue;
     const std::string field = canonical_input(setting.path);
     const std::size_t before = problems_.size();
+    const Slot* slot = flags.contains(field) ? find_by(axes.fields, &Slot::name, field) : nullptr;
+    const std::string flag = slot != nullptr ? as_flag(*slot, text_of(slot->target)) : "";
     apply_settings({{"strategy." + field, setting.value}}, axes, "strategy", problems_);
+    if (slot != nullptr && as_flag(*slot, text_of(slot->target)) != flag) {
+      problems_.push_back({.file = "--set",
+                           .field = "strategy." + field,
+                           .message = setting.value + " contradicts " + flag,
+                           .hint = "leave one of them out"});
+    }
     if (problems_.size() > before) unread_.insert(field);
     x_.given.insert(field);
   }
@@ -168,7 +189,12 @@ void Reader::check_inputs() {
     check_axes();
     return check_parts();
   }
-  if (x_.inputs.serving.speculation.tokens > 0) return;
+  if (x_.inputs.serving.speculation.tokens > 0) {
+    if (gives("draft") && gives("draft_cost")) {
+      add("--draft-cost", "the steps of --draft are timed", "leave one of them out");
+    }
+    return;
+  }
   for (const char* field : {"acceptance", "draft", "draft_cost"}) {
     if (!gives(field)) continue;
     add(flag_of_field(field), "there is no speculation", "give --speculate, the tokens a step");

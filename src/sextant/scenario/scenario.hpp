@@ -21,6 +21,7 @@ struct Question {
   Node given = Node::table();
   std::vector<Setting> settings;        ///< of specs, and of "strategy", which is as good as given
   std::vector<std::string> notes = {};  ///< assumptions that were made before
+  std::vector<Diagnostic> problems = {};  ///< and what was found wrong
   Lookup lookup = Lookup::anywhere;
 };
 

@@ -73,10 +73,20 @@ class Reader {
  private:
   /// What is wrong with the presets and the workload waits for what is wrong with the space.
   void load(Task task) {
+    const Question question = asked_.question(task);
     try {
-      scenario_ = read_workload(asked_.question(task));
+      scenario_ = read_workload(question);
     } catch (const InputError& e) {
       flags_.add(e);
+    }
+    const Strategy one;
+    for (const Setting& s : question.settings) {
+      const std::string name = root_of(s) == "strategy" ? canonical_input(s.path) : "";
+      if (find_by(reflect(one).fields, &Slot::name, name) == nullptr) continue;
+      flags_.problems.push_back({.file = "--set",
+                                 .field = s.path,
+                                 .message = "is what a search finds",
+                                 .hint = "--fix " + name + "=VALUE holds it"});
     }
     const bool within = check_devices(o_, flags_);
     if (within && o_.max_gpus && *o_.max_gpus < devices()) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -126,11 +127,17 @@ std::string write_quantity(double value, Dimension dimension) {
     }
     return best;
   }
-  const SiPrefix& p = prefix_for(std::abs(value));
+  // The neighbouring prefixes as well: 0.85e-12 is "0.85 p", and "849.99999999999989 f".
+  const int fitting = prefix_for(std::abs(value)).exponent;
   for (const int digits : {4, 6, 9, 12, 15, 17}) {
-    std::string text = fmt::format("{:.{}g} {}{}", value / std::pow(10.0, p.exponent), digits,
-                                   p.text, unit->symbol);
-    if (exact(text)) return text;
+    for (const int exponent : {fitting, fitting + 3, fitting - 3}) {
+      const auto p = std::find_if(si_prefixes.begin(), si_prefixes.end(),
+                                  [&](const SiPrefix& x) { return x.exponent == exponent; });
+      if (p == si_prefixes.end()) continue;
+      std::string text = fmt::format("{:.{}g} {}{}", value / std::pow(10.0, exponent), digits,
+                                     p->text, unit->symbol);
+      if (exact(text)) return text;
+    }
   }
   return best;
 }

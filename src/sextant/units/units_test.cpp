@@ -106,6 +106,9 @@ TEST(Format, WrittenQuantitiesReadBackExactly) {
   }
   EXPECT_EQ(write(3.35_TBps), "3.35 TB/s");
   EXPECT_EQ(write(1.83_GHz), "1.83 GHz");
+  EXPECT_EQ(
+      write_quantity(parse_quantity("0.85 pJ/FLOP").quantity->value, {.work = -1, .energy = 1}),
+      "0.85 pJ/FLOP");
 }
 
 }  // namespace

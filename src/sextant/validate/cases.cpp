@@ -279,7 +279,7 @@ std::vector<Case> read_cases(const CsvTable& table) {
     cases.push_back(read_case(row, group, table.file()));
     if (cases.back().unsupported.empty()) cases.back().unsupported = row.unknown();
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  throw_if_any(std::move(problems));
   return cases;
 }
 

@@ -9,18 +9,21 @@ std::vector<Case> load_cases(const std::vector<std::string>& files) {
   std::vector<Case> all;
   std::vector<Diagnostic> problems;
   const auto add = [&](std::string text, const std::string& file) {
+    std::vector<Diagnostic> found;
     try {
-      const std::vector<Case> cases = read_cases(parse_csv(std::move(text), file));
+      const CsvTable table = parse_csv(std::move(text), file, found);
+      const std::vector<Case> cases = read_cases(table);
       all.insert(all.end(), cases.begin(), cases.end());
     } catch (const InputError& e) {
-      problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
+      found.insert(found.end(), e.diagnostics().begin(), e.diagnostics().end());
     }
+    problems.insert(problems.end(), found.begin(), found.end());
   };
   for (const std::string& f : files) add(read_file(f, max_csv_bytes), f);
   if (files.empty()) {
     for (const EmbeddedFile& f : embedded_cases()) add(f.text(), std::string(f.path));
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  throw_if_any(std::move(problems));
   return all;
 }
 

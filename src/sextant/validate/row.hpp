@@ -2,6 +2,7 @@
 // Reading the cells of one row of a case file; every problem is collected with its place.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
@@ -16,6 +17,7 @@
 #include "sextant/spec/describe.hpp"
 #include "sextant/spec/diagnostic.hpp"
 #include "sextant/spec/measurement.hpp"
+#include "sextant/units/format.hpp"
 #include "sextant/units/lists.hpp"
 #include "sextant/units/parse.hpp"
 
@@ -25,7 +27,11 @@ namespace sextant {
 class RowReader {
  public:
   RowReader(const CsvTable& table, std::size_t row, std::vector<Diagnostic>& problems)
-      : table_(table), row_(row), cells_(table.row(row).cells), problems_(problems) {}
+      : table_(table),
+        row_(row),
+        cells_(table.row(row).cells),
+        problems_(problems),
+        first_(problems.size()) {}
 
   /// A cell, as its source is known to mean it; where it is empty, or the file has no such column,
   /// what was assumed of it.
@@ -64,7 +70,8 @@ class RowReader {
       return low;
     }
     if (*value < low || *value > high) {
-      problem(column, "'" + cell + "' is out of range");
+      problem(column, "expected a number from " + write_number(low) + " to " + write_number(high) +
+                          ", got '" + cell + "'");
       return low;
     }
     return *value;
@@ -114,8 +121,13 @@ class RowReader {
     return all;
   }
 
+  /// The first problem of a cell; what else is wrong with it follows from that.
   void problem(std::string_view column, std::string message, std::string hint = "") {
-    if (problems_.size() >= max_reported) return;
+    const auto own = problems_.begin() + static_cast<std::ptrdiff_t>(first_);
+    if (problems_.size() >= max_collected ||
+        std::any_of(own, problems_.end(), [&](const Diagnostic& d) { return d.field == column; })) {
+      return;
+    }
     const std::optional<std::size_t> c = table_.column(column);
     if (c) {
       problems_.push_back(table_.problem(row_, *c, std::move(message), std::move(hint)));
@@ -143,6 +155,7 @@ class RowReader {
   std::span<const std::string> assumed_;
   std::span<const Correction> corrected_;
   std::vector<Diagnostic>& problems_;
+  const std::size_t first_;  ///< of the row's own problems
   std::string unknown_;
 };
 

@@ -156,6 +156,7 @@ export function PlotBox({ draw, of, height, label }: PlotProps): JSX.Element {
     if (!target || width === 0) return;
     const drawing = plot({
       height,
+      marginTop: 32, // the axis' title, and below it the topmost tick
       ...draw(width),
       width,
       style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' },

@@ -97,15 +97,16 @@ function roofline(
     { level, x: high, y: peak },
   ]);
   return (width) => {
-    const labels = ceilings.map(({ level, bandwidth }) => {
-      const x = Math.max(low, floor / bandwidth) * 1.15;
-      return { x, y: x * bandwidth, text: `${levelNames[level]} ${byteRate(bandwidth)}` };
-    });
     // Slope of the ceilings on paper: both axes are logarithmic, one decade has different lengths.
-    const height = 420;
-    const angle =
-      -Math.atan2((height - 60) / Math.log10((peak * 2) / floor), (width - 90) / Math.log10(high / low)) *
-      (180 / Math.PI);
+    const decade = (420 - 74) / Math.log10((peak * 2) / floor);
+    const slope = Math.atan2(decade, (width - 90) / Math.log10(high / low));
+    // A label lies on its ceiling, or under it where the next one leaves no room between them.
+    const labels = ceilings.map(({ level, bandwidth }, index) => {
+      const next = ceilings[index + 1];
+      const under = next !== undefined && Math.log10(next.bandwidth / bandwidth) * decade * Math.cos(slope) < 20;
+      const x = Math.max(low, floor / bandwidth) * (under ? 1.6 : 1.15);
+      return { x, y: x * bandwidth, text: `${levelNames[level]} ${byteRate(bandwidth)}`, under };
+    });
     return {
       marginLeft: 70,
       marginBottom: 42,
@@ -128,16 +129,21 @@ function roofline(
       color: { domain: [...levels], range: levels.map((level) => levelTones[level]) },
       marks: [
         line(roofs, { x: 'x', y: 'y', z: 'level', stroke: 'currentColor', strokeWidth: 1.2 }),
-        text(labels, {
-          x: 'x',
-          y: 'y',
-          text: 'text',
-          rotate: angle,
-          textAnchor: 'start',
-          lineAnchor: 'bottom',
-          dy: -4,
-          fill: 'currentColor',
-        }),
+        ...[false, true].map((under) =>
+          text(
+            labels.filter((label) => label.under === under),
+            {
+              x: 'x',
+              y: 'y',
+              text: 'text',
+              rotate: -slope * (180 / Math.PI),
+              textAnchor: 'start',
+              lineAnchor: under ? 'top' : 'bottom',
+              dy: under ? 4 : -4,
+              fill: 'currentColor',
+            },
+          ),
+        ),
         text([{ x: high, y: peak }], {
           x: 'x',
           y: 'y',
