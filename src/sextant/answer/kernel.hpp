@@ -8,6 +8,7 @@
 #include "sextant/answer/answer.hpp"
 #include "sextant/cost/chip.hpp"
 #include "sextant/cost/collective.hpp"
+#include "sextant/spec/errors.hpp"
 #include "sextant/spec/system.hpp"
 #include "sextant/validate/cases.hpp"
 
