@@ -9,6 +9,7 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/predict/joules.hpp"
 #include "sextant/predict/recompute.hpp"
 #include "sextant/predict/scores.hpp"
 #include "sextant/predict/tuning.hpp"
@@ -33,7 +34,7 @@ void Phase::add(const Phase& o, double times) {
   flops += times * o.flops;
   energy += times * o.energy;
   memory += times * o.memory;
-  sent += times * o.sent;
+  links += times * o.links;
 }
 
 void Part::add(const Part& o, double times) {
@@ -420,10 +421,10 @@ class Composer {
           .element_bytes = small ? std::min(2.0, element_bytes(type_)) : element_,
           .most_nodes = r.most_nodes,
           .kernels = c.expert_kernels};
-      const Seconds time = expert_exchange(p_.network, p_.collectives, l_.expert, tokens).time;
+      CollectiveCost cost = expert_exchange(p_.network, p_.collectives, l_.expert, tokens);
+      cost.time = r.imbalance * cost.time;
       const Bytes bytes(tokens.tokens * r.topk * r.width * tokens.element_bytes);
-      const Span s =
-          hidden(phase, Exchange::expert, r.imbalance * time, l_.expert, bytes, Seconds(0), false);
+      const Span s = hidden(phase, Exchange::expert, cost, l_.expert, Seconds(0), false);
       record(Exchange::expert, name, {Collective::all_to_all, l_.expert, bytes}, s, pass);
     };
     place(part_.forward, Time::forward);
@@ -752,17 +753,17 @@ class Composer {
   Span send(Phase& phase, Exchange kind, Collective op, Group group, Bytes bytes, Seconds beside,
             bool in_steps) {
     if (group.ranks <= 1) return {};
-    const Seconds time = collective(p_.network, p_.collectives, op, group, bytes).time;
-    return hidden(phase, kind, time, group, bytes, beside, in_steps);
+    const CollectiveCost c = collective(p_.network, p_.collectives, op, group, bytes);
+    return hidden(phase, kind, c, group, beside, in_steps);
   }
 
   /// A collective beside kernels of `beside`: what sticks out shows, and so do the cores it takes.
   /// In steps, a multiply waits for the first part of its input (or ends after the last of its
   /// output), so one of the ranks' parts shows.
-  Span hidden(Phase& phase, Exchange kind, Seconds time, Group group, Bytes bytes, Seconds beside,
+  Span hidden(Phase& phase, Exchange kind, const CollectiveCost& cost, Group group, Seconds beside,
               bool in_steps) {
     const Communication& c = p_.runtime.communication;
-    const Seconds busy = time * (1 + c.skew) + c.extra_latency;
+    const Seconds busy = cost.time * (1 + c.skew) + c.extra_latency;
     Span s{busy, busy};
     if (beside.value > 0) {
       const Seconds first = in_steps ? busy / group.ranks : Seconds(0);
@@ -773,7 +774,7 @@ class Composer {
     sum.busy += s.busy;
     sum.exposed += s.exposed;
     phase.launches += 1;
-    phase.sent += bytes;
+    phase.links += energy_of(cost.sent);
     if (kind == Exchange::tensor) phase.collectives += 1;
     return s;
   }

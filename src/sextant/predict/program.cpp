@@ -265,7 +265,7 @@ class Author {
     pending_.clear();
     Instruction n = next("optimizer");
     n.length = x_.mapping.optimizer;
-    n.memory = optimizer_bytes(x_.p, x_.mapping);
+    n.memory = x_.mapping.update.moved;
     compute(n);
     clock_ += n.length;
     if (!states.by_layer && states.gathered.layers > 0 && !x_.p.runtime.overlap.parameters) {
@@ -341,7 +341,7 @@ class Author {
     n.collective = op;
     n.members = members;
     n.message = bytes;
-    n.length = collect(x_.p, op, group, bytes);
+    n.length = collect(x_.p, op, group, bytes).time;
     const std::uint32_t id = append(n, tips_);
     if (blocks) {
       tips_ = {id};
@@ -383,7 +383,8 @@ class Author {
     whole.collective = Collective::all_gather;
     whole.members = Members::tensor;
     whole.message = x_.hop.gathered;
-    whole.length = collect(x_.p, Collective::all_gather, x_.block.widths.tensor, x_.hop.gathered);
+    whole.length =
+        collect(x_.p, Collective::all_gather, x_.block.widths.tensor, x_.hop.gathered).time;
     tips_ = {append(whole, tips_)};
   }
 

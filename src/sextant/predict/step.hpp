@@ -81,7 +81,7 @@ struct Hop {
   Bytes gathered;  ///< 0: not
 };
 Hop hop_of(const Problem& problem, const Strategy& strategy, const Widths& widths) noexcept;
-Seconds transfer_of(const Problem& problem, const Strategy& strategy, const Block& block,
+Sending transfer_of(const Problem& problem, const Strategy& strategy, const Block& block,
                     const Mapping& mapping) noexcept;
 
 /// One stage alone, for timelines.
@@ -90,7 +90,7 @@ Stage stage_alone(const Problem& problem, const Strategy& strategy, const Block&
 
 /// evaluate() where the passage is at hand too.
 Estimate evaluate(const Problem& problem, const Strategy& strategy, const Block& block,
-                  const Mapping& mapping, const Passage& passage, Seconds transfer) noexcept;
+                  const Mapping& mapping, const Passage& passage, Sending transfer) noexcept;
 
 /// Estimate::step and of `energy` what computes and idles: all that a search needs to know that
 /// a strategy is not worth its evaluation.
@@ -99,6 +99,6 @@ struct Glance {
   Joules energy;  ///< at least
 };
 Glance glance(const Problem& problem, const Strategy& strategy, const Block& block,
-              const Mapping& mapping, const Passage& passage, Seconds transfer) noexcept;
+              const Mapping& mapping, const Passage& passage, Sending transfer) noexcept;
 
 }  // namespace sextant
