@@ -149,9 +149,9 @@ class Composer {
       case Kind::attention:
         return attend(op);
       case Kind::indexer:
+        return mix(op);
       case Kind::scan:
-        forward(op.name, mixed(op, MixerPass::forward), 3);
-        return backward(op.name, mixed(op, MixerPass::backward), 6, "gradient");
+        return scan(op);
       case Kind::activation:
         return activation(op);
       case Kind::experts:
@@ -197,6 +197,29 @@ class Composer {
     return scaled(c, 1.0 / s_.cp, op.kind == Kind::attention ? k.start : Seconds(0), s_.cp);
   }
 
+  void mix(const graph::Operator& op, double ranks = 0) {
+    forward(op.name, mixed(op, MixerPass::forward, ranks), 3);
+    backward(op.name, mixed(op, MixerPass::backward, ranks), 6, "gradient");
+  }
+
+  /// A state goes through a sequence in order, so context-parallel ranks take a share of the heads
+  /// each, over all of it: values, what gates them and what all heads of a group share are sent
+  /// there, results and for a norm over channels their gate back (Megatron-LM's
+  /// mamba_context_parallel.py and pull request 2614 for the delta rule, read November 2026).
+  void scan(const graph::Operator& op) {
+    if (s_.cp == 1) return mix(op);
+    const graph::Mixer& x = op.mixer;
+    const double inner = op.out.on(s_.tp);
+    const bool selective = x.recurrence == Recurrence::mamba1;
+    const bool delta = x.recurrence == Recurrence::gated_delta;
+    const double shared = selective ? 0 : 2 * std::max(x.groups / s_.tp, double(s_.cp)) * x.state;
+    exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
+             Bytes(l_.tokens * (2 * inner + shared) * element_));
+    mix(op, static_cast<double>(s_.tp) * s_.cp);
+    exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
+             Bytes(l_.tokens * (delta || selective ? 1 : 2) * inner * element_));
+  }
+
   /// Numbers a token of keys and values, on this rank.
   double keys_and_values(const graph::Mixer& x) const {
     return std::max(1.0, x.kv_heads / s_.tp) * (x.head_dim + x.value_dim);
@@ -239,15 +262,19 @@ class Composer {
     }
   }
 
-  // Keys and values go round while the part that has arrived is computed.
+  // Keys and values go round while the part that has arrived is computed; with a window, which the
+  // ring has none of, all of them are gathered before (Transformer Engine, pull request 1060).
   void ring_exchange(const graph::Mixer& x, Seconds ahead, Seconds back) {
     const Bytes chunk(l_.tokens * keys_and_values(x) * element_);
     const Bytes whole = chunk * s_.cp;
-    exchange_forward(Exchange::context, "key-value ring", Collective::all_gather, l_.context, whole,
-                     {ahead, Beside::previous});
+    const bool ring = x.window == 0;
+    exchange_forward(Exchange::context, ring ? "key-value ring" : "gather keys and values",
+                     Collective::all_gather, l_.context, whole,
+                     beside_if(ring, Beside::previous, ahead));
     // Keys, values and their gradients.
-    exchange_backward(Exchange::context, "key-value gradient ring", Collective::all_gather,
-                      l_.context, 2 * whole, {back, Beside::previous});
+    exchange_backward(Exchange::context, ring ? "key-value gradient ring" : "key-value gradients",
+                      Collective::all_gather, l_.context, 2 * whole,
+                      beside_if(ring, Beside::previous, back));
   }
 
   // Batched multiplies around a softmax of its own: a context-parallel rank's share of the queries,

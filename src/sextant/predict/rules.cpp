@@ -44,6 +44,14 @@ Count heads_of(const Problem& p) {
 }
 Count ffn_of(const Problem& p) { return p.layers.dense > 0 ? p.model.ffn : 0; }
 
+/// What divides the heads that context-parallel ranks share out: of recurrences always.
+Count shared_heads(const Problem& p, const Strategy& s) {
+  const Hybrid& h = p.model.hybrid;
+  const bool scans = p.layers.recurrent > 0 && h.kind != Recurrence::convolution;
+  return std::gcd(s.context == ContextKind::all_to_all ? heads_of(p) : 0,
+                  scans ? Count{h.heads} : 0);
+}
+
 std::string nearest_tp(const Problem& p, const Strategy& s) {
   const Count heads = heads_of(p);
   const Count ffn = ffn_of(p);
@@ -210,14 +218,15 @@ constexpr std::tuple training_rules{
         }},
     Rule{Verdict::heads_not_divisible, "cp",
          [](const Problem& p, const Strategy& s) {
-           return s.cp == 1 || s.context != ContextKind::all_to_all ||
-                  divides(Count{s.tp} * s.cp, std::max<Count>(1, heads_of(p)));
+           return s.cp == 1 || divides(Count{s.tp} * s.cp, shared_heads(p, s));
          },
          [](const Problem& p, const Strategy& s) -> Words {
-           const Count heads = std::max<Count>(1, heads_of(p));
-           return {fmt::format("context parallelism by all-to-all shares out heads: tp {} x cp {} "
-                               "does not divide the {}",
-                               s.tp, s.cp, heads),
+           const Count heads = shared_heads(p, s);
+           return {fmt::format(
+                       "context parallelism {} shares out heads: tp {} x cp {} does not "
+                       "divide the {}",
+                       s.context == ContextKind::all_to_all ? "by all-to-all" : "of recurrences",
+                       s.tp, s.cp, heads),
                    nearest(s.cp, heads, [&](Count c) { return divides(s.tp * c, heads); })};
          }},
     layer_rule,

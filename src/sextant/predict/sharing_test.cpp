@@ -45,6 +45,25 @@ TEST(Sharing, RanksOfAContextDoAllOfTheAttention) {
   }
 }
 
+// Rings have no windows: layers with one gather all keys before they look at any.
+TEST(Sharing, KeysOfAWindowAreGatheredInTheOpen) {
+  for (const char* model : {"gpt-oss-20b", "gemma3-12b"}) {
+    const Problem p = problem_of("dgx-h100", "megatron-core", model, Training{1, 131072});
+    double windows = 0;
+    for (const Operator& o : explain(p, {.tp = 2, .cp = 4}).operators) {
+      if (o.kind != Time::context) continue;
+      const double shown = o.exposed / o.cost.time;
+      if (o.branch == "windowed attention") {
+        EXPECT_DOUBLE_EQ(shown, 1) << model;
+        ++windows;
+      } else {
+        EXPECT_LT(shown, 0.5) << model;
+      }
+    }
+    EXPECT_EQ(windows, 2) << model;
+  }
+}
+
 // Latent attention has no scores to keep: it is priced as one kernel whatever the runtime.
 TEST(Sharing, ScoresAreKeptWhereTheyAreMade) {
   Problem p = problem_of("dgx-h100", "megatron-lm", "deepseek-v2-lite", Training{1, 4096});
