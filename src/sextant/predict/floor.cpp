@@ -67,7 +67,7 @@ PassFloor pass_floor(const Problem& p, const Strategy& strategy, bool beside,
 
 ShapeFloor::ShapeFloor(const Problem& p, const Mapping& first) : least(first) {
   least.by_layer = false;
-  least.reduce = least.gather = least.across = least.copies = {};
+  least.reduce = least.gather = least.across = least.tied = least.copies = {};
   graph::TypeCount held{};
   for (int i = 0; i < least.stages.count; ++i) {
     const StageKind& kind = least.stages.kinds[static_cast<std::size_t>(i)];
@@ -104,8 +104,8 @@ Seconds exchange_floor(const Problem& p, const Strategy& s, const Mapping& m) {
 
 Seconds step_floor(const Problem& p, const Strategy& s, const PassFloor* pass, const Mapping& m,
                    double again) noexcept {
-  Seconds sum = m.optimizer + p.runtime.host_per_step + exchange_floor(p, s, m) +
-                microbatches_of(p, s) * p.runtime.host_per_microbatch;
+  Seconds sum = m.optimizer + p.runtime.host_per_optimizer + p.runtime.host_per_step +
+                exchange_floor(p, s, m) + microbatches_of(p, s) * p.runtime.host_per_microbatch;
   if (pass != nullptr) {
     const double layers = p.model.layers;
     // Σ (d⁴ + h⁴)^¼ >= ((Σ d)⁴ + (Σ h)⁴)^¼, as norms are.

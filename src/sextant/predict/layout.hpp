@@ -74,6 +74,10 @@ struct StageKind {
   bool first = false;  ///< with the embedding
   bool last = false;   ///< with the head
 };
+/// ZB-V's first rank has both ends of the model; DualPipe's outer two have them.
+constexpr bool holds_both_ends(const Strategy& s) noexcept {
+  return s.schedule == Schedule::zero_bubble_v || s.schedule == Schedule::dual_pipe;
+}
 /// The same as the schedule deals it: ZB-V's first stage has the model's ends, both of them.
 StageKind scheduled(const Strategy& strategy, StageKind kind) noexcept;
 

@@ -43,8 +43,8 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
   m.reduce = in_messages(p, x, messages, x.reduce, x.reduced, n);
   // Tied embeddings of the first and last stage are summed, once a step.
   if (p.model.tied && s.pp > 1) {
-    m.across = collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node},
-                       Bytes(n.embedding * x.reduced.ends));
+    m.tied = collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node},
+                     Bytes(n.embedding * x.reduced.ends));
   }
   if (x.gathered.layers > 0) {
     m.gather = in_messages(p, x, messages, Collective::all_gather, x.gathered, n);
@@ -181,7 +181,7 @@ void update(const Problem& p, const Strategy& s, const RankParameters& n, Mappin
   }
   m.update = states + rest;
   const Seconds moved = s.offload ? Bytes(own * bytes) / p.host_link : Seconds(0);
-  m.optimizer = max(states.time, moved) + rest.time + p.runtime.host_per_optimizer;
+  m.optimizer = max(states.time, moved) + rest.time;
 }
 
 }  // namespace

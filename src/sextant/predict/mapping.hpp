@@ -27,9 +27,12 @@ struct Mapping {
   Sending reduce;
   Sending gather;
   bool by_layer = false;
-  Sending across;     ///< between the groups that share states (HSDP), a step
-  Sending copies;     ///< between DualPipe's two copies of the stages, a step
-  Seconds optimizer;  ///< Adam over this rank's share, the gradient norm and clipping
+  Sending across;  ///< between the groups that share states (HSDP), a step
+  Sending tied;    ///< between the ends of the pipeline, a step
+  Sending copies;  ///< between DualPipe's two copies of the stages, a step
+  /// Adam over a stage's share, the gradient norm and clipping; beside it Runtime's
+  /// host_per_optimizer.
+  Seconds optimizer;
   Update update;      ///< of it the device's own work
   double spread = 0;  ///< share of a step that the slowest device takes longer
 };

@@ -256,7 +256,8 @@ class Author {
       exchange("sum gradients", states.reduce, trained, states.reduced, true);
     }
     if (!states.by_layer && !reduces_in_passes()) sum_across(trained, true);
-    if (!states.by_layer && x_.p.model.tied && x_.s.pp > 1 && (whole.first || whole.last)) {
+    if (!states.by_layer && x_.p.model.tied && x_.s.pp > 1 && !holds_both_ends(x_.s) &&
+        (whole.first || whole.last)) {
       const double table = whole.first ? trained.embedding : trained.head;
       share("sum of the tied embedding", Collective::all_reduce, Members::ends,
             {2, x_.mapping.groups.pipeline.per_node}, Bytes(table * states.reduced.ends), true);
@@ -264,7 +265,7 @@ class Author {
     tips_.insert(tips_.end(), pending_.begin(), pending_.end());
     pending_.clear();
     Instruction n = next("optimizer");
-    n.length = x_.mapping.optimizer;
+    n.length = x_.mapping.optimizer + x_.p.runtime.host_per_optimizer;
     n.memory = x_.mapping.update.moved;
     compute(n);
     clock_ += n.length;

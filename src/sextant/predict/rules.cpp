@@ -271,6 +271,15 @@ constexpr std::tuple training_rules{
                                name_of(s.schedule), s.interleave),
                    "leave interleave out, or schedule 1f1b"};
          }},
+    Rule{Verdict::stages_not_paired, "pp",
+         [](const Problem&, const Strategy& s) {
+           return s.schedule != Schedule::dual_pipe || divides(2, s.pp);
+         },
+         [](const Problem&, const Strategy& s) -> Words {
+           return {fmt::format("{} gives each rank a stage from either end, and pp {} is odd",
+                               name_of(s.schedule), s.pp),
+                   fmt::format("pp {}, or another schedule", s.pp + 1)};
+         }},
     no_experts_rule,
     expert_rule,
     expert_rank_rule,

@@ -2,6 +2,8 @@
 // What ranks share out is all of the work, once; what one of them lacks for it is sent.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "sextant/predict/mapping.hpp"
 #include "sextant/predict/memory.hpp"
 #include "sextant/predict/test_problem.hpp"
@@ -141,6 +143,43 @@ TEST(Sharing, CopiesOfAStageSumTheirGradients) {
   EXPECT_EQ(gradients(Schedule::one_f_one_b, 1).value, 0);
   for (const int dp : {1, 2}) {
     EXPECT_GT(gradients(Schedule::dual_pipe, dp), gradients(Schedule::one_f_one_b, dp));
+  }
+}
+
+// Without ZeRO each of them holds all states of both of its stages, and makes both steps.
+TEST(Sharing, BothCopiesOfAStageAreUpdated) {
+  const Problem p = problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{16, 4096});
+  for (const int zero : {0, 1}) {
+    const auto updating = [&](Schedule how) {
+      return evaluate(p, {.pp = 4, .dp = 2, .zero = zero, .schedule = how})
+                 .time[Time::optimizer]
+                 .busy -
+             p.runtime.host_per_optimizer;
+    };
+    EXPECT_NEAR(updating(Schedule::dual_pipe) / updating(Schedule::one_f_one_b), zero == 0 ? 2 : 1,
+                1e-9);
+  }
+}
+
+// Where a rank has both ends of the model it has their table once.
+TEST(Sharing, WhoHasBothEndsSumsNoTable) {
+  struct Row {
+    Schedule schedule;
+    bool sums;
+  };
+  constexpr std::array rows = {Row{Schedule::one_f_one_b, true}, Row{Schedule::zero_bubble, true},
+                               Row{Schedule::zero_bubble_v, false},
+                               Row{Schedule::dual_pipe, false}};
+  Problem p = problem_of("dgx-h100", "megatron-core", "llama3.2-1b", Training{16, 4096});
+  for (const Row& r : rows) {
+    const Strategy s{.pp = 4, .schedule = r.schedule};
+    p.model.tied = true;
+    const Estimate tied = evaluate(p, s);
+    p.model.tied = false;
+    const Estimate apart = evaluate(p, s);
+    EXPECT_EQ(tied.time[Time::gradients].busy > apart.time[Time::gradients].busy, r.sums)
+        << name_of(r.schedule);
+    EXPECT_EQ(tied.energy.links > apart.energy.links, r.sums) << name_of(r.schedule);
   }
 }
 

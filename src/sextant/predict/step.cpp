@@ -189,7 +189,7 @@ class Step {
     } else {
       data_parallel();
     }
-    set(Time::optimizer, map_.optimizer);
+    set(Time::optimizer, updates() * map_.optimizer + p_.runtime.host_per_optimizer);
     spread();
   }
 
@@ -252,6 +252,11 @@ class Step {
     return others / s_.interleave;
   }
 
+  /// Stages that a rank updates: of DualPipe's two its own half, where states are shared.
+  double updates() const {
+    return s_.schedule == Schedule::dual_pipe && s_.pp > 1 && s_.zero == 0 ? 2 : 1;
+  }
+
   void exchange(Time t, Exchange x) {
     Span s;
     for (const Phase* phase : phases()) {
@@ -284,9 +289,10 @@ class Step {
     return gathers * map_.gather.links + reductions() * map_.reduce.links + across().links;
   }
 
-  /// Once a step: between groups that share states, and of DualPipe's copies.
+  /// Once a step: between groups that share states, of DualPipe's copies, and of a tied table.
   Sending across() const {
-    return s_.schedule == Schedule::dual_pipe ? map_.across + map_.copies : map_.across;
+    if (s_.schedule == Schedule::dual_pipe) return map_.across + map_.copies;
+    return holds_both_ends(s_) ? map_.across : map_.across + map_.tied;
   }
 
   /// Gradients and parameters between replicas. Gradients of a chunk are complete after its last
@@ -382,8 +388,8 @@ class Step {
       e.compute += microbatches_ * (phase->energy - phase->memory);
       e.links += microbatches_ * phase->links;
     }
-    e.compute += map_.update.compute;
-    e.memory += map_.update.memory;
+    e.compute += updates() * map_.update.compute;
+    e.memory += updates() * map_.update.memory;
     e.links += between_stages() + between_replicas();
     e.idle = p_.chip.idle * step_;
     e.host = p_.host_power * step_;
