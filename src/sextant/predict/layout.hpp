@@ -48,6 +48,7 @@ struct Groups {
   Group expert_shard;   ///< of these, the ranks that share its states
   Group expert_across;  ///< of these, those that hold the same share
   Group pipeline;       ///< two neighbouring stages
+  Group ends;           ///< the first stage and the last
 };
 Groups groups_of(const Problem& problem, const Strategy& strategy) noexcept;
 

@@ -43,8 +43,7 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
   m.reduce = in_messages(p, x, messages, x.reduce, x.reduced, n);
   // Tied embeddings of the first and last stage are summed, once a step.
   if (p.model.tied && s.pp > 1) {
-    m.tied = collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node},
-                     Bytes(n.embedding * x.reduced.ends));
+    m.tied = collect(p, Collective::all_reduce, m.groups.ends, Bytes(n.embedding * x.reduced.ends));
   }
   if (x.gathered.layers > 0) {
     m.gather = in_messages(p, x, messages, Collective::all_gather, x.gathered, n);
@@ -78,10 +77,10 @@ void send_across(const Problem& p, const StateExchange& x, const RankParameters&
 void send_copies(const Problem& p, const Strategy& s, const StateExchange& x,
                  const RankParameters& n, Mapping& m) {
   if (s.pp == 1) return;
-  const Group pair{2, m.groups.pipeline.per_node};
   const auto all = [&](const BytesEach& b) { return 2 * (b.dense(n) + b.experts(n)); };
-  m.copies = collect(p, Collective::reduce_scatter, pair, all(x.reduced)) +
-             collect(p, Collective::all_gather, pair, all(s.zero > 0 ? x.gathered : x.reduced));
+  m.copies =
+      collect(p, Collective::reduce_scatter, m.groups.ends, all(x.reduced)) +
+      collect(p, Collective::all_gather, m.groups.ends, all(s.zero > 0 ? x.gathered : x.reduced));
 }
 
 Update operator+(const Update& a, const Update& b) {

@@ -260,7 +260,7 @@ class Author {
         (whole.first || whole.last)) {
       const double table = whole.first ? trained.embedding : trained.head;
       share("sum of the tied embedding", Collective::all_reduce, Members::ends,
-            {2, x_.mapping.groups.pipeline.per_node}, Bytes(table * states.reduced.ends), true);
+            x_.mapping.groups.ends, Bytes(table * states.reduced.ends), true);
     }
     tips_.insert(tips_.end(), pending_.begin(), pending_.end());
     pending_.clear();

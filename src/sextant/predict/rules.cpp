@@ -304,7 +304,7 @@ constexpr std::tuple training_rules{
            return {fmt::format("zero {} shards weights, which a pipeline (pp {}) would gather for "
                                "every microbatch",
                                s.zero, s.pp),
-                   "zero 2 or less, or pp 1"};
+                   "zero 2, as FSDP runs in pipelines: weights stay gathered; or pp 1"};
          }},
     Rule{Verdict::images_without_tower, "images",
          [](const Problem& p, const Strategy&) {

@@ -183,6 +183,22 @@ TEST(Sharing, WhoHasBothEndsSumsNoTable) {
   }
 }
 
+// The table goes from the first stage to the last, however near their neighbours are.
+TEST(Sharing, EndsOfAPipelineMayBeFarApart) {
+  struct Row {
+    Strategy strategy;
+    int per_node;
+  };
+  constexpr std::array rows = {Row{{.pp = 8}, 2},          Row{{.pp = 16}, 1},
+                               Row{{.tp = 2, .pp = 4}, 2}, Row{{.tp = 2, .pp = 8}, 1},
+                               Row{{.pp = 2, .dp = 4}, 2}, Row{{.pp = 2, .dp = 8}, 1}};
+  const Problem p = problem_of("dgx-h100", "megatron-core", "llama3.2-1b", Training{64, 4096});
+  for (const Row& r : rows) {
+    EXPECT_EQ(groups_of(p, r.strategy).ends.per_node, r.per_node)
+        << r.strategy.pp << " " << r.strategy.zero;
+  }
+}
+
 // One microbatch has no other's gradients of weights to wait with. A host that is late is late for
 // those as well.
 TEST(Sharing, FasterMemoryIsNoSlowerWhereWeightsWait) {
