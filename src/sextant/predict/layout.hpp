@@ -56,9 +56,13 @@ Groups groups_of(const Problem& problem, const Strategy& strategy) noexcept;
 /// dense parameter's, or the most below that deal them out evenly.
 int expert_shards(const Strategy& strategy) noexcept;
 
-/// Whether a layer's weights are gathered where it runs: ZeRO-3, and somebody to gather them from.
+/// Whether ZeRO has somebody to share states with.
+constexpr bool shares_states(const Strategy& s) noexcept {
+  return s.zero > 0 && (s.shard > 0 ? s.shard : s.dp) * s.cp > 1;
+}
+/// Whether a layer's weights are gathered where it runs.
 constexpr bool gathers_weights(const Strategy& s) noexcept {
-  return s.zero >= 3 && (s.shard > 0 ? s.shard : s.dp) * s.cp > 1;
+  return s.zero >= 3 && shares_states(s);
 }
 
 /// Microbatches that a replica works through in a step.

@@ -222,7 +222,8 @@ class Author {
       if (only == Only::inputs && o.weights) continue;
       if (only == Only::weights && !o.weights) continue;
       if (o.runs == Runs::step && span_.microbatch > 0) continue;
-      if (o.runs == Runs::accumulation && !accumulates(x_.p, x_.s)) continue;
+      const bool first = span_.microbatch % run() == 0 && accumulated(x_.p, x_.s) < 1;
+      if (o.runs == Runs::accumulation && first) continue;
       place(o);
     }
     unit_ = nullptr;
@@ -276,18 +277,16 @@ class Author {
 
   // -- replicas ----------------------------------------------------------------------------------
 
+  int run() const { return static_cast<int>(run_of(x_.p, x_.s)); }
+
   /// Whether gradients leave after a pass, and not at the end.
   bool reduces_in_passes() const { return x_.p.runtime.overlap.gradients || x_.s.zero >= 2; }
 
   void reduce_after(const Unit& u) {
     if (!x_.states.by_layer) {
       if (!reduces_in_passes()) return;
-      // Sharded gradients leave after every run of a chunk (predict/step.cpp).
-      const int run = x_.s.zero < 2         ? static_cast<int>(x_.microbatches)
-                      : x_.s.interleave > 1 ? x_.s.pp
-                                            : 1;
       const bool last = span_.microbatch + 1 == static_cast<int>(x_.microbatches);
-      if ((span_.microbatch + 1) % run != 0 && !last) return;
+      if ((span_.microbatch + 1) % run() != 0 && !last) return;
     }
     unit_ = &u;
     const RankParameters n = trained_parameters(x_.p, x_.s, u.kind);

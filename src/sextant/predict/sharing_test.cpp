@@ -6,6 +6,7 @@
 
 #include "sextant/predict/mapping.hpp"
 #include "sextant/predict/memory.hpp"
+#include "sextant/predict/step.hpp"
 #include "sextant/predict/test_problem.hpp"
 #include "sextant/predict/train.hpp"
 
@@ -196,6 +197,36 @@ TEST(Sharing, EndsOfAPipelineMayBeFarApart) {
   for (const Row& r : rows) {
     EXPECT_EQ(groups_of(p, r.strategy).ends.per_node, r.per_node)
         << r.strategy.pp << " " << r.strategy.zero;
+  }
+}
+
+// Of so many microbatches, those whose gradients meet others in a kernel of their own: the first
+// after each sum over replicas leaves what it made.
+TEST(Sharing, TheFirstMicrobatchAddsToNothing) {
+  struct Row {
+    int microbatches;
+    Strategy strategy;
+    double share;
+  };
+  const std::array rows = {Row{1, {.dp = 2}, 0},
+                           Row{4, {.dp = 2}, 0.75},
+                           Row{4, {.dp = 2, .zero = 1}, 0.75},
+                           Row{4, {.dp = 2, .zero = 2}, 0},
+                           Row{4, {.dp = 2, .zero = 2, .shard = 1}, 0.75},
+                           Row{4, {.dp = 2, .zero = 3}, 0},
+                           Row{8, {.pp = 2, .dp = 2, .interleave = 2, .zero = 2}, 0.5}};
+  for (const Row& r : rows) {
+    const Training work{.batch = 2 * r.microbatches, .seq = 2048};
+    const Problem p = problem_of("dgx-h100", "pytorch", "llama3.2-1b", work);
+    EXPECT_DOUBLE_EQ(accumulated(p, r.strategy), r.share)
+        << r.strategy.pp << " " << r.strategy.zero;
+    double added = 0;
+    double made = 0;
+    for (const Operator& o : explain(p, r.strategy).operators) {
+      if (o.name == "qkv, accumulate") added += o.count;
+      if (o.name == "qkv, weight gradient") made += o.count;
+    }
+    EXPECT_DOUBLE_EQ(added, r.share * made) << r.strategy.pp << " " << r.strategy.zero;
   }
 }
 

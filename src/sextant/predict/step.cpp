@@ -122,8 +122,8 @@ class Passer {
   /// What is not done with every microbatch.
   void add_sometimes(const Part& part, double times, Part& to) const {
     if (part.once.launches > 0) to.forward.add(part.once, times / microbatches_);
-    if (part.accumulate.launches > 0 && accumulates(p_, s_)) {
-      to.backward.add(part.accumulate, times);
+    if (part.accumulate.launches > 0) {
+      to.backward.add(part.accumulate, times * accumulated(p_, s_));
     }
   }
 
@@ -272,13 +272,8 @@ class Step {
     return max(p_.runtime.communication.cores * comm, comm - window);
   }
 
-  /// How often gradients leave in a step: sharded ones after every run of a chunk, of pp
-  /// microbatches where several chunks take turns.
-  double reductions() const {
-    if (s_.zero < 2) return 1;
-    const double run = s_.interleave > 1 ? s_.pp : 1;
-    return std::max(1.0, microbatches_ / run);
-  }
+  /// How often gradients leave in a step.
+  double reductions() const { return microbatches_ / run_of(p_, s_); }
 
   /// How often sharded weights are gathered for a microbatch.
   double passes() const { return s_.zero >= 3 ? 2 : 1; }

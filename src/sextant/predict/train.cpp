@@ -42,7 +42,7 @@ void count_runs(const Problem& p, const Strategy& s, int stage, std::vector<Oper
   for (Operator& o : operators) {
     o.count = times(o.part);
     if (o.runs != Runs::step) o.count *= microbatches_of(p, s);
-    if (o.runs == Runs::accumulation && !accumulates(p, s)) o.count = 0;
+    if (o.runs == Runs::accumulation) o.count *= accumulated(p, s);
     if (o.pass == Time::recompute) o.count *= again;
   }
   std::erase_if(operators, [](const Operator& o) { return o.count <= 0; });
