@@ -16,35 +16,6 @@
 
 namespace sextant::training {
 
-Seconds Phase::time() const {
-  Seconds sum = compute;
-  for (const Span& s : exchange.values) sum += s.exposed;
-  return sum;
-}
-
-void Phase::add(const Phase& o, double times) {
-  compute += times * o.compute;
-  weights += times * o.weights;
-  for (std::size_t i = 0; i < exchange.size; ++i) {
-    exchange.values[i].busy += times * o.exchange.values[i].busy;
-    exchange.values[i].exposed += times * o.exchange.values[i].exposed;
-  }
-  launches += times * o.launches;
-  collectives += times * o.collectives;
-  flops += times * o.flops;
-  energy += times * o.energy;
-  memory += times * o.memory;
-  links += times * o.links;
-}
-
-void Part::add(const Part& o, double times) {
-  forward.add(o.forward, times);
-  recompute.add(o.recompute, times);
-  backward.add(o.backward, times);
-  once.add(o.once, times);
-  accumulate.add(o.accumulate, times);
-}
-
 namespace {
 
 using graph::Cut;
@@ -203,21 +174,25 @@ class Composer {
   }
 
   /// A state goes through a sequence in order, so context-parallel ranks take a share of the heads
-  /// each, over all of it: values, what gates them and what all heads of a group share are sent
-  /// there, results and for a norm over channels their gate back (Megatron-LM's
-  /// mamba_context_parallel.py and pull request 2614 for the delta rule, read November 2026).
+  /// each, over all of it: values, gates and what heads of a group share are sent there, results
+  /// and for a norm over channels their gate back (Megatron-LM's mamba_context_parallel.py; its
+  /// pull request 2614 for the delta rule).
   void scan(const graph::Operator& op) {
     if (s_.cp == 1) return mix(op);
     const graph::Mixer& x = op.mixer;
     const double inner = op.out.on(s_.tp);
     const bool selective = x.recurrence == Recurrence::mamba1;
-    const bool delta = x.recurrence == Recurrence::gated_delta;
     const double shared = selective ? 0 : 2 * std::max(x.groups / s_.tp, double(s_.cp)) * x.state;
-    exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
-             Bytes(l_.tokens * (2 * inner + shared) * element_));
-    mix(op, static_cast<double>(s_.tp) * s_.cp);
-    exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
-             Bytes(l_.tokens * (delta || selective ? 1 : 2) * inner * element_));
+    const double back = selective || x.recurrence == Recurrence::gated_delta ? 1 : 2;
+    share_heads("gather sequences", 2 * inner + shared);
+    mix(op, double(s_.tp) * s_.cp);
+    share_heads("gather heads", back * inner);
+  }
+
+  /// So many numbers a token, between shares of the sequence and of the heads.
+  void share_heads(const char* name, double width) {
+    exchange(Exchange::context, name, Collective::all_to_all, l_.context,
+             Bytes(l_.tokens * width * element_));
   }
 
   /// Numbers a token of keys and values, on this rank.
@@ -239,8 +214,7 @@ class Composer {
     const bool of_text = x.sequence == 0 && x.image == 0;
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all && of_text;
     if (gather_heads) {
-      exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * (queries + keys_and_values(x)) * element_));
+      share_heads("gather sequences", queries + keys_and_values(x));
     }
     const Seconds before = part_.forward.compute;
     const Seconds before_back = part_.backward.compute;
@@ -255,8 +229,7 @@ class Composer {
       }
     }
     if (gather_heads) {
-      exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * results * element_));
+      share_heads("gather heads", results);
     } else if (s_.cp > 1 && of_text) {
       ring_exchange(x, part_.forward.compute - before, part_.backward.compute - before_back);
     }
@@ -265,16 +238,15 @@ class Composer {
   // Keys and values go round while the part that has arrived is computed; with a window, which the
   // ring has none of, all of them are gathered before (Transformer Engine, pull request 1060).
   void ring_exchange(const graph::Mixer& x, Seconds ahead, Seconds back) {
-    const Bytes chunk(l_.tokens * keys_and_values(x) * element_);
-    const Bytes whole = chunk * s_.cp;
-    const bool ring = x.window == 0;
-    exchange_forward(Exchange::context, ring ? "key-value ring" : "gather keys and values",
-                     Collective::all_gather, l_.context, whole,
-                     beside_if(ring, Beside::previous, ahead));
+    const Bytes whole(s_.cp * l_.tokens * keys_and_values(x) * element_);
+    const auto beside = [&](Seconds time) {
+      return beside_if(x.window == 0, Beside::previous, time);
+    };
+    exchange_forward(Exchange::context, "key-value ring", Collective::all_gather, l_.context, whole,
+                     beside(ahead));
     // Keys, values and their gradients.
-    exchange_backward(Exchange::context, ring ? "key-value gradient ring" : "key-value gradients",
-                      Collective::all_gather, l_.context, 2 * whole,
-                      beside_if(ring, Beside::previous, back));
+    exchange_backward(Exchange::context, "key-value gradient ring", Collective::all_gather,
+                      l_.context, 2 * whole, beside(back));
   }
 
   // Batched multiplies around a softmax of its own: a context-parallel rank's share of the queries,
@@ -825,9 +797,6 @@ class Composer {
       o.weights = weights;
       o.runs = runs;
       trace_.operators.push_back(std::move(o));
-    } else {
-      static_cast<void>(kind), static_cast<void>(name), static_cast<void>(what);
-      static_cast<void>(c), static_cast<void>(runs), static_cast<void>(weights);
     }
   }
 
@@ -859,9 +828,6 @@ class Composer {
       o.exposed = s.exposed;
       o.pass = pass;
       trace_.operators.push_back(std::move(o));
-    } else {
-      static_cast<void>(kind), static_cast<void>(name), static_cast<void>(what);
-      static_cast<void>(s), static_cast<void>(pass);
     }
   }
 
