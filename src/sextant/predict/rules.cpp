@@ -273,7 +273,7 @@ constexpr std::tuple training_rules{
          }},
     Rule{Verdict::stages_not_paired, "pp",
          [](const Problem&, const Strategy& s) {
-           return s.schedule != Schedule::dual_pipe || divides(2, s.pp);
+           return s.schedule != Schedule::dual_pipe || s.pp == 1 || divides(2, s.pp);
          },
          [](const Problem&, const Strategy& s) -> Words {
            return {fmt::format("{} gives each rank a stage from either end, and pp {} is odd",

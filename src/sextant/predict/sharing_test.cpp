@@ -147,6 +147,22 @@ TEST(Sharing, CopiesOfAStageSumTheirGradients) {
   }
 }
 
+// One stage has no order.
+TEST(Sharing, OneStageIsTheSameUnderEverySchedule) {
+  const Problem p = problem_of("dgx-h100", "megatron-core", "mixtral-8x7b", Training{32, 4096});
+  const Strategy plain{.dp = 8, .ep = 8};
+  const Estimate one = evaluate(p, plain);
+  for (const Schedule how :
+       {Schedule::gpipe, Schedule::zero_bubble, Schedule::zero_bubble_v, Schedule::dual_pipe}) {
+    Strategy s = plain;
+    s.schedule = how;
+    const Estimate e = evaluate(p, s);
+    EXPECT_EQ(e.step, one.step) << name_of(how);
+    EXPECT_EQ(e.memory.total(), one.memory.total()) << name_of(how);
+    EXPECT_EQ(e.energy.total(), one.energy.total()) << name_of(how);
+  }
+}
+
 // Without ZeRO each of them holds all states of both of its stages, and makes both steps.
 TEST(Sharing, BothCopiesOfAStageAreUpdated) {
   const Problem p = problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{16, 4096});

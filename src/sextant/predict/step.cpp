@@ -93,7 +93,8 @@ class Passer {
   /// the cores it takes. DualPipe dedicates cores to it while chunks of both directions run
   /// (DeepSeek-V3, arXiv 2412.19437, 3.2.1): multiplies are launched on the others all the time.
   void hide_experts(Part& part) const {
-    const bool beside = p_.runtime.overlap.experts || s_.schedule == Schedule::dual_pipe;
+    const bool dedicated = s_.schedule == Schedule::dual_pipe && s_.pp > 1;
+    const bool beside = p_.runtime.overlap.experts || dedicated;
     if (!beside || microbatches_ <= 1) return;
     Seconds busy;
     Seconds exposed;
@@ -104,7 +105,6 @@ class Passer {
       window += phase->compute;
     }
     if (exposed.value <= 0) return;
-    const bool dedicated = s_.schedule == Schedule::dual_pipe;
     const Seconds taken = dedicated ? max(busy, window) : busy;
     const Seconds left = shown_beside(busy, window, exchange_cores(p_) * taken);
     const double share = min(left, exposed) / exposed;
