@@ -66,6 +66,7 @@ struct Way {
   Seconds far;        // and between nodes
   int narrowest = 0;  // fabric
   Seconds wire;       // bytes over it at its payload rate
+  SentBytes sent{};
 
   void cross(int fabric, Seconds time) {
     if (!(time > wire)) return;
@@ -73,6 +74,10 @@ struct Way {
     narrowest = fabric;
   }
 };
+
+void add(SentBytes& sent, const NetworkLevel& level, Bytes bytes) {
+  (level.network ? sent.far : sent.near) += bytes;
+}
 
 // One direction of a ring over all ranks: n / inner − n / members of its n − 1 steps cross a level
 // of switches. The whole traffic leaves every block of ranks below it: through the adapters of all
@@ -85,6 +90,9 @@ Way ring(const Network& net, const Placement& p, Bytes traffic, double rounds) {
     if (p.members[at] <= p.inner[at]) continue;
     const NetworkLevel& level = net.levels[at];
     const Wires how = wires(level, p.inner[at], p.members[at], p.density);
+    // Of n ranks, n / inner send to another block, of those n / members to one of another level.
+    const double above = p.members[at] < p.ranks ? 1 / p.members[at] : 0;
+    add(w.sent, level, (1 / p.inner[at] - above) * traffic);
     const double steps = rounds * how.steps * p.ranks / p.members[at];
     w.steps += steps;
     (level.network ? w.far : w.latency) += steps * level.latency;
@@ -130,6 +138,7 @@ Way direct(const Network& net, const Placement& p, Bytes bytes) {
       w.latency += peers * level.latency;
     }
     const double crowd = wires(level, p.inner[at], p.members[at], p.density).exchange;
+    add(w.sent, level, (peers / p.ranks) * bytes);
     w.cross(i, (crowd * peers / p.ranks) * bytes / level.rate);
   }
   return w;
@@ -143,6 +152,7 @@ Way in_network(const Network& net, const Placement& p, Bytes bytes) {
   w.steps = 2;
   w.latency = 2 * net.levels[0].latency;
   w.wire = ((n + 1) / n) * bytes / net.levels[0].rate;
+  add(w.sent, net.levels[0], bytes);
   for (int i = 1; i < p.levels; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double fan = p.members[at] / p.inner[at];
@@ -154,6 +164,7 @@ Way in_network(const Network& net, const Placement& p, Bytes bytes) {
     // SHARP: the switches add, so every byte goes up once instead of around.
     const double traffic = level.reduces ? (fan + 1) / fan : 2 * (fan - 1) / fan;
     const double share = wires(level, p.inner[at], p.members[at], p.density).ring;
+    add(w.sent, level, traffic / p.inner[at] * bytes);
     w.cross(i, traffic * bytes / (p.inner[at] * share * level.rate));
   }
   return w;
@@ -170,6 +181,7 @@ class Choice {
     c.algorithm = way.algorithm;
     c.protocol = protocol;
     c.fabric = way.narrowest;
+    c.sent = way.sent;
     c.start = line.start * net_.levels[0].latency;
     c.latency = line.hop * way.latency + line.network_hop * way.far;
     const auto at = static_cast<std::size_t>(way.narrowest);
@@ -201,12 +213,13 @@ CollectiveCost point_to_point(const Network& net, const CollectiveLibrary& k, co
   // The two ends meet at the outermost level that the group needs.
   const auto at = static_cast<std::size_t>(std::max(0, p.levels - 1));
   const NetworkLevel& level = net.levels[at];
-  const Way way{CollectiveAlgorithm::direct,
-                1,
-                level.network ? Seconds(0) : level.latency,
-                level.network ? level.latency : Seconds(0),
-                static_cast<int>(at),
-                bytes / (wires(level, p.inner[at], p.members[at], p.density).pair * level.rate)};
+  Way way{CollectiveAlgorithm::direct,
+          1,
+          level.network ? Seconds(0) : level.latency,
+          level.network ? level.latency : Seconds(0),
+          static_cast<int>(at),
+          bytes / (wires(level, p.inner[at], p.members[at], p.density).pair * level.rate)};
+  add(way.sent, level, bytes);
   Choice choice(net, p, Bytes(0), bytes / level.peak);
   choice.offer(k.send, way, level.network ? k.direct_network_share : 1);
   return choice.best();
@@ -345,7 +358,8 @@ CollectiveCost collective(const Network& network, const CollectiveLibrary& k, Co
     // reduced faster for all than for one.
     const bool own_way = k.peer_reads || several_nodes;
     if (!own_way) {
-      const CollectiveCost part = collective(network, k, Collective::reduce_scatter, group, bytes);
+      CollectiveCost part = collective(network, k, Collective::reduce_scatter, group, bytes);
+      part.sent = cost.sent;
       if (part.time > cost.time) cost = part;  // with its parts, which sum to the time
     }
   }
@@ -358,8 +372,10 @@ CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& 
   const ExpertExchangeKernels& k = library.experts;
   const double row = t.hidden * t.element_bytes;
   if (!k.offered || !t.kernels) {
-    return collective(network, library, Collective::all_to_all, group,
-                      Bytes(t.busiest * t.tokens * t.topk * row));
+    CollectiveCost c = collective(network, library, Collective::all_to_all, group,
+                                  Bytes(t.busiest * t.tokens * t.topk * row));
+    c.sent = {c.sent.near / t.busiest, c.sent.far / t.busiest};  // a mean rank's
+    return c;
   }
   const Placement p = place(network, group);
   if (p.ranks <= 1 || p.levels == 0) return {};
@@ -391,6 +407,7 @@ CollectiveCost expert_exchange(const Network& network, const CollectiveLibrary& 
     const bool waited = level.network && !t.decode;
     const double rate = waited ? k.network_share : (level.network ? 1 : line.share) / t.busiest;
     const double crowd = wires(level, p.inner[at], p.members[at], p.density).exchange;
+    add(c.sent, level, Bytes(t.tokens * row * sent));
     const Seconds wire = Bytes(t.tokens * row * sent * crowd) / (rate * level.rate);
     c.latency += ((level.network ? line.network_hop : line.hop) * peers / p.ranks) * level.latency;
     shorter = max(shorter, min(longer, wire));

@@ -64,6 +64,12 @@ constexpr auto names_of(CollectiveProtocol) {
   return std::array<std::string_view, 4>{"none", "LL", "LL128", "simple"};
 }
 
+/// What a rank sends, all ranks alike: mean of those that send more and less.
+struct SentBytes {
+  Bytes near;  ///< inside its node
+  Bytes far;   ///< between nodes
+};
+
 struct CollectiveCost {
   Seconds time;
   Seconds start;     ///< launch and synchronisation
@@ -73,6 +79,7 @@ struct CollectiveCost {
   CollectiveProtocol protocol = CollectiveProtocol::none;
   int fabric = 0;      ///< the narrowest, as an index into System::fabrics
   BytesPerSecond bus;  ///< as nccl-tests count it: traffic of a rank in a ring, over time
+  SentBytes sent;
 };
 
 /// What the wires of one level let `members` ranks do, `inner` of them below each port.

@@ -50,6 +50,27 @@ void for_all(const F& f) {
 
 constexpr std::array<double, 8> sizes = {0, 8, 4096, 1e5, 1e6, 1e7, 1e9, 1e12};
 
+// Whatever the way, a rank sends what is written beside bus_factor(); switches that add take each
+// byte once, and kernels that read each other's parts all of them.
+TEST(Collective, SendsWhatItMoves) {
+  for_all([](const System& s, Collective op, Group g, const CollectiveLibrary& library) {
+    const Bytes bytes(1e7);
+    const Network network = lower(s);
+    const CollectiveCost c = collective(network, library, op, g, bytes);
+    const double sent = (c.sent.near + c.sent.far) / bytes;
+    if (op == Collective::all_reduce && network.levels[0].reduces) {
+      EXPECT_GE(sent, 0.99);
+      EXPECT_LE(sent, std::max(2.0, g.ranks - 1.0));
+    } else if (c.algorithm != CollectiveAlgorithm::one_shot) {
+      EXPECT_NEAR(sent, bus_factor(op, g.ranks), 1e-9);
+    }
+    const int nodes = g.ranks / std::min(g.per_node, network.devices_per_node);
+    if (nodes <= 1) {
+      EXPECT_EQ(c.sent.far, Bytes(0));
+    }
+  });
+}
+
 TEST(Collective, OneRankHasNothingToDo) {
   for (const System& s : systems()) {
     for (const Collective op : operations) {

@@ -117,14 +117,15 @@ TEST(Energy, GroupsThatShareStatesGatherAlone) {
       Strategy few = all;
       few.dp = 8;
       const Mapping m = mapping_of(p, groups);
-      EXPECT_EQ(m.gather, mapping_of(p, few).gather) << zero << " " << ep;
-      EXPECT_EQ(m.reduce, mapping_of(p, few).reduce) << zero << " " << ep;
-      EXPECT_LT(m.gather, mapping_of(p, all).gather) << zero << " " << ep;
-      EXPECT_GT(m.across.value, 0) << zero << " " << ep;
+      EXPECT_EQ(m.gather.time, mapping_of(p, few).gather.time) << zero << " " << ep;
+      EXPECT_EQ(m.reduce.time, mapping_of(p, few).reduce.time) << zero << " " << ep;
+      EXPECT_LT(m.gather.time, mapping_of(p, all).gather.time) << zero << " " << ep;
+      EXPECT_GT(m.across.time.value, 0) << zero << " " << ep;
       // An eighth of all but experts, and of these what 8 replicas hold a share of.
       const RankParameters n = rank_parameters(p, groups, 0);
       const double bytes = reduced_bytes(p.runtime, groups.precision);
-      EXPECT_NEAR(m.crossed.value,
+      const StateExchange x = state_exchange(p, groups, m.groups);
+      EXPECT_NEAR((x.dense_share(n) + x.expert_share(n)).value,
                   bytes * ((n.total() - n.experts) / 8 + n.experts / std::max(1, 8 / ep)), 1)
           << zero << " " << ep;
     }
@@ -155,7 +156,7 @@ TEST(Energy, AnOptimizerMovesWhatItHolds) {
   for (const int shard : {0, 16, 8, 4, 2}) {
     const Strategy s{.tp = 2, .dp = 32, .ep = 2, .zero = 1, .shard = shard};
     const Bytes held = evaluate(p, s).memory.parts[Space::optimizer];
-    const Bytes moved = optimizer_bytes(p, mapping_of(p, s));
+    const Bytes moved = mapping_of(p, s).update.moved;
     EXPECT_GT(moved, 2 * held) << shard;
     EXPECT_LT(moved, 4 * held) << shard;
   }
@@ -167,9 +168,61 @@ TEST(Energy, OfLinksIsOfWhatReplicasShare) {
       problem_of("dgx-h100", "megatron-core", "mixtral-8x7b", Training{.batch = 64, .seq = 4096});
   const auto gradients = [&](int ep) {
     const Strategy s{.dp = 8, .ep = ep};
-    return mapping_of(p, s).reduced;
+    return mapping_of(p, s).reduce.links;
   };
   EXPECT_LT(gradients(8), 0.2 * gradients(4));
+}
+
+// Each stage sends activations on and gradients back, but the last and the first; the turn of ZB-V
+// stays on its rank.
+TEST(Energy, OfLinksIsOfWhatStagesSend) {
+  struct Row {
+    int pp;
+    int interleave;
+    Schedule schedule;
+    double boundaries;
+  };
+  constexpr std::array rows = {Row{2, 1, Schedule::one_f_one_b, 1}, Row{4, 1, Schedule::gpipe, 3},
+                               Row{4, 2, Schedule::one_f_one_b, 7},
+                               Row{4, 1, Schedule::zero_bubble, 3},
+                               Row{4, 1, Schedule::zero_bubble_v, 6}};
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{.batch = 16, .seq = 4096});
+  const Joules each = link_energy * Bytes(4096.0 * p.model.hidden * 2);
+  for (const Row& r : rows) {
+    const Strategy s{.pp = r.pp, .interleave = r.interleave, .schedule = r.schedule};
+    EXPECT_NEAR(evaluate(p, s).energy.links / each, 2 * 16 * r.boundaries / r.pp, 1e-6)
+        << r.boundaries;
+  }
+}
+
+// An all-reduce sends what a reduce-scatter and an all-gather send: of a layer eight halves, and
+// with sequence parallelism ten, since inputs are gathered once more for their weights' gradients.
+TEST(Energy, OfLinksCountsBothHalvesOfASum) {
+  const Problem p =
+      problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{.batch = 8, .seq = 4096});
+  const Joules sums = evaluate(p, {.tp = 2}).energy.links;
+  EXPECT_NEAR(evaluate(p, {.tp = 2, .sp = true}).energy.links / sums, 10.0 / 8, 0.02);
+  const double layers = p.model.layers;
+  const Bytes half(0.5 * 8 * 4096.0 * p.model.hidden * 2);
+  EXPECT_NEAR(sums / (link_energy * (8 * layers * half)), 1, 0.05);
+}
+
+// Newton-Schulz is multiplies: at no more than the board's power, and less of its memory.
+TEST(Energy, OfMuonIsOfItsMultiplies) {
+  for (const char* model : {"llama3.1-8b", "qwen3-30b-a3b"}) {
+    const auto with = [&](Optimizer optimizer) {
+      const Training work{.batch = 16, .seq = 4096, .optimizer = optimizer};
+      return evaluate(problem_of("dgx-h100", "megatron-core", model, work), {.dp = 8, .zero = 1});
+    };
+    const Estimate adam = with(Optimizer::adamw);
+    const Estimate muon = with(Optimizer::muon);
+    const Joules compute = muon.energy.compute - adam.energy.compute;
+    EXPECT_GT(compute, 2 * (muon.energy.memory - adam.energy.memory)) << model;
+    const Seconds longer = muon.time[Time::optimizer].busy - adam.time[Time::optimizer].busy;
+    EXPECT_GT(compute / longer, Watts(200)) << model;
+    EXPECT_LT(compute / longer, Watts(1000)) << model;
+  }
 }
 
 TEST(Energy, OfTrainingOnH200AsMeasured) {

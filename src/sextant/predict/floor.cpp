@@ -67,7 +67,7 @@ PassFloor pass_floor(const Problem& p, const Strategy& strategy, bool beside,
 
 ShapeFloor::ShapeFloor(const Problem& p, const Mapping& first) : least(first) {
   least.by_layer = false;
-  least.reduce = least.gather = least.across = least.copies = Seconds(0);
+  least.reduce = least.gather = least.across = least.tied = least.copies = {};
   graph::TypeCount held{};
   for (int i = 0; i < least.stages.count; ++i) {
     const StageKind& kind = least.stages.kinds[static_cast<std::size_t>(i)];
@@ -95,17 +95,17 @@ Seconds exchange_floor(const Problem& p, const Strategy& s, const Mapping& m) {
   const double cores = std::min(1.0, p.runtime.communication.cores);
   const double times = m.by_layer ? microbatches_of(p, s) : 1;
   const double shown = o.gradients ? cores : 1;
-  const Seconds reduce = shown * times * m.reduce;
-  const Seconds gather = (o.parameters ? cores : 1) * times * m.gather;
-  return reduce + gather + shown * m.across;
+  const Seconds reduce = shown * times * m.reduce.time;
+  const Seconds gather = (o.parameters ? cores : 1) * times * m.gather.time;
+  return reduce + gather + shown * m.across.time;
 }
 
 }  // namespace
 
 Seconds step_floor(const Problem& p, const Strategy& s, const PassFloor* pass, const Mapping& m,
                    double again) noexcept {
-  Seconds sum = m.optimizer + p.runtime.host_per_step + exchange_floor(p, s, m) +
-                microbatches_of(p, s) * p.runtime.host_per_microbatch;
+  Seconds sum = m.optimizer + p.runtime.host_per_optimizer + p.runtime.host_per_step +
+                exchange_floor(p, s, m) + microbatches_of(p, s) * p.runtime.host_per_microbatch;
   if (pass != nullptr) {
     const double layers = p.model.layers;
     // Σ (d⁴ + h⁴)^¼ >= ((Σ d)⁴ + (Σ h)⁴)^¼, as norms are.

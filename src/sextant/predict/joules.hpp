@@ -2,7 +2,7 @@
 // Energy of a step or a pass on one device, by what draws it.
 #pragma once
 
-#include "sextant/units/units.hpp"
+#include "sextant/cost/collective.hpp"
 
 namespace sextant {
 
@@ -26,5 +26,20 @@ constexpr Energy operator*(double times, const Energy& e) {
 // SerDes 4 to 6 pJ a bit and the switch about 5; two adapters, a switch and optics of a network.
 inline constexpr JoulesPerByte link_energy{80e-12};
 inline constexpr JoulesPerByte network_energy{400e-12};
+constexpr Joules energy_of(const SentBytes& sent) {
+  return link_energy * sent.near + network_energy * sent.far;
+}
+
+/// A collective or a transfer, as one rank sees it.
+struct Sending {
+  Seconds time;
+  Joules links;
+};
+constexpr Sending operator+(const Sending& a, const Sending& b) {
+  return {a.time + b.time, a.links + b.links};
+}
+constexpr Sending operator*(double times, const Sending& s) {
+  return {times * s.time, times * s.links};
+}
 
 }  // namespace sextant

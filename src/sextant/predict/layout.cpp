@@ -98,6 +98,8 @@ Groups groups_of(const Problem& p, const Strategy& s) noexcept {
                                expert_ranks * expert_sharing);
   const double pp_stride = pipeline_inside ? tp * cp : tp * replicas;
   g.pipeline = spread_out(p.network, std::min(2, s.pp), pp_stride);
+  const int ends = std::min(2, s.pp);
+  g.ends = {ends, pp_stride * (s.pp - 1) < p.network.devices_per_node ? ends : 1};
   return g;
 }
 

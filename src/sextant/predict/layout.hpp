@@ -48,6 +48,7 @@ struct Groups {
   Group expert_shard;   ///< of these, the ranks that share its states
   Group expert_across;  ///< of these, those that hold the same share
   Group pipeline;       ///< two neighbouring stages
+  Group ends;           ///< the first stage and the last
 };
 Groups groups_of(const Problem& problem, const Strategy& strategy) noexcept;
 
@@ -55,9 +56,13 @@ Groups groups_of(const Problem& problem, const Strategy& strategy) noexcept;
 /// dense parameter's, or the most below that deal them out evenly.
 int expert_shards(const Strategy& strategy) noexcept;
 
-/// Whether a layer's weights are gathered where it runs: ZeRO-3, and somebody to gather them from.
+/// Whether ZeRO has somebody to share states with.
+constexpr bool shares_states(const Strategy& s) noexcept {
+  return s.zero > 0 && (s.shard > 0 ? s.shard : s.dp) * s.cp > 1;
+}
+/// Whether a layer's weights are gathered where it runs.
 constexpr bool gathers_weights(const Strategy& s) noexcept {
-  return s.zero >= 3 && (s.shard > 0 ? s.shard : s.dp) * s.cp > 1;
+  return s.zero >= 3 && shares_states(s);
 }
 
 /// Microbatches that a replica works through in a step.
@@ -74,6 +79,10 @@ struct StageKind {
   bool first = false;  ///< with the embedding
   bool last = false;   ///< with the head
 };
+/// ZB-V's first rank has both ends of the model; DualPipe's outer two have them.
+constexpr bool holds_both_ends(const Strategy& s) noexcept {
+  return s.schedule == Schedule::zero_bubble_v || s.schedule == Schedule::dual_pipe;
+}
 /// The same as the schedule deals it: ZB-V's first stage has the model's ends, both of them.
 StageKind scheduled(const Strategy& strategy, StageKind kind) noexcept;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sextant/cost/gemm.hpp"
+#include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
 #include "sextant/predict/tuning.hpp"
 
@@ -21,13 +22,6 @@ double expected_largest(double n) {
                  (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
 }
 
-/// What replicas send each other of a rank's parameters; of those that none of them shares,
-/// nothing.
-Bytes volume(const StateExchange& x, const BytesEach& bytes, const RankParameters& n) {
-  return (x.dense.ranks > 1 ? 1.0 : 0.0) * bytes.dense(n) +
-         (x.experts.ranks > 1 ? 1.0 : 0.0) * bytes.experts(n);
-}
-
 /// Messages that a rank's parameters go in: one a layer where that is how they are sent, as many of
 /// a layer of the first stage as the stack makes, or one of all.
 double messages_of(const Problem& p, const StateExchange& x, const Mapping& m) {
@@ -36,7 +30,7 @@ double messages_of(const Problem& p, const StateExchange& x, const Mapping& m) {
   return each > 0 ? each * m.stages.kinds[0].layers : 1;
 }
 
-Seconds in_messages(const Problem& p, const StateExchange& x, double messages, Collective op,
+Sending in_messages(const Problem& p, const StateExchange& x, double messages, Collective op,
                     const BytesEach& bytes, const RankParameters& n) {
   return messages * (collect(p, op, x.dense, bytes.dense(n) / messages) +
                      collect(p, op, x.experts, bytes.experts(n) / messages));
@@ -47,12 +41,9 @@ void send_states(const Problem& p, const Strategy& s, const StateExchange& x,
                  const RankParameters& n, Mapping& m) {
   const double messages = messages_of(p, x, m);
   m.reduce = in_messages(p, x, messages, x.reduce, x.reduced, n);
-  m.reduced = volume(x, x.reduced, n);
-  m.gathered = volume(x, x.gathered, n);
   // Tied embeddings of the first and last stage are summed, once a step.
   if (p.model.tied && s.pp > 1) {
-    m.crossed = Bytes(n.embedding * x.reduced.ends);
-    m.across = collect(p, Collective::all_reduce, {2, m.groups.pipeline.per_node}, m.crossed);
+    m.tied = collect(p, Collective::all_reduce, m.groups.ends, Bytes(n.embedding * x.reduced.ends));
   }
   if (x.gathered.layers > 0) {
     m.gather = in_messages(p, x, messages, Collective::all_gather, x.gathered, n);
@@ -67,8 +58,6 @@ void send_layers(const Problem& p, const StateExchange& x, const RankParameters&
   m.by_layer = true;
   m.gather = in_messages(p, x, messages, Collective::all_gather, x.gathered, all);
   m.reduce = in_messages(p, x, messages, x.reduce, x.reduced, trained);
-  m.reduced = volume(x, x.reduced, trained);
-  m.gathered = volume(x, x.gathered, all);
 }
 
 /// Each group that shares states has its own sums of the gradients, and all need those of all:
@@ -77,8 +66,7 @@ void send_across(const Problem& p, const StateExchange& x, const RankParameters&
   const double messages = messages_of(p, x, m);
   const auto sum = [&](Group group, Bytes share) {
     if (group.ranks <= 1) return;
-    m.across += messages * collect(p, Collective::all_reduce, group, share / messages);
-    m.crossed += share;
+    m.across = m.across + messages * collect(p, Collective::all_reduce, group, share / messages);
   };
   sum(x.across, x.dense_share(n));
   sum(x.expert_across, x.expert_share(n));
@@ -89,19 +77,31 @@ void send_across(const Problem& p, const StateExchange& x, const RankParameters&
 void send_copies(const Problem& p, const Strategy& s, const StateExchange& x,
                  const RankParameters& n, Mapping& m) {
   if (s.pp == 1) return;
-  const Group pair{2, m.groups.pipeline.per_node};
   const auto all = [&](const BytesEach& b) { return 2 * (b.dense(n) + b.experts(n)); };
-  m.copies = collect(p, Collective::reduce_scatter, pair, all(x.reduced)) +
-             collect(p, Collective::all_gather, pair, all(s.zero > 0 ? x.gathered : x.reduced));
+  m.copies =
+      collect(p, Collective::reduce_scatter, m.groups.ends, all(x.reduced)) +
+      collect(p, Collective::all_gather, m.groups.ends, all(s.zero > 0 ? x.gathered : x.reduced));
+}
+
+Update operator+(const Update& a, const Update& b) {
+  return {a.time + b.time, a.compute + b.compute, a.memory + b.memory, a.moved + b.moved};
+}
+Update operator*(double times, const Update& u) {
+  return {times * u.time, times * u.compute, times * u.memory, times * u.moved};
+}
+Update by_kernel(const Chip& chip, const KernelCost& c) {
+  const Joules memory = memory_draw(chip, c);
+  const Watts drawn = power_demand(chip, c, Precision::bf16) - chip.idle;
+  return {c.time, drawn * c.time - memory, memory, c.dram};
 }
 
 /// Newton-Schulz iterations on one matrix (Muon; arXiv 2502.16982, section 2): five times X·Xᵀ, its
 /// square, and a product with X, over the shorter side.
-Seconds orthogonalise(const Chip& chip, double rows, double cols) {
+Update orthogonalise(const Chip& chip, double rows, double cols) {
   const double m = std::min(rows, cols);
   const double n = std::max(rows, cols);
   const auto multiply = [&](double width, double inner) {
-    return gemm(chip, {.m = m, .n = width, .k = inner}, chip.clock).time;
+    return by_kernel(chip, gemm(chip, {.m = m, .n = width, .k = inner}, chip.clock));
   };
   return 5 * (multiply(m, n) + multiply(m, m) + multiply(n, m));
 }
@@ -113,47 +113,47 @@ struct Shards {
 };
 
 /// Of all that is trained in one branch.
-Seconds orthogonalise(const Problem& p, const Strategy& s, const graph::Branch& b,
-                      const Shards& shards) {
+Update orthogonalise(const Problem& p, const Strategy& s, const graph::Branch& b,
+                     const Shards& shards) {
   const Tuning& t = p.work.tuning;
-  Seconds sum;
+  Update sum;
   for (const graph::Operator& op : b.operators) {
     const double rank = adapter_rank(t, op);
     if (rank <= 0 && !is_trained(t, op)) continue;
     if (op.kind == graph::Kind::experts) {
       const graph::Routed& r = op.routed;
       const double ffn = r.ffn / s.etp;
-      Seconds each;
+      Update each;
       for (const double side : {r.width, r.halves * ffn, ffn, r.width}) {
-        if (rank > 0) each += orthogonalise(p.chip, rank, side);
+        if (rank > 0) each = each + orthogonalise(p.chip, rank, side);
       }
       if (rank <= 0) each = (r.halves + 1) * orthogonalise(p.chip, r.width, ffn);
-      sum += static_cast<double>(r.count) / s.ep / shards.experts * each;
+      sum = sum + static_cast<double>(r.count) / s.ep / shards.experts * each;
     } else if (op.kind == graph::Kind::linear) {
       const double in = op.in.on(s.tp);
       const double out = op.out.on(s.tp);
-      const Seconds each = rank > 0
-                               ? orthogonalise(p.chip, rank, in) + orthogonalise(p.chip, rank, out)
-                               : orthogonalise(p.chip, in, out);
-      sum += std::max(1.0, op.groups / s.tp) / shards.dense * each;
+      const Update each = rank > 0
+                              ? orthogonalise(p.chip, rank, in) + orthogonalise(p.chip, rank, out)
+                              : orthogonalise(p.chip, in, out);
+      sum = sum + std::max(1.0, op.groups / s.tp) / shards.dense * each;
     }
   }
   return sum;
 }
 
-Seconds orthogonalise(const Problem& p, const Strategy& s, const StageKind& stage,
-                      const Shards& shards) {
-  Seconds sum;
+Update orthogonalise(const Problem& p, const Strategy& s, const StageKind& stage,
+                     const Shards& shards) {
+  Update sum;
   for (int i = 0; i < p.graph.type_count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     for (const int branch : {p.graph.types[at].mixer, p.graph.types[at].mlp}) {
       if (branch < 0 || stage.types[at] == 0) continue;
       const graph::Branch& b = p.graph.branches[static_cast<std::size_t>(branch)];
-      sum += stage.types[at] * orthogonalise(p, s, b, shards);
+      sum = sum + stage.types[at] * orthogonalise(p, s, b, shards);
     }
   }
   for (const graph::Branch& b : p.graph.tower) {
-    if (stage.first && p.work.images > 0) sum += b.layers * orthogonalise(p, s, b, shards);
+    if (stage.first && p.work.images > 0) sum = sum + b.layers * orthogonalise(p, s, b, shards);
   }
   return sum;
 }
@@ -166,19 +166,21 @@ void update(const Problem& p, const Strategy& s, const RankParameters& n, Mappin
   const double gradient = gradient_bytes(p.runtime, s.precision);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
   const double bytes = optimizer_traffic(p.work.optimizer, gradient, activation_bytes(s.precision));
-  const Seconds states = stream(p.chip, adam, {own, 1, Bytes(own * bytes)}).time;
-  Seconds rest;
+  const auto streams = [&](const StreamKernel& kernel, double each) {
+    return by_kernel(p.chip, stream(p.chip, kernel, {own, 1, Bytes(own * each)}));
+  };
+  const Update states = streams(adam, bytes);
+  Update rest;
   if (p.work.optimizer != Optimizer::adamw_bf16_states) {
-    const StreamKernel& copy = p.kernels.stream[StreamOp::copy];
-    const double passes = 3 * gradient;  // norm; read and write when clipping
-    rest += stream(p.chip, copy, {own, 1, Bytes(own * passes)}).time;
+    rest =
+        streams(p.kernels.stream[StreamOp::copy], 3 * gradient);  // norm; clipping, there and back
   }
   if (p.work.optimizer == Optimizer::muon) {
-    rest += orthogonalise(p, s, m.stages.kinds[0], shards);
+    rest = rest + orthogonalise(p, s, m.stages.kinds[0], shards);
   }
-  m.updating = states + rest;
-  const Seconds streamed = s.offload ? max(states, Bytes(own * bytes) / p.host_link) : states;
-  m.optimizer = streamed + rest + p.runtime.host_per_optimizer;
+  m.update = states + rest;
+  const Seconds moved = s.offload ? Bytes(own * bytes) / p.host_link : Seconds(0);
+  m.optimizer = max(states.time, moved) + rest.time;
 }
 
 }  // namespace
@@ -209,11 +211,11 @@ StateExchange state_exchange(const Problem& p, const Strategy& s, const Groups& 
   return x;
 }
 
-Seconds collect(const Problem& p, Collective op, Group group, Bytes bytes) noexcept {
-  if (group.ranks <= 1 || bytes.value <= 0) return Seconds(0);
+Sending collect(const Problem& p, Collective op, Group group, Bytes bytes) noexcept {
+  if (group.ranks <= 1 || bytes.value <= 0) return {};
   const Communication& c = p.runtime.communication;
-  return collective(p.network, p.collectives, op, group, bytes).time * (1 + c.skew) +
-         c.extra_latency;
+  const CollectiveCost cost = collective(p.network, p.collectives, op, group, bytes);
+  return {cost.time * (1 + c.skew) + c.extra_latency, energy_of(cost.sent)};
 }
 
 Mapping mapping_of(const Problem& p, const Strategy& s) noexcept {

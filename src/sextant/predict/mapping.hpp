@@ -4,9 +4,18 @@
 // layer, in the schedule or in the number of microbatches.
 #pragma once
 
+#include "sextant/predict/joules.hpp"
 #include "sextant/predict/memory.hpp"
 
 namespace sextant {
+
+/// What a device does for its optimizer, without waits for the host and its memory.
+struct Update {
+  Seconds time;
+  Joules compute;
+  Joules memory;
+  Bytes moved;
+};
 
 struct Mapping {
   Groups groups;
@@ -15,16 +24,16 @@ struct Mapping {
   double devices = 1;
   /// Gradients and parameters between replicas, of the first stage: a step, or with `by_layer`
   /// (ZeRO 3, and 2 without a pipeline) each microbatch.
-  Seconds reduce;
-  Seconds gather;
-  Bytes reduced;   ///< what a rank hands to one `reduce`
-  Bytes gathered;  ///< and what a `gather` brings it
+  Sending reduce;
+  Sending gather;
   bool by_layer = false;
-  Seconds across;     ///< between the groups that share states (HSDP), a step
-  Bytes crossed;      ///< what a rank hands to it
-  Seconds copies;     ///< between DualPipe's two copies of the stages, a step
-  Seconds optimizer;  ///< Adam over this rank's share, the gradient norm and clipping
-  Seconds updating;   ///< of it the device's own work, without waits for the host and its memory
+  Sending across;  ///< between the groups that share states (HSDP), a step
+  Sending tied;    ///< between the ends of the pipeline, a step
+  Sending copies;  ///< between DualPipe's two copies of the stages, a step
+  /// Adam over a stage's share, the gradient norm and clipping; beside it Runtime's
+  /// host_per_optimizer.
+  Seconds optimizer;
+  Update update;      ///< of it the device's own work
   double spread = 0;  ///< share of a step that the slowest device takes longer
 };
 
@@ -57,13 +66,7 @@ StateExchange state_exchange(const Problem& problem, const Strategy& strategy,
                              const Groups& groups) noexcept;
 
 /// One of its collectives.
-Seconds collect(const Problem& problem, Collective op, Group group, Bytes bytes) noexcept;
-
-/// What the optimizer reads and writes: while the device works it streams at the rate that memory
-/// gives.
-inline Bytes optimizer_bytes(const Problem& p, const Mapping& m) {
-  return p.chip.mechanism.memory_efficiency * p.chip.bandwidth * m.updating;
-}
+Sending collect(const Problem& problem, Collective op, Group group, Bytes bytes) noexcept;
 
 /// Depends on the axes of Scope::mapping alone: strategies that are alike() in them share one. No
 /// allocation.

@@ -393,7 +393,7 @@ States of_schedule(const Problem& p, const Strategy& s, States states, const Sta
   if (v && (stage.first || stage.index == s.pp - 1)) {
     return states_of(p, s, groups_of(p, s), stage);
   }
-  if (s.schedule != Schedule::dual_pipe) return states;
+  if (s.schedule != Schedule::dual_pipe || s.pp == 1) return states;
   // Two copies of the model, each shared by half of the pipeline's ranks.
   states.weights *= 2;
   states.gradients *= 2;
@@ -441,6 +441,7 @@ Bytes StageMemory::total() const {
 // and adds one (their schedule): p (1 + (p−1)/(p v)) passes on the first stage, as in Korthikanti
 // et al., section 4.2.3.
 double in_flight(const Problem& p, const Strategy& s, int stage) noexcept {
+  if (s.pp == 1) return 1;
   const double microbatches = microbatches_of(p, s);
   if (s.schedule == Schedule::gpipe) return microbatches;
   // DualPipe holds one more than there are stages everywhere, ZB-V as many.

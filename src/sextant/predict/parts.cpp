@@ -9,40 +9,12 @@
 #include "sextant/cost/mixer.hpp"
 #include "sextant/cost/power.hpp"
 #include "sextant/cost/stream.hpp"
+#include "sextant/predict/joules.hpp"
 #include "sextant/predict/recompute.hpp"
 #include "sextant/predict/scores.hpp"
 #include "sextant/predict/tuning.hpp"
 
 namespace sextant::training {
-
-Seconds Phase::time() const {
-  Seconds sum = compute;
-  for (const Span& s : exchange.values) sum += s.exposed;
-  return sum;
-}
-
-void Phase::add(const Phase& o, double times) {
-  compute += times * o.compute;
-  weights += times * o.weights;
-  for (std::size_t i = 0; i < exchange.size; ++i) {
-    exchange.values[i].busy += times * o.exchange.values[i].busy;
-    exchange.values[i].exposed += times * o.exchange.values[i].exposed;
-  }
-  launches += times * o.launches;
-  collectives += times * o.collectives;
-  flops += times * o.flops;
-  energy += times * o.energy;
-  memory += times * o.memory;
-  sent += times * o.sent;
-}
-
-void Part::add(const Part& o, double times) {
-  forward.add(o.forward, times);
-  recompute.add(o.recompute, times);
-  backward.add(o.backward, times);
-  once.add(o.once, times);
-  accumulate.add(o.accumulate, times);
-}
 
 namespace {
 
@@ -148,9 +120,9 @@ class Composer {
       case Kind::attention:
         return attend(op);
       case Kind::indexer:
+        return mix(op);
       case Kind::scan:
-        forward(op.name, mixed(op, MixerPass::forward), 3);
-        return backward(op.name, mixed(op, MixerPass::backward), 6, "gradient");
+        return scan(op);
       case Kind::activation:
         return activation(op);
       case Kind::experts:
@@ -196,6 +168,33 @@ class Composer {
     return scaled(c, 1.0 / s_.cp, op.kind == Kind::attention ? k.start : Seconds(0), s_.cp);
   }
 
+  void mix(const graph::Operator& op, double ranks = 0) {
+    forward(op.name, mixed(op, MixerPass::forward, ranks), 3);
+    backward(op.name, mixed(op, MixerPass::backward, ranks), 6, "gradient");
+  }
+
+  /// A state goes through a sequence in order, so context-parallel ranks take a share of the heads
+  /// each, over all of it: values, gates and what heads of a group share are sent there, results
+  /// and for a norm over channels their gate back (Megatron-LM's mamba_context_parallel.py; its
+  /// pull request 2614 for the delta rule).
+  void scan(const graph::Operator& op) {
+    if (s_.cp == 1) return mix(op);
+    const graph::Mixer& x = op.mixer;
+    const double inner = op.out.on(s_.tp);
+    const bool selective = x.recurrence == Recurrence::mamba1;
+    const double shared = selective ? 0 : 2 * std::max(x.groups / s_.tp, double(s_.cp)) * x.state;
+    const double back = selective || x.recurrence == Recurrence::gated_delta ? 1 : 2;
+    share_heads("gather sequences", 2 * inner + shared);
+    mix(op, double(s_.tp) * s_.cp);
+    share_heads("gather heads", back * inner);
+  }
+
+  /// So many numbers a token, between shares of the sequence and of the heads.
+  void share_heads(const char* name, double width) {
+    exchange(Exchange::context, name, Collective::all_to_all, l_.context,
+             Bytes(l_.tokens * width * element_));
+  }
+
   /// Numbers a token of keys and values, on this rank.
   double keys_and_values(const graph::Mixer& x) const {
     return std::max(1.0, x.kv_heads / s_.tp) * (x.head_dim + x.value_dim);
@@ -215,8 +214,7 @@ class Composer {
     const bool of_text = x.sequence == 0 && x.image == 0;
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all && of_text;
     if (gather_heads) {
-      exchange(Exchange::context, "gather sequences", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * (queries + keys_and_values(x)) * element_));
+      share_heads("gather sequences", queries + keys_and_values(x));
     }
     const Seconds before = part_.forward.compute;
     const Seconds before_back = part_.backward.compute;
@@ -231,22 +229,24 @@ class Composer {
       }
     }
     if (gather_heads) {
-      exchange(Exchange::context, "gather heads", Collective::all_to_all, l_.context,
-               Bytes(l_.tokens * results * element_));
+      share_heads("gather heads", results);
     } else if (s_.cp > 1 && of_text) {
       ring_exchange(x, part_.forward.compute - before, part_.backward.compute - before_back);
     }
   }
 
-  // Keys and values go round while the part that has arrived is computed.
+  // Keys and values go round while the part that has arrived is computed; with a window, which the
+  // ring has none of, all of them are gathered before (Transformer Engine, pull request 1060).
   void ring_exchange(const graph::Mixer& x, Seconds ahead, Seconds back) {
-    const Bytes chunk(l_.tokens * keys_and_values(x) * element_);
-    const Bytes whole = chunk * s_.cp;
+    const Bytes whole(s_.cp * l_.tokens * keys_and_values(x) * element_);
+    const auto beside = [&](Seconds time) {
+      return beside_if(x.window == 0, Beside::previous, time);
+    };
     exchange_forward(Exchange::context, "key-value ring", Collective::all_gather, l_.context, whole,
-                     {ahead, Beside::previous});
+                     beside(ahead));
     // Keys, values and their gradients.
     exchange_backward(Exchange::context, "key-value gradient ring", Collective::all_gather,
-                      l_.context, 2 * whole, {back, Beside::previous});
+                      l_.context, 2 * whole, beside(back));
   }
 
   // Batched multiplies around a softmax of its own: a context-parallel rank's share of the queries,
@@ -420,10 +420,10 @@ class Composer {
           .element_bytes = small ? std::min(2.0, element_bytes(type_)) : element_,
           .most_nodes = r.most_nodes,
           .kernels = c.expert_kernels};
-      const Seconds time = expert_exchange(p_.network, p_.collectives, l_.expert, tokens).time;
+      CollectiveCost cost = expert_exchange(p_.network, p_.collectives, l_.expert, tokens);
+      cost.time = r.imbalance * cost.time;
       const Bytes bytes(tokens.tokens * r.topk * r.width * tokens.element_bytes);
-      const Span s =
-          hidden(phase, Exchange::expert, r.imbalance * time, l_.expert, bytes, Seconds(0), false);
+      const Span s = hidden(phase, Exchange::expert, cost, l_.expert, Seconds(0), false);
       record(Exchange::expert, name, {Collective::all_to_all, l_.expert, bytes}, s, pass);
     };
     place(part_.forward, Time::forward);
@@ -752,17 +752,17 @@ class Composer {
   Span send(Phase& phase, Exchange kind, Collective op, Group group, Bytes bytes, Seconds beside,
             bool in_steps) {
     if (group.ranks <= 1) return {};
-    const Seconds time = collective(p_.network, p_.collectives, op, group, bytes).time;
-    return hidden(phase, kind, time, group, bytes, beside, in_steps);
+    const CollectiveCost c = collective(p_.network, p_.collectives, op, group, bytes);
+    return hidden(phase, kind, c, group, beside, in_steps);
   }
 
   /// A collective beside kernels of `beside`: what sticks out shows, and so do the cores it takes.
   /// In steps, a multiply waits for the first part of its input (or ends after the last of its
   /// output), so one of the ranks' parts shows.
-  Span hidden(Phase& phase, Exchange kind, Seconds time, Group group, Bytes bytes, Seconds beside,
+  Span hidden(Phase& phase, Exchange kind, const CollectiveCost& cost, Group group, Seconds beside,
               bool in_steps) {
     const Communication& c = p_.runtime.communication;
-    const Seconds busy = time * (1 + c.skew) + c.extra_latency;
+    const Seconds busy = cost.time * (1 + c.skew) + c.extra_latency;
     Span s{busy, busy};
     if (beside.value > 0) {
       const Seconds first = in_steps ? busy / group.ranks : Seconds(0);
@@ -773,7 +773,7 @@ class Composer {
     sum.busy += s.busy;
     sum.exposed += s.exposed;
     phase.launches += 1;
-    phase.sent += bytes;
+    phase.links += energy_of(cost.sent);
     if (kind == Exchange::tensor) phase.collectives += 1;
     return s;
   }
@@ -797,9 +797,6 @@ class Composer {
       o.weights = weights;
       o.runs = runs;
       trace_.operators.push_back(std::move(o));
-    } else {
-      static_cast<void>(kind), static_cast<void>(name), static_cast<void>(what);
-      static_cast<void>(c), static_cast<void>(runs), static_cast<void>(weights);
     }
   }
 
@@ -831,9 +828,6 @@ class Composer {
       o.exposed = s.exposed;
       o.pass = pass;
       trace_.operators.push_back(std::move(o));
-    } else {
-      static_cast<void>(kind), static_cast<void>(name), static_cast<void>(what);
-      static_cast<void>(s), static_cast<void>(pass);
     }
   }
 

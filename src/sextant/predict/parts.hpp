@@ -29,7 +29,7 @@ struct Phase {
   Flops flops;
   Joules energy;  ///< beyond idling
   Joules memory;  ///< of that, traffic of device memory
-  Bytes sent;     ///< in collectives
+  Joules links;   ///< what is sent to other devices
 
   Seconds time() const;
   void add(const Phase& other, double times);

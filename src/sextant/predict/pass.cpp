@@ -337,7 +337,7 @@ class ServingPass {
       const Bytes all(own * ranks * r.width * element);
       const Collective how = to_experts ? Collective::all_gather : Collective::reduce_scatter;
       return place(Work::exchange, name, all, 1,
-                   collective(p_.network, p_.collectives, how, group, all).time);
+                   collective(p_.network, p_.collectives, how, group, all));
     }
     const ExpertTokens sent{.tokens = own,
                             .topk = r.topk,
@@ -348,7 +348,7 @@ class ServingPass {
                             .kernels = c.expert_kernels,
                             .decode = t_.queries <= most_decoded};
     place(Work::exchange, name, Bytes(own * r.topk * r.width * element), 1,
-          expert_exchange(p_.network, p_.collectives, group, sent).time);
+          expert_exchange(p_.network, p_.collectives, group, sent));
   }
 
   // -- kernels -----------------------------------------------------------------------------------
@@ -539,12 +539,15 @@ class ServingPass {
     if (group.ranks <= 1 || !p_.communicates) return;
     const bool small = op == Collective::all_reduce && own_sum(bytes);
     const auto with = [&](const CollectiveLibrary& library) {
-      return collective(p_.network, library, op, group, bytes).time;
+      return collective(p_.network, library, op, group, bytes);
     };
-    Seconds time = with(small ? p_.small_collectives : p_.collectives);
+    CollectiveCost cost = with(small ? p_.small_collectives : p_.collectives);
     // A stack's own kernels are GPUs'; engines have no worse than what else they do.
-    if (small && p_.chip.copied_in) time = min(time, with(p_.collectives));
-    place(work, name, bytes, times, time);
+    if (small && p_.chip.copied_in) {
+      const CollectiveCost usual = with(p_.collectives);
+      if (usual.time < cost.time) cost = usual;
+    }
+    place(work, name, bytes, times, cost);
   }
 
   /// Whether the serving stack's own kernels do an all-reduce of this size.
@@ -552,13 +555,13 @@ class ServingPass {
     return bytes <= max(p_.runtime.communication.small_limit, p_.collectives.small_limit);
   }
 
-  void place(Work work, const char* name, Bytes bytes, double times, Seconds alone) {
+  void place(Work work, const char* name, Bytes bytes, double times, const CollectiveCost& cost) {
     if (!p_.communicates) return;
     const Communication& c = p_.runtime.communication;
-    const Seconds time = alone * (1 + c.skew) + c.extra_latency;
+    const Seconds time = cost.time * (1 + c.skew) + c.extra_latency;
     sum_.parts[work] += (count_ * times) * time;
     sum_.launches += count_ * times;
-    sum_.links += (count_ * times) * (link_energy * bytes);
+    sum_.links += (count_ * times) * energy_of(cost.sent);
     if constexpr (Trace::records) {
       Operator o;
       o.name = name;

@@ -222,7 +222,8 @@ class Author {
       if (only == Only::inputs && o.weights) continue;
       if (only == Only::weights && !o.weights) continue;
       if (o.runs == Runs::step && span_.microbatch > 0) continue;
-      if (o.runs == Runs::accumulation && !accumulates(x_.p, x_.s)) continue;
+      const bool first = span_.microbatch % run() == 0 && accumulated(x_.p, x_.s) < 1;
+      if (o.runs == Runs::accumulation && first) continue;
       place(o);
     }
     unit_ = nullptr;
@@ -256,16 +257,17 @@ class Author {
       exchange("sum gradients", states.reduce, trained, states.reduced, true);
     }
     if (!states.by_layer && !reduces_in_passes()) sum_across(trained, true);
-    if (!states.by_layer && x_.p.model.tied && x_.s.pp > 1 && (whole.first || whole.last)) {
+    if (!states.by_layer && x_.p.model.tied && x_.s.pp > 1 && !holds_both_ends(x_.s) &&
+        (whole.first || whole.last)) {
       const double table = whole.first ? trained.embedding : trained.head;
       share("sum of the tied embedding", Collective::all_reduce, Members::ends,
-            {2, x_.mapping.groups.pipeline.per_node}, Bytes(table * states.reduced.ends), true);
+            x_.mapping.groups.ends, Bytes(table * states.reduced.ends), true);
     }
     tips_.insert(tips_.end(), pending_.begin(), pending_.end());
     pending_.clear();
     Instruction n = next("optimizer");
-    n.length = x_.mapping.optimizer;
-    n.memory = optimizer_bytes(x_.p, x_.mapping);
+    n.length = x_.mapping.optimizer + x_.p.runtime.host_per_optimizer;
+    n.memory = x_.mapping.update.moved;
     compute(n);
     clock_ += n.length;
     if (!states.by_layer && states.gathered.layers > 0 && !x_.p.runtime.overlap.parameters) {
@@ -275,18 +277,16 @@ class Author {
 
   // -- replicas ----------------------------------------------------------------------------------
 
+  int run() const { return static_cast<int>(run_of(x_.p, x_.s)); }
+
   /// Whether gradients leave after a pass, and not at the end.
   bool reduces_in_passes() const { return x_.p.runtime.overlap.gradients || x_.s.zero >= 2; }
 
   void reduce_after(const Unit& u) {
     if (!x_.states.by_layer) {
       if (!reduces_in_passes()) return;
-      // Sharded gradients leave after every run of a chunk (predict/step.cpp).
-      const int run = x_.s.zero < 2         ? static_cast<int>(x_.microbatches)
-                      : x_.s.interleave > 1 ? x_.s.pp
-                                            : 1;
       const bool last = span_.microbatch + 1 == static_cast<int>(x_.microbatches);
-      if ((span_.microbatch + 1) % run != 0 && !last) return;
+      if ((span_.microbatch + 1) % run() != 0 && !last) return;
     }
     unit_ = &u;
     const RankParameters n = trained_parameters(x_.p, x_.s, u.kind);
@@ -341,7 +341,7 @@ class Author {
     n.collective = op;
     n.members = members;
     n.message = bytes;
-    n.length = collect(x_.p, op, group, bytes);
+    n.length = collect(x_.p, op, group, bytes).time;
     const std::uint32_t id = append(n, tips_);
     if (blocks) {
       tips_ = {id};
@@ -383,7 +383,8 @@ class Author {
     whole.collective = Collective::all_gather;
     whole.members = Members::tensor;
     whole.message = x_.hop.gathered;
-    whole.length = collect(x_.p, Collective::all_gather, x_.block.widths.tensor, x_.hop.gathered);
+    whole.length =
+        collect(x_.p, Collective::all_gather, x_.block.widths.tensor, x_.hop.gathered).time;
     tips_ = {append(whole, tips_)};
   }
 

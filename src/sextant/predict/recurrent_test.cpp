@@ -2,6 +2,8 @@
 // Models whose layers are recurrences, all or most of them: served and trained.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/test_problem.hpp"
 #include "sextant/predict/train.hpp"
@@ -41,6 +43,41 @@ TEST(Recurrent, OnlyAttentionCachesTokens) {
   EXPECT_EQ(cache("jamba-1.5-large"), 9 * 2 * 8 * 128 * 2);
   EXPECT_EQ(cache("falcon-mamba-7b"), 0);
   EXPECT_EQ(cache("falcon-h1-7b"), 44 * 2 * 2 * 128 * 2);
+}
+
+// Each context-parallel rank scans a share of the heads over the whole sequence, of groups fewer
+// than ranks a copy each: it sends values, gates, B and C there, and results (Mamba-2: their gate
+// too) back.
+TEST(Recurrent, ContextParallelRanksShareHeads) {
+  struct Row {
+    const char* model;
+    int tp;
+    int cp;
+    double ahead;  ///< numbers a token
+    double after;
+  };
+  constexpr double inner = 64 * 64;
+  constexpr std::array rows = {Row{"nemotron-3-nano", 1, 2, 2 * inner + 2 * 8 * 128, 2 * inner},
+                               Row{"nemotron-3-nano", 2, 8, inner + 2 * 8 * 128, inner},
+                               Row{"qwen3-next-80b-a3b", 1, 4, 2 * inner + 2 * 16 * 128, inner},
+                               Row{"qwen3-next-80b-a3b", 1, 32, 2 * inner + 2 * 32 * 128, inner}};
+  const double seq = 65536;
+  for (const Row& r : rows) {
+    const Problem p = trained(load_model(r.model), {.batch = 1, .seq = int(seq)});
+    const Strategy s{.tp = r.tp, .cp = r.cp};
+    ASSERT_EQ(legal(p, s), Verdict::fits) << r.model;
+    double ahead = 0;
+    double after = 0;
+    for (const Operator& o : explain(p, s).operators) {
+      if (o.branch != "recurrence" || o.kind != Time::context || o.pass != Time::forward) continue;
+      (o.name == "gather sequences" ? ahead : after) += o.message / Bytes(2 * seq / r.cp);
+    }
+    EXPECT_DOUBLE_EQ(ahead, r.ahead) << r.model;
+    EXPECT_DOUBLE_EQ(after, r.after) << r.model;
+  }
+  const Problem p = trained(load_model("nemotron-3-nano"), {.batch = 1, .seq = int(seq)});
+  EXPECT_EQ(legal(p, {.cp = 64}), Verdict::fits);
+  EXPECT_EQ(legal(p, {.tp = 2, .cp = 64}), Verdict::heads_not_divisible);
 }
 
 // Side by side in a layer they weigh and take what each would alone, but for one norm and one sum.

@@ -44,6 +44,14 @@ Count heads_of(const Problem& p) {
 }
 Count ffn_of(const Problem& p) { return p.layers.dense > 0 ? p.model.ffn : 0; }
 
+/// What divides the heads that context-parallel ranks share out: of recurrences always.
+Count shared_heads(const Problem& p, const Strategy& s) {
+  const Hybrid& h = p.model.hybrid;
+  const bool scans = p.layers.recurrent > 0 && h.kind != Recurrence::convolution;
+  return std::gcd(s.context == ContextKind::all_to_all ? heads_of(p) : 0,
+                  scans ? Count{h.heads} : 0);
+}
+
 std::string nearest_tp(const Problem& p, const Strategy& s) {
   const Count heads = heads_of(p);
   const Count ffn = ffn_of(p);
@@ -213,14 +221,15 @@ constexpr std::tuple training_rules{
         }},
     Rule{Verdict::heads_not_divisible, "cp",
          [](const Problem& p, const Strategy& s) {
-           return s.cp == 1 || s.context != ContextKind::all_to_all ||
-                  divides(Count{s.tp} * s.cp, std::max<Count>(1, heads_of(p)));
+           return s.cp == 1 || divides(Count{s.tp} * s.cp, shared_heads(p, s));
          },
          [](const Problem& p, const Strategy& s) -> Words {
-           const Count heads = std::max<Count>(1, heads_of(p));
-           return {fmt::format("context parallelism by all-to-all shares out heads: tp {} x cp {} "
-                               "does not divide the {}",
-                               s.tp, s.cp, heads),
+           const Count heads = shared_heads(p, s);
+           return {fmt::format(
+                       "context parallelism {} shares out heads: tp {} x cp {} does not "
+                       "divide the {}",
+                       s.context == ContextKind::all_to_all ? "by all-to-all" : "of recurrences",
+                       s.tp, s.cp, heads),
                    nearest(s.cp, heads, [&](Count c) { return divides(s.tp * c, heads); })};
          }},
     layer_rule,
@@ -265,6 +274,15 @@ constexpr std::tuple training_rules{
                                name_of(s.schedule), s.interleave),
                    "leave interleave out, or schedule 1f1b"};
          }},
+    Rule{Verdict::stages_not_paired, "pp",
+         [](const Problem&, const Strategy& s) {
+           return s.schedule != Schedule::dual_pipe || s.pp == 1 || divides(2, s.pp);
+         },
+         [](const Problem&, const Strategy& s) -> Words {
+           return {fmt::format("{} gives each rank a stage from either end, and pp {} is odd",
+                               name_of(s.schedule), s.pp),
+                   fmt::format("pp {}, or another schedule", s.pp + 1)};
+         }},
     no_experts_rule,
     expert_rule,
     expert_rank_rule,
@@ -289,7 +307,7 @@ constexpr std::tuple training_rules{
            return {fmt::format("zero {} shards weights, which a pipeline (pp {}) would gather for "
                                "every microbatch",
                                s.zero, s.pp),
-                   "zero 2 or less, or pp 1"};
+                   "zero 2, as FSDP runs in pipelines: weights stay gathered; or pp 1"};
          }},
     Rule{Verdict::images_without_tower, "images",
          [](const Problem& p, const Strategy&) {

@@ -38,10 +38,11 @@ enum class Verdict : std::uint8_t {
   images_without_tower,     ///< the model sees none
   images_too_many,          ///< more tokens than a sequence has
   placement_without_tier,   ///< no second memory, or none that holds a cache
+  stages_not_paired,        ///< DualPipe gives a rank one from either end
   count
 };
 constexpr auto names_of(Verdict) {
-  return std::array<std::string_view, 22>{"fits",
+  return std::array<std::string_view, 23>{"fits",
                                           "out of memory",
                                           "too many devices",
                                           "heads not divisible",
@@ -62,7 +63,8 @@ constexpr auto names_of(Verdict) {
                                           "chunks without a closed loop",
                                           "images without a tower",
                                           "images beyond the sequence",
-                                          "no second memory"};
+                                          "no second memory",
+                                          "stages not paired"};
 }
 
 /// Devices that a strategy takes.

@@ -48,6 +48,8 @@ TEST(Check, NamesTheRuleAndTheNearestValues) {
   EXPECT_THAT(said(p, {.pp = 2, .zero = 3}), HasSubstr("zero: zero 3 shards weights"));
   EXPECT_THAT(said(p, {.dp = 64, .shard = 5}), HasSubstr("shard: groups of 5 replicas do not "
                                                          "divide dp 64; 4 or 8 are the nearest"));
+  EXPECT_THAT(said(p, {.pp = 3, .schedule = Schedule::dual_pipe}),
+              HasSubstr("pp: dualpipe gives each rank a stage from either end"));
   Problem small = p;
   small.max_devices = 1024;
   EXPECT_THAT(said(small, {.tp = 8, .pp = 64, .dp = 64}),

@@ -2,8 +2,11 @@
 // What ranks share out is all of the work, once; what one of them lacks for it is sent.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "sextant/predict/mapping.hpp"
 #include "sextant/predict/memory.hpp"
+#include "sextant/predict/step.hpp"
 #include "sextant/predict/test_problem.hpp"
 #include "sextant/predict/train.hpp"
 
@@ -42,6 +45,25 @@ TEST(Sharing, RanksOfAContextDoAllOfTheAttention) {
       EXPECT_NEAR(four.flops / one.flops, 1, 1e-9) << runtime;
       EXPECT_GT(four.keys, 0) << runtime;
     }
+  }
+}
+
+// Rings have no windows: layers with one gather all keys before they look at any.
+TEST(Sharing, KeysOfAWindowAreGatheredInTheOpen) {
+  for (const char* model : {"gpt-oss-20b", "gemma3-12b"}) {
+    const Problem p = problem_of("dgx-h100", "megatron-core", model, Training{1, 131072});
+    double windows = 0;
+    for (const Operator& o : explain(p, {.tp = 2, .cp = 4}).operators) {
+      if (o.kind != Time::context) continue;
+      const double shown = o.exposed / o.cost.time;
+      if (o.branch == "windowed attention") {
+        EXPECT_DOUBLE_EQ(shown, 1) << model;
+        ++windows;
+      } else {
+        EXPECT_LT(shown, 0.5) << model;
+      }
+    }
+    EXPECT_EQ(windows, 2) << model;
   }
 }
 
@@ -122,6 +144,105 @@ TEST(Sharing, CopiesOfAStageSumTheirGradients) {
   EXPECT_EQ(gradients(Schedule::one_f_one_b, 1).value, 0);
   for (const int dp : {1, 2}) {
     EXPECT_GT(gradients(Schedule::dual_pipe, dp), gradients(Schedule::one_f_one_b, dp));
+  }
+}
+
+// One stage has no order.
+TEST(Sharing, OneStageIsTheSameUnderEverySchedule) {
+  const Problem p = problem_of("dgx-h100", "megatron-core", "mixtral-8x7b", Training{32, 4096});
+  const Strategy plain{.dp = 8, .ep = 8};
+  const Estimate one = evaluate(p, plain);
+  for (const Schedule how :
+       {Schedule::gpipe, Schedule::zero_bubble, Schedule::zero_bubble_v, Schedule::dual_pipe}) {
+    Strategy s = plain;
+    s.schedule = how;
+    const Estimate e = evaluate(p, s);
+    EXPECT_EQ(e.step, one.step) << name_of(how);
+    EXPECT_EQ(e.memory.total(), one.memory.total()) << name_of(how);
+    EXPECT_EQ(e.energy.total(), one.energy.total()) << name_of(how);
+  }
+}
+
+// Without ZeRO each of them holds all states of both of its stages, and makes both steps.
+TEST(Sharing, BothCopiesOfAStageAreUpdated) {
+  const Problem p = problem_of("dgx-h100", "megatron-core", "llama3.1-8b", Training{16, 4096});
+  for (const int zero : {0, 1}) {
+    const auto updating = [&](Schedule how) {
+      return evaluate(p, {.pp = 4, .dp = 2, .zero = zero, .schedule = how})
+                 .time[Time::optimizer]
+                 .busy -
+             p.runtime.host_per_optimizer;
+    };
+    EXPECT_NEAR(updating(Schedule::dual_pipe) / updating(Schedule::one_f_one_b), zero == 0 ? 2 : 1,
+                1e-9);
+  }
+}
+
+// Where a rank has both ends of the model it has their table once.
+TEST(Sharing, WhoHasBothEndsSumsNoTable) {
+  struct Row {
+    Schedule schedule;
+    bool sums;
+  };
+  constexpr std::array rows = {Row{Schedule::one_f_one_b, true}, Row{Schedule::zero_bubble, true},
+                               Row{Schedule::zero_bubble_v, false},
+                               Row{Schedule::dual_pipe, false}};
+  Problem p = problem_of("dgx-h100", "megatron-core", "llama3.2-1b", Training{16, 4096});
+  for (const Row& r : rows) {
+    const Strategy s{.pp = 4, .schedule = r.schedule};
+    p.model.tied = true;
+    const Estimate tied = evaluate(p, s);
+    p.model.tied = false;
+    const Estimate apart = evaluate(p, s);
+    EXPECT_EQ(tied.time[Time::gradients].busy > apart.time[Time::gradients].busy, r.sums)
+        << name_of(r.schedule);
+    EXPECT_EQ(tied.energy.links > apart.energy.links, r.sums) << name_of(r.schedule);
+  }
+}
+
+// The table goes from the first stage to the last, however near their neighbours are.
+TEST(Sharing, EndsOfAPipelineMayBeFarApart) {
+  struct Row {
+    Strategy strategy;
+    int per_node;
+  };
+  constexpr std::array rows = {Row{{.pp = 8}, 2},          Row{{.pp = 16}, 1},
+                               Row{{.tp = 2, .pp = 4}, 2}, Row{{.tp = 2, .pp = 8}, 1},
+                               Row{{.pp = 2, .dp = 4}, 2}, Row{{.pp = 2, .dp = 8}, 1}};
+  const Problem p = problem_of("dgx-h100", "megatron-core", "llama3.2-1b", Training{64, 4096});
+  for (const Row& r : rows) {
+    EXPECT_EQ(groups_of(p, r.strategy).ends.per_node, r.per_node)
+        << r.strategy.pp << " " << r.strategy.zero;
+  }
+}
+
+// Of so many microbatches, those whose gradients meet others in a kernel of their own: the first
+// after each sum over replicas leaves what it made.
+TEST(Sharing, TheFirstMicrobatchAddsToNothing) {
+  struct Row {
+    int microbatches;
+    Strategy strategy;
+    double share;
+  };
+  const std::array rows = {Row{1, {.dp = 2}, 0},
+                           Row{4, {.dp = 2}, 0.75},
+                           Row{4, {.dp = 2, .zero = 1}, 0.75},
+                           Row{4, {.dp = 2, .zero = 2}, 0},
+                           Row{4, {.dp = 2, .zero = 2, .shard = 1}, 0.75},
+                           Row{4, {.dp = 2, .zero = 3}, 0},
+                           Row{8, {.pp = 2, .dp = 2, .interleave = 2, .zero = 2}, 0.5}};
+  for (const Row& r : rows) {
+    const Training work{.batch = 2 * r.microbatches, .seq = 2048};
+    const Problem p = problem_of("dgx-h100", "pytorch", "llama3.2-1b", work);
+    EXPECT_DOUBLE_EQ(accumulated(p, r.strategy), r.share)
+        << r.strategy.pp << " " << r.strategy.zero;
+    double added = 0;
+    double made = 0;
+    for (const Operator& o : explain(p, r.strategy).operators) {
+      if (o.name == "qkv, accumulate") added += o.count;
+      if (o.name == "qkv, weight gradient") made += o.count;
+    }
+    EXPECT_DOUBLE_EQ(added, r.share * made) << r.strategy.pp << " " << r.strategy.zero;
   }
 }
 

@@ -93,7 +93,8 @@ class Passer {
   /// the cores it takes. DualPipe dedicates cores to it while chunks of both directions run
   /// (DeepSeek-V3, arXiv 2412.19437, 3.2.1): multiplies are launched on the others all the time.
   void hide_experts(Part& part) const {
-    const bool beside = p_.runtime.overlap.experts || s_.schedule == Schedule::dual_pipe;
+    const bool dedicated = s_.schedule == Schedule::dual_pipe && s_.pp > 1;
+    const bool beside = p_.runtime.overlap.experts || dedicated;
     if (!beside || microbatches_ <= 1) return;
     Seconds busy;
     Seconds exposed;
@@ -104,7 +105,6 @@ class Passer {
       window += phase->compute;
     }
     if (exposed.value <= 0) return;
-    const bool dedicated = s_.schedule == Schedule::dual_pipe;
     const Seconds taken = dedicated ? max(busy, window) : busy;
     const Seconds left = shown_beside(busy, window, exchange_cores(p_) * taken);
     const double share = min(left, exposed) / exposed;
@@ -122,8 +122,8 @@ class Passer {
   /// What is not done with every microbatch.
   void add_sometimes(const Part& part, double times, Part& to) const {
     if (part.once.launches > 0) to.forward.add(part.once, times / microbatches_);
-    if (part.accumulate.launches > 0 && accumulates(p_, s_)) {
-      to.backward.add(part.accumulate, times);
+    if (part.accumulate.launches > 0) {
+      to.backward.add(part.accumulate, times * accumulated(p_, s_));
     }
   }
 
@@ -146,7 +146,7 @@ class Passer {
 class Step {
  public:
   Step(const Problem& p, const Strategy& s, const Block& block, const Mapping& mapping,
-       const Passage& way, Seconds hop)
+       const Passage& way, Sending hop)
       : p_(p),
         s_(s),
         b_(block),
@@ -189,7 +189,7 @@ class Step {
     } else {
       data_parallel();
     }
-    set(Time::optimizer, map_.optimizer);
+    set(Time::optimizer, updates() * map_.optimizer + p_.runtime.host_per_optimizer);
     spread();
   }
 
@@ -209,10 +209,20 @@ class Step {
     set(Time::bubble, bubble(way_.others, way_.weights));
     // Every microbatch of every chunk (of ZB-V's two) is sent on, and its gradient back; the first
     // and the last one pass every boundary in the open.
-    const double sends = 2 * m * (s_.schedule == Schedule::zero_bubble_v ? 2 : s_.interleave);
+    const double sends = 2 * m * chunks();
     const double open = 2.0 * (s_.pp - 1);
     const double shown = p_.runtime.overlap.pipeline ? open : open + sends;
-    time_[Time::pipeline] = {sends * hop_, shown * hop_};
+    time_[Time::pipeline] = {sends * hop_.time, shown * hop_.time};
+  }
+
+  /// Of a stage; ZB-V's turn in the V stays on its rank.
+  double chunks() const { return s_.schedule == Schedule::zero_bubble_v ? 2 : s_.interleave; }
+
+  /// What a rank sends to its neighbours in a step, the mean of all: nothing goes back from the
+  /// first chunk, nor on from the last.
+  Joules between_stages() const {
+    const double turns = s_.schedule == Schedule::zero_bubble_v ? 2 : 1;
+    return 2 * microbatches_ * (chunks() - turns / s_.pp) * hop_.links;
   }
 
   /// Waiting for the first and last microbatch, where all other stages take `others` and of that
@@ -242,6 +252,11 @@ class Step {
     return others / s_.interleave;
   }
 
+  /// Stages that a rank updates: of DualPipe's two its own half, where states are shared.
+  double updates() const {
+    return s_.schedule == Schedule::dual_pipe && s_.pp > 1 && s_.zero == 0 ? 2 : 1;
+  }
+
   void exchange(Time t, Exchange x) {
     Span s;
     for (const Phase* phase : phases()) {
@@ -257,22 +272,22 @@ class Step {
     return max(p_.runtime.communication.cores * comm, comm - window);
   }
 
-  /// How often gradients leave in a step: sharded ones after every run of a chunk, of pp
-  /// microbatches where several chunks take turns.
-  double reductions() const {
-    if (s_.zero < 2) return 1;
-    const double run = s_.interleave > 1 ? s_.pp : 1;
-    return std::max(1.0, microbatches_ / run);
+  /// How often gradients leave in a step.
+  double reductions() const { return microbatches_ / run_of(p_, s_); }
+
+  /// How often sharded weights are gathered for a microbatch.
+  double passes() const { return s_.zero >= 3 ? 2 : 1; }
+
+  /// What a rank sends to its replicas in a step.
+  Joules between_replicas() const {
+    const double gathers = map_.by_layer ? microbatches_ * passes() : 1;
+    return gathers * map_.gather.links + reductions() * map_.reduce.links + across().links;
   }
 
-  /// What a rank and its replicas send each other in a step; a sum that all of them get goes round
-  /// twice.
-  Bytes between_replicas() const {
-    const Bytes across = 2 * map_.crossed;
-    if (map_.by_layer) {
-      return microbatches_ * (map_.reduced + (s_.zero >= 3 ? 2.0 : 1.0) * map_.gathered) + across;
-    }
-    return (s_.zero == 0 ? 2 : reductions()) * map_.reduced + map_.gathered + across;
+  /// Once a step: between groups that share states, of DualPipe's copies, and of a tied table.
+  Sending across() const {
+    if (s_.schedule == Schedule::dual_pipe) return map_.across + map_.copies;
+    return holds_both_ends(s_) ? map_.across : map_.across + map_.tied;
   }
 
   /// Gradients and parameters between replicas. Gradients of a chunk are complete after its last
@@ -284,14 +299,13 @@ class Step {
     const double rounds = reductions();
     const Seconds window = ahead * way_.first_backward;
     // The last time with what goes between groups.
-    const bool copies = s_.schedule == Schedule::dual_pipe;
-    const Seconds across = copies ? map_.across + map_.copies : map_.across;
-    const double last = across.value > 0 ? 1 : 0;
-    const Seconds shown = (rounds - last) * beside(map_.reduce, window, o.gradients) +
-                          last * beside(map_.reduce + across, window, o.gradients);
-    time_[Time::gradients] = {rounds * map_.reduce + across, shown};
-    time_[Time::parameters] = {map_.gather,
-                               beside(map_.gather, ahead * way_.first_forward, o.parameters)};
+    const Seconds once = across().time;
+    const double last = once.value > 0 ? 1 : 0;
+    const Seconds shown = (rounds - last) * beside(map_.reduce.time, window, o.gradients) +
+                          last * beside(map_.reduce.time + once, window, o.gradients);
+    time_[Time::gradients] = {rounds * map_.reduce.time + once, shown};
+    time_[Time::parameters] = {map_.gather.time,
+                               beside(map_.gather.time, ahead * way_.first_forward, o.parameters)};
   }
 
   /// Layer by layer beside the layer before; the first layer's share has nothing to hide behind.
@@ -299,17 +313,18 @@ class Step {
     const Overlap& o = p_.runtime.overlap;
     const double m = microbatches_;
     const double units = p_.model.layers + 1.0;
-    const double passes = s_.zero >= 3 ? 2 : 1;
     const auto open = [&](Seconds comm, Seconds window, bool overlapped) {
       return overlapped ? comm / units + beside(comm - comm / units, window, true) : comm;
     };
     // In the backward pass, gathering and reducing share the window; in the last one with what goes
     // between groups.
-    const Seconds gather = map_.gather;
+    const Seconds gather = map_.gather.time;
+    const Seconds reduce = map_.reduce.time;
+    const Seconds once = across().time;
     const Seconds ahead = open(gather, way_.first_forward, o.parameters);
-    const Seconds again = (passes - 1) * gather;
-    time_[Time::parameters] = {m * passes * gather, m * ahead};
-    time_[Time::gradients] = {m * map_.reduce + map_.across, Seconds(0)};
+    const Seconds again = (passes() - 1) * gather;
+    time_[Time::parameters] = {m * passes() * gather, m * ahead};
+    time_[Time::gradients] = {m * reduce + once, Seconds(0)};
     const auto back = [&](double times, Seconds scatter) {
       const Seconds all = again + scatter;
       const Seconds shown = times * open(all, way_.first_backward, o.gradients);
@@ -317,9 +332,9 @@ class Step {
       time_[Time::parameters].exposed += (1 - share) * shown;
       time_[Time::gradients].exposed += share * shown;
     };
-    const double last = map_.across.value > 0 ? 1 : 0;
-    back(m - last, map_.reduce);
-    if (last > 0) back(last, map_.reduce + map_.across);
+    const double last = once.value > 0 ? 1 : 0;
+    back(m - last, reduce);
+    if (last > 0) back(last, reduce + once);
   }
 
   void spread() {
@@ -362,16 +377,16 @@ class Step {
   }
 
   void energy(Estimate& estimate) const {
-    const Chip& chip = p_.chip;
     Energy& e = estimate.energy;
     for (const Phase* phase : phases()) {
       e.memory += microbatches_ * phase->memory;
       e.compute += microbatches_ * (phase->energy - phase->memory);
-      e.links += microbatches_ * (link_energy * phase->sent);
+      e.links += microbatches_ * phase->links;
     }
-    e.memory += chip.memory_energy * optimizer_bytes(p_, map_);
-    e.links += network_energy * between_replicas();
-    e.idle = chip.idle * step_;
+    e.compute += updates() * map_.update.compute;
+    e.memory += updates() * map_.update.memory;
+    e.links += between_stages() + between_replicas();
+    e.idle = p_.chip.idle * step_;
     e.host = p_.host_power * step_;
   }
 
@@ -380,7 +395,7 @@ class Step {
   const Block& b_;
   const Mapping& map_;
   const Passage& way_;
-  const Seconds hop_;
+  const Sending hop_;
   const double microbatches_;
   Table<Span, Time> time_;
   Seconds step_;
@@ -405,28 +420,29 @@ Hop hop_of(const Problem& p, const Strategy& s, const Widths& w) noexcept {
   return {whole / s.tp, s.sp ? Bytes(0) : whole};
 }
 
-Seconds transfer_of(const Problem& p, const Strategy& s, const Block& block,
+Sending transfer_of(const Problem& p, const Strategy& s, const Block& block,
                     const Mapping& mapping) noexcept {
-  if (s.pp == 1) return Seconds(0);
+  if (s.pp == 1) return {};
   const Hop hop = hop_of(p, s, block.widths);
-  Seconds t =
-      collective(p.network, p.collectives, Collective::send_recv, mapping.groups.pipeline, hop.sent)
-          .time;
+  const auto one = [&](Collective op, Group group, Bytes bytes) {
+    const CollectiveCost c = collective(p.network, p.collectives, op, group, bytes);
+    return Sending{c.time, energy_of(c.sent)};
+  };
+  Sending t = one(Collective::send_recv, mapping.groups.pipeline, hop.sent);
   if (hop.gathered.value > 0) {
-    t += collective(p.network, p.collectives, Collective::all_gather, block.widths.tensor,
-                    hop.gathered)
-             .time;
+    t = t + one(Collective::all_gather, block.widths.tensor, hop.gathered);
   }
-  return t + p.runtime.communication.extra_latency;
+  t.time += p.runtime.communication.extra_latency;
+  return t;
 }
 
 Estimate evaluate(const Problem& p, const Strategy& s, const Block& block, const Mapping& mapping,
-                  const Passage& passage, Seconds transfer) noexcept {
+                  const Passage& passage, Sending transfer) noexcept {
   return Step(p, s, block, mapping, passage, transfer).run();
 }
 
 Glance glance(const Problem& p, const Strategy& s, const Block& block, const Mapping& mapping,
-              const Passage& passage, Seconds transfer) noexcept {
+              const Passage& passage, Sending transfer) noexcept {
   return Step(p, s, block, mapping, passage, transfer).glance();
 }
 

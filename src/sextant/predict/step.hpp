@@ -22,12 +22,20 @@ struct Stage {
   Seconds time() const { return forward + backward; }
 };
 
-/// Whether gradients of several microbatches, or of another type than they are kept in, are added
-/// up by kernels of their own; multiplies that add them in passing have none (Part::accumulate).
-inline bool accumulates(const Problem& p, const Strategy& s) {
-  const double gradient = gradient_bytes(p.runtime, s.precision);
-  return gradient > activation_bytes(s.precision) ||
-         (microbatches_of(p, s) > 1 && !gathers_weights(s));
+/// Microbatches after which gradients leave for replicas: all of them, and shared ones those of a
+/// run of a chunk, of pp microbatches where several chunks take turns.
+inline double run_of(const Problem& p, const Strategy& s) {
+  const double all = microbatches_of(p, s);
+  if (s.zero < 2 || !shares_states(s)) return all;
+  return s.interleave > 1 ? std::min<double>(all, s.pp) : 1;
+}
+
+/// Share of the microbatches whose gradients kernels of their own add up: all where they are kept
+/// in another type than they are made, else all but a run's first, which leaves what it makes.
+/// Multiplies that add them in passing have none (Part::accumulate).
+inline double accumulated(const Problem& p, const Strategy& s) {
+  const bool wide = gradient_bytes(p.runtime, s.precision) > activation_bytes(s.precision);
+  return wide ? 1 : 1 - 1 / run_of(p, s);
 }
 
 /// Share of a device that the exchange between experts takes from kernels beside it.
@@ -44,7 +52,7 @@ inline Seconds shown_beside(Seconds busy, Seconds compute, Seconds of_cores) {
 }
 
 /// One microbatch on all stages. Beside the axes of a block it depends on the stages, on how many
-/// microbatches there are, on recompute_layers, on accumulates(), and of schedules on whether it is
+/// microbatches there are, on recompute_layers, on accumulated(), and of schedules on whether it is
 /// DualPipe or ZB-V.
 struct Passage {
   Stage slowest;
@@ -65,7 +73,7 @@ class Passages {
     const unsigned way = s.schedule == Schedule::dual_pipe       ? 4
                          : s.schedule == Schedule::zero_bubble_v ? 2
                                                                  : 0;
-    std::optional<Passage>& one = all_[way + (accumulates(p, s) ? 1U : 0U)];
+    std::optional<Passage>& one = all_[way + (run_of(p, s) < microbatches_of(p, s) ? 1U : 0U)];
     if (!one) one = passage_of(p, s, block, stages);
     return *one;
   }
@@ -81,7 +89,7 @@ struct Hop {
   Bytes gathered;  ///< 0: not
 };
 Hop hop_of(const Problem& problem, const Strategy& strategy, const Widths& widths) noexcept;
-Seconds transfer_of(const Problem& problem, const Strategy& strategy, const Block& block,
+Sending transfer_of(const Problem& problem, const Strategy& strategy, const Block& block,
                     const Mapping& mapping) noexcept;
 
 /// One stage alone, for timelines.
@@ -90,7 +98,7 @@ Stage stage_alone(const Problem& problem, const Strategy& strategy, const Block&
 
 /// evaluate() where the passage is at hand too.
 Estimate evaluate(const Problem& problem, const Strategy& strategy, const Block& block,
-                  const Mapping& mapping, const Passage& passage, Seconds transfer) noexcept;
+                  const Mapping& mapping, const Passage& passage, Sending transfer) noexcept;
 
 /// Estimate::step and of `energy` what computes and idles: all that a search needs to know that
 /// a strategy is not worth its evaluation.
@@ -99,6 +107,6 @@ struct Glance {
   Joules energy;  ///< at least
 };
 Glance glance(const Problem& problem, const Strategy& strategy, const Block& block,
-              const Mapping& mapping, const Passage& passage, Seconds transfer) noexcept;
+              const Mapping& mapping, const Passage& passage, Sending transfer) noexcept;
 
 }  // namespace sextant

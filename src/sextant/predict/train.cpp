@@ -42,7 +42,7 @@ void count_runs(const Problem& p, const Strategy& s, int stage, std::vector<Oper
   for (Operator& o : operators) {
     o.count = times(o.part);
     if (o.runs != Runs::step) o.count *= microbatches_of(p, s);
-    if (o.runs == Runs::accumulation && !accumulates(p, s)) o.count = 0;
+    if (o.runs == Runs::accumulation) o.count *= accumulated(p, s);
     if (o.pass == Time::recompute) o.count *= again;
   }
   std::erase_if(operators, [](const Operator& o) { return o.count <= 0; });
@@ -138,10 +138,10 @@ Seconds forward_passes(const Problem& p, const Strategy& s, double microbatches)
   Seconds gather;
   if (mapping.by_layer) {
     const double cores = p.runtime.communication.cores;
-    gather = p.runtime.overlap.parameters ? max(cores * mapping.gather, mapping.gather - slowest)
-                                          : mapping.gather;
+    const Seconds whole = mapping.gather.time;
+    gather = p.runtime.overlap.parameters ? max(cores * whole, whole - slowest) : whole;
   }
-  const Seconds hop = transfer_of(p, s, block, mapping);
+  const Seconds hop = transfer_of(p, s, block, mapping).time;
   const Seconds sent = p.runtime.overlap.pipeline ? Seconds(0) : hop;
   return all + gather + (s.pp - 1) * hop + (microbatches - 1) * (slowest + gather + sent);
 }
@@ -157,7 +157,7 @@ StageTimes stage_times(const Problem& problem, const Strategy& strategy, int sta
   t.forward = st.forward;
   t.recompute = again * st.backward;
   t.backward = (1 - again) * st.backward;
-  t.transfer = transfer_of(problem, strategy, block, mapping);
+  t.transfer = transfer_of(problem, strategy, block, mapping).time;
   t.weights = st.part.backward.weights;
   t.host_forward = st.forward - st.part.forward.time();
   t.host_backward = st.host - t.host_forward;

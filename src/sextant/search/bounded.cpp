@@ -347,7 +347,7 @@ class BranchWorker {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       s.schedule = columns_[c];
       const Glance least = glance(p_, s, x.block, shape.floor.least,
-                                  ways_.of(p_, s, x.block, x.shape.floor.least.stages), Seconds(0));
+                                  ways_.of(p_, s, x.block, x.shape.floor.least.stages), {});
       if (!worth(shape.devices, {least.step, memory, least.energy}, 0)) continue;
       for (std::size_t i = shape.first; i < shape.last; ++i) {
         const std::size_t cell = (i - shape.first) * columns_.size() + c;
@@ -362,7 +362,7 @@ class BranchWorker {
              std::uint64_t order) {
     const Mapping& mapping = x.laid.prepared[i];
     const Strategy s = with_mapping(way, x.laid.mappings[i]);
-    std::optional<Seconds>& hop = hops_[i - x.shape.first];
+    std::optional<Sending>& hop = hops_[i - x.shape.first];
     if (!hop) hop = transfer_of(p_, s, x.block, mapping);
     const Passage& passage = ways_.of(p_, s, x.block, x.shape.floor.least.stages);
     const Glance seen = glance(p_, s, x.block, mapping, passage, *hop);
@@ -411,7 +411,7 @@ class BranchWorker {
   std::vector<bool> promising_;  ///< mappings of the shape
   std::vector<Schedule> columns_;
   std::vector<bool> legal_;  ///< by mapping and schedule
-  std::vector<std::optional<Seconds>> hops_;
+  std::vector<std::optional<Sending>> hops_;
   Passages ways_;
 };
 

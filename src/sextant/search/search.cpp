@@ -31,7 +31,7 @@ class PointWorker {
         counts_ = layer_counts(p_, space_, s);
         ways_.assign(counts_.size(), {});
       }
-      std::optional<Seconds> hop;
+      std::optional<Sending> hop;
       for (const Schedule schedule : space_.schedule) {
         if (!takes_schedule(s, schedule)) continue;
         s.schedule = schedule;
