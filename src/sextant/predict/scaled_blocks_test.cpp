@@ -155,8 +155,8 @@ TEST(Serving, WeightsWidenedOnTheWayCostManyTokens) {
 TEST(Serving, EnginesReadPromptsWithTheKernelsOfTheirDevice) {
   for (const auto& [system, faster] :
        {std::pair{"dgx-a100", 1.0}, std::pair{"dgx-h100", 1.7}, std::pair{"dgx-b200", 1.7}}) {
-    const auto attention = [&](const char* runtime) {
-      const Problem p = problem_of(system, "llama3.1-8b", runtime);
+    const auto attention = [where = system](const char* runtime) {
+      const Problem p = problem_of(where, "llama3.1-8b", runtime);
       return explain_pass(p, {}, {1, 16384, 16384}).cost.parts[Work::attention];
     };
     EXPECT_NEAR(attention("pytorch-engine") / attention("vllm"), faster, 0.2) << system;
