@@ -175,7 +175,7 @@ ExpertLoads expert_loads(const ExpertLayer& layer) {
   if (layer.block_rows <= 1) return loads;
   // Room for the worst case, all of which is gone through: nobody asks the device how many there
   // are.
-  loads.empty = layer.experts * (layer.block_rows - 1) / layer.ep;
+  loads.empty = (layer.block_rows - 1.0) * layer.experts / layer.ep;
   loads.tokens += loads.empty;
   for (std::size_t i = 0; i < loads.row_tiles.size(); ++i) {
     loads.row_tiles[i] = std::max(loads.row_tiles[i], loads.tokens / ExpertLoads::tile_rows[i]);
