@@ -2,6 +2,7 @@
 // Multiplies of checkpoints whose 8-bit weights have a scale for every block.
 #include <gtest/gtest.h>
 
+#include "sextant/io/presets.hpp"
 #include "sextant/predict/infer.hpp"
 #include "sextant/predict/test_problem.hpp"
 
@@ -160,6 +161,21 @@ TEST(Serving, EnginesReadPromptsWithTheKernelsOfTheirDevice) {
       return explain_pass(p, {}, {1, 16384, 16384}).cost.parts[Work::attention];
     };
     EXPECT_NEAR(attention("pytorch-engine") / attention("vllm"), faster, 0.2) << system;
+  }
+}
+
+// Those generated kernels are written down twice, for a preset takes all of another or nothing: a
+// fit of the one must reach the other.
+TEST(Serving, GeneratedKernelsAreTheSameWhoeverTakesThem) {
+  const Kernels engines = load_kernels("fused-wide");
+  const Kernels own = load_kernels("trtllm-wide");
+  for (const auto kernel : {&Kernels::prefill, &Kernels::prefill_8bit}) {
+    const PrefillKernel& a = engines.*kernel;
+    const PrefillKernel& b = own.*kernel;
+    EXPECT_EQ(a.efficiency, b.efficiency);
+    EXPECT_EQ(a.softmax, b.softmax);
+    EXPECT_EQ(a.tile_cycles, b.tile_cycles);
+    EXPECT_EQ(a.imbalance, b.imbalance);
   }
 }
 
