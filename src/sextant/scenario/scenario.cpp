@@ -130,9 +130,11 @@ void Reader::load() {
       q_.runtime.empty() ? PresetRef{usual_runtime(q_.task, x_.system, q_.engine)} : q_.runtime;
   named("--runtime", [&] { runtime_ = load_runtime(runtime, q_.settings, q_.lookup); });
   check_roots(q_.settings, setting_roots(), problems_);
-  Libraries any;
-  apply_settings(q_.settings, reflect(any.kernels), "kernel", problems_);
-  apply_settings(q_.settings, reflect(any.collectives), "collective", problems_);
+  if (!q_.settings.empty()) {
+    Libraries any;
+    apply_settings(q_.settings, reflect(any.kernels), "kernel", problems_);
+    apply_settings(q_.settings, reflect(any.collectives), "collective", problems_);
+  }
   if (q_.runtime.empty()) assume("runtime {}", runtime.name);
   // What a reader of somebody's file has left out; presets' remarks are for those who look at them.
   if (!model_.notes.empty() && preset_kinds(q_.model.name).empty()) {
