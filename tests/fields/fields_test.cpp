@@ -255,6 +255,9 @@ std::vector<Probe> probes() {
   serve(world_of("dgx-b200", "trtllm", "deepseek-r1"), {.batch = 4, .input = 4096, .output = 50},
         {.tp = 8, .ep = 8, .precision = Precision::fp4});
   all.back().roots.push_back("kernel");
+  serve(world_of("dgx-h200", "vllm", "deepseek-v3.2"), {.batch = 1, .input = 4096, .output = 50},
+        {.tp = 8, .precision = Precision::fp8});
+  all.back().roots.push_back("kernel");
   serve(world_of("dgx-b200", "vllm", "gpt-oss-20b"), {.batch = 4}, {.precision = Precision::fp4});
   serve(world_of("m2-ultra-node", "llama.cpp", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int4});

@@ -268,7 +268,8 @@ KernelCost latent_prefill(const Chip& chip, const Kernels& kernels, const Latent
   w.causal = true;
   w.type = Precision::bf16;
   const bool small = narrow(s.cache_type);
-  return prompt(chip, small ? kernels.latent_prefill_8bit : kernels.latent_prefill, w, clock);
+  const PrefillKernel& own = small ? kernels.latent_prefill_8bit : kernels.latent_prefill;
+  return prompt(chip, own.start.value > 0 ? own : kernels.prefill, w, clock);
 }
 
 KernelCost latent_decode(const Chip& chip, const Kernels& kernels, const LatentShape& s,

@@ -2,6 +2,7 @@
 #include "sextant/cost/mixer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sextant/cost/attention.hpp"
 #include "sextant/cost/crossing.hpp"
@@ -39,12 +40,16 @@ KernelCost latent(const Chip& chip, const Kernels& kernels, const Mixer& x, cons
   const KernelCost all = latent_prefill(chip, kernels, l, clock);
   if (!chosen) return all;
   // Queries look at `top` tokens each in the latent space, all heads at the same ones (FlashMLA's
-  // sparse kernel): as many scores as blocks of `top` queries that look half a block back. Where
-  // that is more, they look at all tokens and a mask leaves out the others.
+  // sparse kernel): as many scores as blocks of `top` queries that look half a block back.
   l.queries = std::min(s.queries, x.top);
   l.batch = s.batch * s.queries / l.queries;
   l.context = x.top + l.queries / 2;
   l.nope = l.value = x.rank;
+  if (const double full = kernels.sparse_heads; full > 0) {
+    l.heads = full * std::ceil(l.heads / full);
+    return latent_prefill(chip, kernels, l, clock);
+  }
+  // Where that is more, they look at all tokens and a mask leaves out the others.
   const KernelCost few = latent_prefill(chip, kernels, l, clock);
   return few.time < all.time ? few : all;
 }

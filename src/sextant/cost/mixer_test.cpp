@@ -117,5 +117,34 @@ TEST(SelectiveScan, MoreHardwareIsNeverSlower) {
   }
 }
 
+// FlashMLA's kernel over chosen tokens reaches 640 TFLOP/s on an H800 (deepseek-ai/FlashMLA's
+// README, read November 2026) for 64 heads at a time: ranks with fewer pad them, and it takes as
+// long after any context.
+TEST(SparseAttention, PadsHeadsAndForgetsTheContext) {
+  const Chip chip = lower(load_device("h800"));
+  const auto at = [&](const char* kernels, double heads, double context) {
+    graph::Operator op{.kind = graph::Kind::attention, .name = "attention"};
+    op.mixer = {.heads = heads,
+                .kv_heads = heads,
+                .head_dim = 192,
+                .value_dim = 128,
+                .top = 2048,
+                .latent = true,
+                .rank = 512,
+                .nope = 128,
+                .rope = 64};
+    const MixerShape shape{.batch = 1, .queries = 4096, .context = context};
+    return mixer(chip, load_kernels(kernels), op, shape, chip.clock).time.value;
+  };
+  const double rate = 2 * 4096.0 * 2048 * 128 * (576 + 512) / at("fused", 128, 8192);
+  EXPECT_NEAR(rate / 640e12, 1, 0.15);
+  EXPECT_EQ(at("fused", 16, 8192), at("fused", 64, 8192));
+  EXPECT_NEAR(at("fused", 128, 8192) / at("fused", 64, 8192), 2, 0.05);
+  EXPECT_NEAR(at("fused", 128, 65536) / at("fused", 128, 8192), 1, 0.01);
+  // Kernels that need no padding, and up to the number that is chosen all of them.
+  EXPECT_LT(at("fused-wide", 16, 8192), 0.5 * at("fused", 16, 8192));
+  EXPECT_LT(at("pytorch", 16, 8192), at("fused", 16, 8192));
+}
+
 }  // namespace
 }  // namespace sextant

@@ -139,8 +139,35 @@ const StepPrice::Prompt& StepPrice::prompt(int column) {
             ? std::min(alone, attention(std::ceil(n / short_prompt), short_prompt, short_prompt))
             : alone;
     p.alone = alone;
+    // Attention changes its kernel where tokens begin to be chosen.
+    if (const double top = mixed_.model.attention.index_top; top > 0) {
+      for (const double context : {top, top + 1, 2 * std::max(n, top + 1)}) {
+        const double long_one = std::min(n, context);
+        p.pieces.push_back({context, attention(n / long_one, long_one, context)});
+      }
+    }
   }
   return p;
+}
+
+/// Against one prompt of so many tokens, along straight lines between the contexts that are known.
+double StepPrice::chosen_change(const Prompt& x, double tokens, double reach) {
+  struct Point {
+    double reach, seconds;
+  };
+  std::vector<Point> points{{tokens * tokens / 2, x.alone}};
+  if (tokens > short_prompt) points.push_back({tokens * short_prompt / 2, x.low});
+  for (const auto& [context, seconds] : x.pieces) {
+    points.push_back({tokens * (context - std::min(tokens, context) / 2), seconds});
+  }
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.reach < b.reach; });
+  std::size_t k = 1;
+  while (k + 1 < points.size() && reach > points[k].reach) ++k;
+  const Point& a = points[k - 1];
+  const Point& b = points[k];
+  const double t = b.reach > a.reach ? std::max(0.0, (reach - a.reach) / (b.reach - a.reach)) : 1;
+  return a.seconds + t * (b.seconds - a.seconds) - x.alone;
 }
 
 StepPrice::Sum StepPrice::decode(double n, double sum) {
@@ -188,6 +215,7 @@ double StepPrice::prompt_change(double count, double reach) {
   const auto change = [&](int c, double weight) {
     if (weight <= 0) return 0.0;
     const Prompt& x = prompt(c);
+    if (!x.pieces.empty()) return weight * chosen_change(x, p, reach);
     if (reach >= whole) return weight * x.slope * (reach - whole);
     const double least = p * std::min<double>(p, short_prompt) / 2;
     if (whole <= least) return 0.0;

@@ -74,6 +74,12 @@ class StepPrice {
     double alone = -1;  // attention of the prompt from its start
     double low = 0;     // of the same tokens in short prompts
     double slope = 0;   // seconds a token looked at more
+    // Where tokens are chosen: of the same tokens in prompts, or after contexts, of so many.
+    struct Piece {
+      double context;
+      double seconds;
+    };
+    std::vector<Piece> pieces;
   };
   struct Sum {
     double seconds = 0;
@@ -89,6 +95,7 @@ class StepPrice {
   Sum decode(double requests, double contexts);
   Sum base(double requests, double tokens);
   double prompt_change(double tokens, double reach);
+  static double chosen_change(const Prompt& prompt, double tokens, double reach);
   double with_host(double device, const StepShape& shape) const;
 
   Problem graph_;  // decode-only steps

@@ -215,10 +215,13 @@ struct Kernels {
   /// Share of the cores that its pieces of 16-bit caches must fill, or `decode_single` runs.
   double group_fill = 0;
   DropoutKernel dropout;
-  PrefillKernel latent_prefill;
-  PrefillKernel latent_prefill_8bit;
+  PrefillKernel latent_prefill{.start = Seconds(0)};  ///< that starts in no time: as `prefill`
+  PrefillKernel latent_prefill_8bit{.start = Seconds(0)};
   DecodeKernel latent_decode;
   DecodeKernel latent_decode_8bit;
+  /// Prompts' latent attention over chosen tokens is a kernel of its own for so many heads, or
+  /// twice, three times as many; fewer are padded. 0: all tokens and a mask where that is faster.
+  int sparse_heads = 0;
   ExpertKernel experts;
   ExpertKernel experts_8bit;
   ExpertKernel experts_unfused;  ///< routed and combined by general operators
@@ -253,10 +256,15 @@ void describe(V& v, Kernels& k) {
   v("group_fill", k.group_fill,
     {.help = "share of the cores that decode must fill, or decode_single runs", .max = 100});
   v("dropout", k.dropout, {.help = "scores that attention drops, in training"});
-  v("latent_prefill", k.latent_prefill, {.help = "latent attention over a prompt"});
+  v("latent_prefill", k.latent_prefill,
+    {.help = "latent attention over a prompt; start 0: as prefill"});
   v("latent_prefill_8bit", k.latent_prefill_8bit, {.help = "the same with an 8-bit cache"});
   v("latent_decode", k.latent_decode, {.help = "latent attention of single tokens"});
   v("latent_decode_8bit", k.latent_decode_8bit, {.help = "the same with an 8-bit cache"});
+  v("sparse_heads", k.sparse_heads,
+    {.help = "heads that latent attention over a prompt's chosen tokens takes at a time, fewer are "
+             "padded; 0: all tokens and a mask where that is faster",
+     .max = 1024});
   v("experts", k.experts, {.help = "mixture-of-experts layer"});
   v("experts_8bit", k.experts_8bit, {.help = "the same with 8-bit weights"});
   v("experts_unfused", k.experts_unfused, {.help = "the same from general operators"});
