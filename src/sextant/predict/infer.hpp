@@ -129,6 +129,10 @@ double rest_bits(const Problem& problem, Precision type) noexcept;
 double left_bits(const Problem& problem, Precision type) noexcept;
 bool quantised_apart(const Problem& problem, Precision type) noexcept;
 
+/// Whether ranks of attention that serve gather the tokens of all for the experts, rather than send
+/// each to its own.
+bool gathers_tokens(const Problem& problem, const Strategy& strategy) noexcept;
+
 /// What the host needs to launch a step with prompts, where no graph holds all of it; hidden where
 /// the device takes longer. Of the ranks of attention `working` have tokens in it.
 Seconds prompt_launch(const Problem& problem, const Strategy& strategy, double working) noexcept;

@@ -13,22 +13,42 @@ Problem served(const char* system, const char* runtime, const char* model) {
 }
 
 // Hosts of attention's ranks launch at their own pace and meet to exchange tokens: those that have
-// some, and where the dispatch asks every host all of them.
+// some, and where the dispatch asks every host all of them, but none where tokens are gathered.
 TEST(Launches, RanksOfAttentionMeetInEveryLayer) {
   struct Case {
     const char *runtime, *model;
+    bool gathers;
     double working, others;
   };
   for (const Case& k :
-       {Case{"sglang", "qwen3-30b-a3b", 4, 3}, Case{"sglang", "qwen3-30b-a3b", 1, 3},
-        Case{"trtllm", "qwen3-30b-a3b", 4, 3}, Case{"trtllm", "qwen3-30b-a3b", 2, 1},
-        Case{"trtllm", "qwen3-30b-a3b", 64, 3}, Case{"trtllm", "llama3.1-8b", 4, 0},
-        Case{"sglang", "llama3.1-8b", 4, 0}}) {
-    const Problem p = served("dgx-h100", k.runtime, k.model);
+       {Case{"sglang", "qwen3-30b-a3b", false, 4, 3}, Case{"sglang", "qwen3-30b-a3b", false, 1, 3},
+        Case{"sglang", "qwen3-30b-a3b", true, 4, 0}, Case{"trtllm", "qwen3-30b-a3b", true, 4, 3},
+        Case{"trtllm", "qwen3-30b-a3b", true, 2, 1}, Case{"trtllm", "qwen3-30b-a3b", true, 64, 3},
+        Case{"trtllm", "llama3.1-8b", true, 4, 0}, Case{"sglang", "llama3.1-8b", false, 4, 0}}) {
+    Problem p = served("dgx-h100", k.runtime, k.model);
+    p.runtime.communication.gathers_tokens = k.gathers;
     const int ep = p.model.experts.count > 0 ? 4 : 1;
     const Seconds more = prompt_launch(p, {.dp = 4, .ep = ep}, k.working) - prompt_launch(p, {}, 1);
     EXPECT_NEAR(more.value, p.model.layers * k.others * p.runtime.engine.meeting.value, 1e-9)
         << k.runtime << " " << k.model << " " << k.working;
+  }
+}
+
+// SGLang brings tokens of prompts together by a sum over the rows of all ranks, 16 bits a number,
+// and those of single tokens by gathering them.
+TEST(Launches, TokensOfPromptsAreSummed) {
+  const Strategy s{.dp = 8, .ep = 8, .precision = Precision::fp8};
+  for (const bool prompts : {false, true}) {
+    const PassShape shape{8, prompts ? 1024.0 : 1.0, 1024};
+    Problem p = served("dgx-h200", "sglang", "deepseek-v3");
+    const Seconds summed = serving_pass(p, s, shape).parts[Work::exchange];
+    p.runtime.communication.sums_tokens = false;
+    const Seconds gathered = serving_pass(p, s, shape).parts[Work::exchange];
+    if (prompts) {
+      EXPECT_GT(summed, 1.5 * gathered);
+    } else {
+      EXPECT_EQ(summed, gathered);
+    }
   }
 }
 

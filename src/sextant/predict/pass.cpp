@@ -316,26 +316,26 @@ class ServingPass {
   }
 
   /// Between attention's replicas and the ranks of the experts. Ranks that share heads have the
-  /// same tokens, and send their share of them. Where experts are cut over replicas, every rank
-  /// has a piece of each, and all ranks have the tokens of all.
+  /// same tokens, and send their share of them.
   void send_tokens(const char* name, const graph::Routed& r, double tokens, bool to_experts) {
     if (s_.dp <= 1) return;
-    const bool cut = s_.ep < s_.dp;
-    const int ranks = cut ? s_.tp * s_.dp : s_.ep;
+    const int ranks = s_.ep < s_.dp ? s_.tp * s_.dp : s_.ep;
     const Group group{ranks, std::min(ranks, p_.network.devices_per_node)};
     const double own = tokens / s_.tp;
-    const bool one_host = ranks <= p_.network.devices_per_node &&
-                          p_.network.levels[0].reach <= p_.network.devices_per_node;
-    const Communication& c = p_.runtime.communication;
-    const bool gathered = cut || (c.gathers_tokens && !c.expert_kernels && one_host);
+    const bool gathered = gathers_tokens(p_, s_);
     // Tokens go as the experts read them; but kernels of scaled 8-bit blocks that gather all tokens
     // quantise them afterwards (TensorRT-LLM's fused_moe_cutlass.py, read November 2026).
     const Precision type = matrix_type();
-    const bool later = gathered && element_bytes(type) == 1 && scale_block(p_, type) > 0;
+    const bool summed = gathered && p_.runtime.communication.sums_tokens &&
+                        (t_.queries > most_decoded || t_.chunk > 0);
+    const bool later =
+        summed || (gathered && element_bytes(type) == 1 && scale_block(p_, type) > 0);
     const double element = to_experts && narrow(type) && !later ? element_bytes(type) : element_;
     if (gathered) {
       const Bytes all(own * ranks * r.width * element);
-      const Collective how = to_experts ? Collective::all_gather : Collective::reduce_scatter;
+      const Collective how = summed       ? Collective::all_reduce
+                             : to_experts ? Collective::all_gather
+                                          : Collective::reduce_scatter;
       return place(Work::exchange, name, all, 1,
                    collective(p_.network, p_.collectives, how, group, all));
     }
@@ -345,7 +345,7 @@ class ServingPass {
                             .element_bytes = element,
                             .most_nodes = r.most_nodes,
                             .busiest = busiest_rank(r, s_.ep),
-                            .kernels = c.expert_kernels,
+                            .kernels = p_.runtime.communication.expert_kernels,
                             .decode = t_.queries <= most_decoded};
     place(Work::exchange, name, Bytes(own * r.topk * r.width * element), 1,
           expert_exchange(p_.network, p_.collectives, group, sent));

@@ -72,6 +72,14 @@ double launches(const Problem& p, const Strategy& s, const graph::Branch& branch
 
 }  // namespace
 
+bool gathers_tokens(const Problem& p, const Strategy& s) noexcept {
+  // Where experts are cut over replicas, every rank has a piece of each.
+  if (s.ep < s.dp) return true;
+  const Communication& c = p.runtime.communication;
+  return c.gathers_tokens && !c.expert_kernels && s.ep <= p.network.devices_per_node &&
+         p.network.levels[0].reach <= p.network.devices_per_node;
+}
+
 Seconds prompt_launch(const Problem& p, const Strategy& s, double working) noexcept {
   const Engine& e = p.runtime.engine;
   if (e.mixed_launch == MixedLaunch::graph) return Seconds(0);
@@ -89,8 +97,10 @@ Seconds prompt_launch(const Problem& p, const Strategy& s, double working) noexc
   }
   const int layers = p.model.layers + (images ? p.model.vision.layers : 0);
   const double ranks = p.model.experts.count > 0 ? std::max(1, s.dp) : 1;
-  const double others = (e.idle_meet ? ranks : std::clamp(working, 1.0, ranks)) - 1;
-  return layers * (e.layer + others * e.meeting) + operators * e.operation;
+  const double met = !e.dispatch_meets      ? std::clamp(working, 1.0, ranks)
+                     : gathers_tokens(p, s) ? 1
+                                            : ranks;
+  return layers * (e.layer + (met - 1) * e.meeting) + operators * e.operation;
 }
 
 double prompt_tokens(const Problem& p) noexcept {

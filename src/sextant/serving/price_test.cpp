@@ -83,7 +83,8 @@ TEST(StepPrice, ShortPromptsCostLessThanALongOne) {
 // be waited for.
 TEST(StepPrice, RanksWithoutTokensAreNotWaitedFor) {
   for (const char* runtime : {"trtllm", "sglang"}) {
-    const Pool pool = test::pool_of("qwen3-30b-a3b", runtime, {.tp = 1, .dp = 4, .ep = 4});
+    Pool pool = test::pool_of("qwen3-30b-a3b", runtime, {.tp = 1, .dp = 4, .ep = 4});
+    pool.problem.runtime.communication.gathers_tokens = false;
     StepPrice price(pool.problem, pool.strategy, 1000);
     const auto seconds = [&](double idle) {
       return price
@@ -94,11 +95,35 @@ TEST(StepPrice, RanksWithoutTokensAreNotWaitedFor) {
                  .idle_ranks = idle})
           .seconds;
     };
-    if (pool.problem.runtime.engine.idle_meet) {
+    if (pool.problem.runtime.engine.dispatch_meets) {
       EXPECT_EQ(seconds(3), seconds(0)) << runtime;
     } else {
       EXPECT_LT(seconds(3), 0.9 * seconds(0)) << runtime;
     }
+  }
+}
+
+// Attention that chooses its tokens takes as long after any context, but for the index: neither a
+// step of several prompts nor one piece of a long one is a straight line from no context at all.
+TEST(StepPrice, ChosenTokensTakeTheirKernelWhateverThePieces) {
+  Pool pool = test::pool_of("deepseek-v3.2", "vllm", {.tp = 8, .precision = Precision::fp8});
+  pool.problem.runtime.engine.schedule = pool.problem.runtime.engine.sequence = Seconds(0);
+  pool.problem.runtime.engine.layer = Seconds(0);
+  StepPrice price(pool.problem, pool.strategy, 1000);
+  struct Case {
+    double prompts, tokens, before;
+  };
+  for (const Case& k : {Case{2, 4096, 0},
+                        {1, 8192, 0},
+                        {1, 8192, 24000},
+                        {4, 2000, 0},
+                        {1, 1024, 12000},
+                        {8, 1000, 0}}) {
+    const StepShape s{.prompt_tokens = k.prompts * k.tokens,
+                      .reach = k.prompts * k.tokens * (k.before + k.tokens / 2)};
+    const PassShape whole{.batch = k.prompts, .queries = k.tokens, .context = k.before + k.tokens};
+    EXPECT_NEAR(price.step(s).seconds / asked(pool.problem, pool.strategy, whole), 1, 0.06)
+        << k.prompts << " x " << k.tokens << " after " << k.before;
   }
 }
 

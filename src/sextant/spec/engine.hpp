@@ -112,8 +112,9 @@ struct Engine {
   /// And for each further rank of attention: every rank's host launches at its own pace, and all
   /// meet to send tokens to their experts and back.
   Seconds meeting{0};
-  /// Ranks without a token are waited for as well: their hosts take part in every dispatch.
-  bool idle_meet = false;
+  /// They meet in the dispatch, whose host asks how many tokens come: all of them, also those
+  /// without a token, and none where tokens are gathered.
+  bool dispatch_meets = false;
   Seconds request{0};  ///< at the front end, one after the other, beside the steps
   /// And for each token of its prompt, which is made of text.
   Seconds tokenizing{0};
@@ -157,7 +158,9 @@ void describe(V& v, Engine& e) {
   v("meeting", e.meeting,
     {.help = "host time such a layer for each further rank of attention, which it waits for",
      .max = 10});
-  v("idle_meet", e.idle_meet, {.help = "ranks of attention without a token are waited for too"});
+  v("dispatch_meets", e.dispatch_meets,
+    {.help = "ranks of attention meet in the dispatch of tokens: those without one too, and none "
+             "where tokens are gathered"});
   v("request", e.request, {.help = "host time of the front end a request", .max = 10});
   v("tokenizing", e.tokenizing,
     {.help = "host time of the front end a token of a prompt", .max = 1});

@@ -97,6 +97,7 @@ struct Communication {
   /// Served experts get all tokens gathered and their results summed by a reduce-scatter, where one
   /// host holds all ranks; links between hosts have kernels of their own (TensorRT-LLM's choice).
   bool gathers_tokens = false;
+  bool sums_tokens = false;       ///< with prompts in a step both are all-reduces over all rows
   bool narrow_tokens = false;     ///< and to the experts in the type their multiplies take
   bool scatter_transfers = true;  ///< tensor-parallel ranks send a stage's output in parts
 };
@@ -121,6 +122,9 @@ void describe(V& v, Communication& c) {
     {.help = "tokens reach their experts by the collective library's kernels for it"});
   v("gathers_tokens", c.gathers_tokens,
     {.help = "served experts gather all tokens, where one host holds all ranks"});
+  v("sums_tokens", c.sums_tokens,
+    {.help = "where prompts are among them, they are gathered, and results summed, by all-reduces "
+             "over the rows of all ranks"});
   v("narrow_tokens", c.narrow_tokens,
     {.help = "tokens go to their experts in the type that multiplies take"});
   v("scatter_transfers", c.scatter_transfers,
