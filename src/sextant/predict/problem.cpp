@@ -64,6 +64,10 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
   p.capacity = system.device.memory.capacity;
   const Bytes nominal = system.device.memory.nominal;
   p.nominal = nominal.value > 0 ? nominal : p.capacity;
+  const std::string& modest = runtime.engine.modest;
+  if (!modest.empty() && system.device.name.find(modest) != std::string::npos) {
+    p.nominal = Bytes(0);  // whatever they have
+  }
   p.tier = system.device.tier;
   p.host_link = system.host.link;
   p.host_memory = system.host.memory / std::max(1, system.devices_per_node);

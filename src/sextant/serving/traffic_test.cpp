@@ -423,6 +423,21 @@ TEST(Traffic, LimitsOfAnEngineAreDividedOverItsRanks) {
   }
 }
 
+// vLLM takes an A100 for a small device, however much memory it has; others go by memory.
+TEST(Traffic, LimitsAreOfTheDeviceAsEnginesKnowIt) {
+  struct Row {
+    const char *system, *runtime;
+    int budget;
+  };
+  for (const Row& r : {Row{"dgx-a100", "vllm", 2048}, Row{"dgx-h100", "vllm", 8192},
+                       Row{"l40s-pcie", "vllm", 2048}, Row{"dgx-b200", "vllm", 16384},
+                       Row{"dgx-a100", "sglang", 8192}}) {
+    const Pool pool = test::pool_on(load_system(r.system), "llama3.1-8b", r.runtime, {});
+    EXPECT_EQ(pool.limits.token_budget, r.budget) << r.system << " " << r.runtime;
+    EXPECT_EQ(pool.limits.max_requests == 256, r.budget == 2048) << r.system << " " << r.runtime;
+  }
+}
+
 TEST(Traffic, AttentionRanksShareAnEngine) {
   Cluster c;
   c.pool = test::pool_of("qwen3-30b-a3b", "vllm", {.tp = 1, .dp = 4, .ep = 4});

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "sextant/spec/describe.hpp"
@@ -79,6 +80,8 @@ struct Engine {
   double reserve_share = 0.3;  ///< of outputs to come, with Reserve::share
   ByMemory token_budget;       ///< tokens a step
   ByMemory max_requests{256, 1024, 1024};
+  /// Devices whose name has this in it have the limits of small ones, whatever their memory.
+  std::string modest;
   /// Both limits are of all ranks of attention of an engine, which have equal parts (SGLang).
   bool limits_of_all = false;
   /// Both limits are set for the lengths to come instead, where those are known (trtllm-bench).
@@ -133,6 +136,9 @@ void describe(V& v, Engine& e) {
     {.help = "of outputs to come that stay free, with reserve = share", .max = 1});
   v("token_budget", e.token_budget, {.help = "tokens a step, by device memory"});
   v("max_requests", e.max_requests, {.help = "requests at a time, by device memory"});
+  v("modest", e.modest,
+    {.help = "part of the names of devices that have the limits of small ones, whatever their "
+             "memory; empty: none"});
   v("limits_of_all", e.limits_of_all,
     {.help = "both are of all ranks of attention together, each of which has its part"});
   v("sized", e.sized, {.help = "both are set for the lengths to come, as its benchmark does"});
