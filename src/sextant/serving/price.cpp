@@ -2,6 +2,7 @@
 #include "sextant/serving/price.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -141,9 +142,10 @@ const StepPrice::Prompt& StepPrice::prompt(int column) {
     p.alone = alone;
     // Attention changes its kernel where tokens begin to be chosen.
     if (const double top = mixed_.model.attention.index_top; top > 0) {
-      for (const double context : {top, top + 1, 2 * std::max(n, top + 1)}) {
-        const double long_one = std::min(n, context);
-        p.pieces.push_back({context, attention(n / long_one, long_one, context)});
+      const std::array<double, Prompt::marks> contexts{top, top + 1, 2 * std::max(n, top + 1)};
+      for (std::size_t k = 0; k < Prompt::marks; ++k) {
+        const double long_one = std::min(n, contexts[k]);
+        p.pieces[k] = {contexts[k], attention(n / long_one, long_one, contexts[k])};
       }
     }
   }
@@ -155,15 +157,16 @@ double StepPrice::chosen_change(const Prompt& x, double tokens, double reach) {
   struct Point {
     double reach, seconds;
   };
-  std::vector<Point> points{{tokens * tokens / 2, x.alone}};
-  if (tokens > short_prompt) points.push_back({tokens * short_prompt / 2, x.low});
+  std::array<Point, 2 + Prompt::marks> points{{{tokens * tokens / 2, x.alone}}};
+  std::size_t known = 1;
+  if (tokens > short_prompt) points[known++] = {tokens * short_prompt / 2, x.low};
   for (const auto& [context, seconds] : x.pieces) {
-    points.push_back({tokens * (context - std::min(tokens, context) / 2), seconds});
+    points[known++] = {tokens * (context - std::min(tokens, context) / 2), seconds};
   }
-  std::sort(points.begin(), points.end(),
+  std::sort(points.data(), points.data() + known,
             [](const Point& a, const Point& b) { return a.reach < b.reach; });
   std::size_t k = 1;
-  while (k + 1 < points.size() && reach > points[k].reach) ++k;
+  while (k + 1 < known && reach > points[k].reach) ++k;
   const Point& a = points[k - 1];
   const Point& b = points[k];
   const double t = b.reach > a.reach ? std::max(0.0, (reach - a.reach) / (b.reach - a.reach)) : 1;
@@ -215,7 +218,7 @@ double StepPrice::prompt_change(double count, double reach) {
   const auto change = [&](int c, double weight) {
     if (weight <= 0) return 0.0;
     const Prompt& x = prompt(c);
-    if (!x.pieces.empty()) return weight * chosen_change(x, p, reach);
+    if (mixed_.model.attention.index_top > 0) return weight * chosen_change(x, p, reach);
     if (reach >= whole) return weight * x.slope * (reach - whole);
     const double least = p * std::min<double>(p, short_prompt) / 2;
     if (whole <= least) return 0.0;

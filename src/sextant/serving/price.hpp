@@ -12,6 +12,7 @@
 // side may count a token a step; prompts beside them cost what they add to a step.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -79,7 +80,8 @@ class StepPrice {
       double context;
       double seconds;
     };
-    std::vector<Piece> pieces;
+    static constexpr std::size_t marks = 3;
+    std::array<Piece, marks> pieces{};
   };
   struct Sum {
     double seconds = 0;
