@@ -15,11 +15,14 @@ int expert_ranks(const Problem& p, const Strategy& s) {
   return ep;
 }
 
-/// Chunks a stage as Megatron's and NeMo's recipes set them: as many as leave each two layers.
+/// Chunks a stage as Megatron's and NeMo's recipes set them: as many as leave each two layers, of
+/// which embedding and loss may be one each (Llama 3.1 405B).
 int usual_chunks(const Problem& p, Strategy s) {
   if (s.pp == 1 || !p.runtime.schedules.interleaved) return 1;
-  for (s.interleave = p.model.layers / s.pp / 2; s.interleave > 1; --s.interleave) {
-    if (p.model.layers % (s.pp * s.interleave) == 0 && legal(p, s) == Verdict::fits) break;
+  for (s.interleave = (p.model.layers + 2) / s.pp / 2; s.interleave > 1; --s.interleave) {
+    const int chunks = s.pp * s.interleave;
+    const bool even = p.model.layers % chunks == 0 || (p.model.layers + 2) % chunks == 0;
+    if (even && legal(p, s) == Verdict::fits) break;
   }
   return std::max(1, s.interleave);
 }

@@ -84,10 +84,22 @@ std::vector<Cut> cuts_of(const Problem& p, const SearchSpace& space) {
   return cuts;
 }
 
+/// Divisors of a stage's layers; where stages differ, of the fewest and of the most. Embedding and
+/// loss may be a layer each (126 layers on 16 stages, 8 chunks of one).
 std::vector<int> interleaves(const Problem& p, const SearchSpace& space, int pp) {
   const int layers = p.model.layers;
-  const bool even = pp > 1 && pp <= layers && layers % pp == 0;
-  return values_of(space.interleave, even ? divisors(layers / pp) : std::vector<int>{1});
+  std::vector<int> all = {1};
+  if (pp > 1 && pp <= layers) {
+    all = divisors(layers / pp);
+    if (layers % pp != 0) {
+      for (const int n : divisors(layers / pp + 1)) {
+        if (static_cast<std::int64_t>(pp) * n <= layers + 2) all.push_back(n);
+      }
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+    }
+  }
+  return values_of(space.interleave, std::move(all));
 }
 
 /// Without context parallelism there is nothing to move, one way or the other.

@@ -47,6 +47,21 @@ TEST(Space, HasEveryPointOnceAndUsesAllDevices) {
   }
 }
 
+// 126 layers on 16 stages: some have 7, some 8, and with embedding and loss there are 128.
+TEST(Space, ChunksOfUnevenStages) {
+  const Problem p = problem_for("llama3.1-405b", "dgx-h100", 128);
+  SearchSpace space{.devices = {128}};
+  space.pp.only = {16};
+  space.tp.only = {8};
+  std::set<int> chunks;
+  std::vector<Strategy> mappings;
+  for (const Cut& cut : lay_out(p, space).cuts) {
+    mappings_of(p, space, cut, mappings);
+    for (const Strategy& m : mappings) chunks.insert(m.interleave);
+  }
+  EXPECT_THAT(chunks, testing::ElementsAre(1, 2, 4, 7, 8));
+}
+
 TEST(Space, AGroupOfAllReplicasIsNoGroup) {
   const Problem p = problem_for("gpt3-6.7b", "dgx-a100", 16);
   SearchSpace space{.devices = {16}};
