@@ -133,7 +133,8 @@ void describe(V& v, Communication& c) {
 
 /// What runs beside what.
 struct Overlap {
-  bool tensor = false;      ///< tensor-parallel collectives beside the GEMMs they feed or drain
+  bool tensor =
+      false;  ///< those of tensor-parallel ranks of a node beside the GEMMs they feed or drain
   bool weights = false;     ///< those of the backward pass beside weight-gradient GEMMs
   bool gradients = false;   ///< data-parallel reduction beside the backward pass
   bool parameters = false;  ///< parameter gathering beside the forward pass
@@ -145,7 +146,7 @@ struct Overlap {
 };
 template <class V>
 void describe(V& v, Overlap& o) {
-  v("tensor", o.tensor, {.help = "tensor-parallel collectives run beside GEMMs"});
+  v("tensor", o.tensor, {.help = "tensor-parallel collectives inside a node run beside GEMMs"});
   v("weights", o.weights, {.help = "those of the backward pass beside weight-gradient GEMMs"});
   v("gradients", o.gradients, {.help = "gradients are reduced beside the backward pass"});
   v("parameters", o.parameters, {.help = "parameters are gathered beside the forward pass"});
