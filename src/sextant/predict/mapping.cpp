@@ -106,63 +106,84 @@ Update orthogonalise(const Chip& chip, double rows, double cols) {
   return 5 * (multiply(m, n) + multiply(m, m) + multiply(n, m));
 }
 
-/// Ranks that share states, and with them the matrices.
-struct Shards {
-  double dense = 1;
-  double experts = 1;
-};
-
-/// Of all that is trained in one branch.
-Update orthogonalise(const Problem& p, const Strategy& s, const graph::Branch& b,
-                     const Shards& shards) {
-  const Tuning& t = p.work.tuning;
-  Update sum;
-  for (const graph::Operator& op : b.operators) {
-    const double rank = adapter_rank(t, op);
-    if (rank <= 0 && !is_trained(t, op)) continue;
-    if (op.kind == graph::Kind::experts) {
-      const graph::Routed& r = op.routed;
-      const double ffn = r.ffn / s.etp;
-      Update each;
-      for (const double side : {r.width, r.halves * ffn, ffn, r.width}) {
-        if (rank > 0) each = each + orthogonalise(p.chip, rank, side);
-      }
-      if (rank <= 0) each = (r.halves + 1) * orthogonalise(p.chip, r.width, ffn);
-      sum = sum + static_cast<double>(r.count) / s.ep / shards.experts * each;
-    } else if (op.kind == graph::Kind::linear) {
-      const double in = op.in.on(s.tp);
-      const double out = op.out.on(s.tp);
-      const Update each = rank > 0
-                              ? orthogonalise(p.chip, rank, in) + orthogonalise(p.chip, rank, out)
-                              : orthogonalise(p.chip, in, out);
-      sum = sum + std::max(1.0, op.groups / s.tp) / shards.dense * each;
+/// Of all matrices of a rank. Ranks that share states share the matrices, each of which is whole on
+/// one of them: the step is no shorter than the largest takes.
+class Orthogonalised {
+ public:
+  Orthogonalised(const Problem& p, const Strategy& s, const Groups& g) : p_(p), s_(s) {
+    if (s.zero >= 1) {
+      dense_ = g.shard.ranks;
+      experts_ = g.expert_shard.ranks;
     }
   }
-  return sum;
-}
 
-Update orthogonalise(const Problem& p, const Strategy& s, const StageKind& stage,
-                     const Shards& shards) {
-  Update sum;
+  void add(const graph::Branch& b, double times) {
+    const Tuning& t = p_.work.tuning;
+    for (const graph::Operator& op : b.operators) {
+      const double rank = adapter_rank(t, op);
+      if (rank <= 0 && !is_trained(t, op)) continue;
+      if (op.kind == graph::Kind::experts) {
+        const graph::Routed& r = op.routed;
+        const double ffn = r.ffn / s_.etp;
+        const double all = times * r.count / s_.ep / experts_;
+        if (rank <= 0) add(all * (r.halves + 1), r.width, ffn);
+        if (rank > 0) {
+          for (const double side : {r.width, r.halves * ffn, ffn, r.width}) add(all, rank, side);
+        }
+      } else if (op.kind == graph::Kind::linear) {
+        const double in = op.in.on(s_.tp);
+        const double out = op.out.on(s_.tp);
+        const double all = times * std::max(1.0, op.groups / s_.tp) / dense_;
+        if (rank <= 0) add(all, in, out);
+        if (rank > 0) {
+          add(all, rank, in);
+          add(all, rank, out);
+        }
+      }
+    }
+  }
+
+  Update sum() const {
+    Update u = sum_;
+    u.time = max(u.time, longest_);
+    return u;
+  }
+
+ private:
+  void add(double matrices, double rows, double cols) {
+    const Update one = orthogonalise(p_.chip, rows, cols);
+    sum_ = sum_ + matrices * one;
+    longest_ = max(longest_, one.time);
+  }
+
+  const Problem& p_;
+  const Strategy& s_;
+  double dense_ = 1;  ///< ranks
+  double experts_ = 1;
+  Update sum_;
+  Seconds longest_;
+};
+
+Update orthogonalise(const Problem& p, const Strategy& s, const StageKind& stage, const Groups& g) {
+  Orthogonalised all(p, s, g);
   for (int i = 0; i < p.graph.type_count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     for (const int branch : {p.graph.types[at].mixer, p.graph.types[at].mlp}) {
       if (branch < 0 || stage.types[at] == 0) continue;
-      const graph::Branch& b = p.graph.branches[static_cast<std::size_t>(branch)];
-      sum = sum + stage.types[at] * orthogonalise(p, s, b, shards);
+      all.add(p.graph.branches[static_cast<std::size_t>(branch)], stage.types[at]);
     }
   }
   for (const graph::Branch& b : p.graph.tower) {
-    if (stage.first && p.work.images > 0) sum = sum + b.layers * orthogonalise(p, s, b, shards);
+    if (stage.first && p.work.images > 0) all.add(b, b.layers);
   }
-  return sum;
+  return all.sum();
 }
 
 void update(const Problem& p, const Strategy& s, const RankParameters& n, Mapping& m) {
   const Groups& g = m.groups;
-  Shards shards;
-  if (s.zero >= 1) shards = {double(g.shard.ranks), double(g.expert_shard.ranks)};
-  const double own = (n.total() - n.experts) / shards.dense + n.experts / shards.experts;
+  const bool shared = s.zero >= 1;
+  const double own = (n.total() - n.experts) / (shared ? g.shard.ranks : 1) +
+                     n.experts / (shared ? g.expert_shard.ranks : 1);
   const double gradient = gradient_bytes(p.runtime, s.precision);
   const StreamKernel& adam = p.kernels.stream[StreamOp::adamw];
   const double bytes = optimizer_traffic(p.work.optimizer, gradient, activation_bytes(s.precision));
@@ -176,7 +197,7 @@ void update(const Problem& p, const Strategy& s, const RankParameters& n, Mappin
         streams(p.kernels.stream[StreamOp::copy], 3 * gradient);  // norm; clipping, there and back
   }
   if (p.work.optimizer == Optimizer::muon) {
-    rest = rest + orthogonalise(p, s, m.stages.kinds[0], shards);
+    rest = rest + orthogonalise(p, s, m.stages.kinds[0], g);
   }
   m.update = states + rest;
   const Seconds moved = s.offload ? Bytes(own * bytes) / p.host_link : Seconds(0);

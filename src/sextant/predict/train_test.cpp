@@ -550,6 +550,20 @@ TEST(Train, OptimizersTakeWhatTheyMove) {
   EXPECT_GT(time(Optimizer::muon), 3 * time(Optimizer::sgd));
 }
 
+// A matrix is whole on one rank: beyond as many ranks as there are matrices no step of it is
+// shorter.
+TEST(Train, MuonTakesAsLongAsItsLargestMatrix) {
+  const auto time = [](int dp) {
+    const Problem p = test::problem_of("dgx-h200", "megatron-core", "llama3.1-8b",
+                                       Training{1024, 4096, Optimizer::muon});
+    return evaluate(p, {.dp = dp, .zero = 1}).time[Time::optimizer].exposed;
+  };
+  EXPECT_GT(time(256), 0.9 * time(1024));
+  EXPECT_LT(time(256), 1.2 * time(1024));
+  EXPECT_GT(time(1024).value, 4e-3);  // five times three multiplies over 4096 x 14336
+  EXPECT_LT(time(64), 0.2 * time(8));
+}
+
 // Where layers mix tokens or have an MLP, never both, a prediction layer is two of them.
 TEST(Training, APredictionLayerIsTwoWhereLayersHaveOneBranchEach) {
   const auto count = [](int ahead) {
