@@ -127,6 +127,9 @@ void say(Answer& a, const Pair& x, const std::vector<Compared>& all, const Recor
       times < 1.0005 ? "as fast"
                      : fmt::format("{:.3f} times as {}", times, faster ? "fast" : "slow");
   const Relation r = x.times.value_or(Relation{});
+  if (x.times && r.low == r.high) {
+    return a.say(fmt::format("\n{} is as fast as {}: nothing that counts differs", to, from));
+  }
   a.say(fmt::format(
       "\n{} is {} as {}, {:.3f} to {:.3f} times nine times in ten; it is faster with a probability "
       "of {}",

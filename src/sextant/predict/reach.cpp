@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sextant/predict/layout.hpp"
+#include "sextant/predict/rules.hpp"
 #include "sextant/units/lists.hpp"
 
 namespace sextant {
@@ -111,7 +112,7 @@ std::vector<Choice> choices_of(Asked question, const Problem& problem, const Str
     Collector collector(question != Asked::train, &value, &usual, choices);
     describe(collector, const_cast<std::remove_cvref_t<decltype(value)>&>(value));
   };
-  collect(strategy, Strategy{});
+  collect(question == Asked::train ? acting(problem, strategy) : strategy, Strategy{});
   const Extent extent = extent_of(problem, strategy);
   collect(extent, extent);  // follows from the rest: of itself it is never unusual
   return choices;

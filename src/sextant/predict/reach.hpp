@@ -47,6 +47,7 @@ struct Choice {
   bool usual = false;  ///< what a strategy has that nobody touched
 
   std::string text() const;
+  bool operator==(const Choice&) const = default;
 };
 
 /// All of a training step's, or those that mean something to serving.

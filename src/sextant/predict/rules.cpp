@@ -381,7 +381,8 @@ constexpr std::tuple serving_rules{
                      "weights can live there, or spread"};
            }
            return {how + " in a second memory, which the device does not have",
-                   "give it one: --set device.tier.capacity='512 GB', device.tier.bandwidth"};
+                   "give it one: --set device.tier.capacity='512 GB' --set "
+                   "device.tier.bandwidth='100 GB/s'"};
          }},
 };
 
@@ -415,6 +416,19 @@ std::vector<Diagnostic> all_broken(const std::tuple<Rules...>& rules, const Prob
 }
 
 }  // namespace
+
+Strategy acting(const Problem& p, Strategy s) noexcept {
+  const Strategy usual;
+  if (s.pp == 1) {
+    s.schedule = usual.schedule;
+    s.order = usual.order;
+  }
+  if (s.cp == 1) s.context = usual.context;
+  const bool full = s.recompute == Recompute::full;
+  if (full && Count{s.recompute_layers} * s.pp >= p.model.layers) s.recompute_layers = 0;
+  if (full && s.recompute_layers == 0) s.modules = usual.modules;
+  return s;
+}
 
 Verdict legal(const Problem& p, const Strategy& s) noexcept {
   return first_broken(training_rules, p, s);

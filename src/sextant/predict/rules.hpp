@@ -78,6 +78,10 @@ inline bool has_use(const Strategy& s, std::string_view axis) {
   return axis != "recompute_layers" || s.recompute == Recompute::full;
 }
 
+/// With the defaults of axes that have nothing to act on: files of other tools say them all the
+/// same.
+Strategy acting(const Problem& problem, Strategy strategy) noexcept;
+
 /// The first rule that a strategy breaks; `fits` says nothing of memory yet. No allocation.
 Verdict legal(const Problem& problem, const Strategy& strategy) noexcept;
 Verdict legal_serving(const Problem& problem, const Strategy& strategy) noexcept;

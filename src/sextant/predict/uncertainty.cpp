@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 
 #include "sextant/predict/layout.hpp"
 #include "sextant/predict/tuning.hpp"
@@ -180,9 +181,18 @@ double shared_by(const Errors& errors, const Likeness& a, const Likeness& b) {
   return 0;
 }
 
+/// Nothing lies between them: whatever is wrong with one is wrong with the other.
+bool same_question(const Contender& a, const Contender& b) {
+  const auto parts = [](const Likeness& x) {
+    return std::tie(x.question, x.device, x.runtime, x.model, x.choices);
+  };
+  return a.seconds == b.seconds && parts(a.likeness) == parts(b.likeness);
+}
+
 }  // namespace
 
 Relation relate(const Errors& errors, const Contender& first, const Contender& second) {
+  if (same_question(first, second)) return {};
   const Normal a = logarithm_of(errors, first);
   const Normal b = logarithm_of(errors, second);
   const double shared = shared_by(errors, first.likeness, second.likeness);

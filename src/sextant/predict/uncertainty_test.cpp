@@ -117,6 +117,7 @@ TEST(Uncertainty, ComparesWhatIsAlikeMoreSurely) {
               1e-9);
   EXPECT_NEAR(relate(e, b, a).chance_faster, 1 - apart, 1e-12);
   EXPECT_DOUBLE_EQ(relate(e, a, a).chance_faster, 0.5);
+  EXPECT_EQ(relate(e, a, a).low, relate(e, a, a).high);  // all of the error is the same
   // Nine times in ten the one's time over the other's lies around what is predicted.
   const Relation r = relate(e, a, b);
   EXPECT_LT(r.low, a.seconds / b.seconds);

@@ -378,16 +378,22 @@ void Reader::assume_strategy() {
 /// Files of other tools say these whether or not there is anything that they could say it of.
 void Reader::assume_idle_axes() {
   const Strategy& s = x_.strategy;
-  const Strategy usual;
-  if (s.pp == 1 && s.schedule != usual.schedule) {
+  const Strategy does = acting(x_.problem, s);
+  if (s.schedule != does.schedule) {
     assume("schedule {} has no effect: pp 1 has one stage", name_of(s.schedule));
   }
-  if (s.pp == 1 && s.order != usual.order) {
+  if (s.order != does.order) {
     assume("order {} has no effect: pp 1 has one stage", name_of(s.order));
   }
-  if (s.cp == 1 && s.context != usual.context) {
+  if (s.context != does.context) {
     assume("context {} has no effect: with cp 1 every rank has whole sequences",
            name_of(s.context));
+  }
+  if (s.recompute_layers != does.recompute_layers) {
+    assume("recompute_layers {} are all of a stage", s.recompute_layers);
+  }
+  if (!(s.modules == does.modules)) {
+    assume("recompute_modules has no effect: recompute full has all of a layer");
   }
 }
 

@@ -34,6 +34,8 @@ struct RecomputeModules {
   bool experts = false;     ///< the whole expert layer, its exchange included
   bool latent = false;      ///< up-projections of latent attention
   bool alternate = false;   ///< every second multiply of a layer, and all between but attention
+
+  bool operator==(const RecomputeModules&) const = default;
 };
 template <class V>
 void describe(V& v, RecomputeModules& m) {
