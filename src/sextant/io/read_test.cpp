@@ -133,7 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "a.toml:4:1: inner.cont: unknown field; did you mean 'count'?"},
         Mistake{"zero", "[inner]\ntime = \"0 s\"", "inner.time: must be more than zero, not 0 s"},
         Mistake{"missing", "[inner]\ncount = 1",
-                "a.toml:2:1: inner.time: missing (how long); write it like time = \"2.5 us\""},
+                "a.toml:2:1: inner.time: missing (how long); write it like time = \"2.5 us\" or "
+                "\"3 h\""},
         Mistake{"missing_in_list", "[[list]]\ntime = \"1 s\"\n[[list]]\ncount = 1",
                 "a.toml:4:1: list[1].time: missing (how long)"},
         Mistake{"number_for_table", "inner = 5", "inner: expected a table, not 5"},

@@ -45,7 +45,8 @@ int error_number(sqlite3* handle, int code) {
   switch (code & 0xFF) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      throw InputError(where + " is not a database, or a damaged one");
+      throw InputError(where + " is not a database, or a damaged one",
+                       "'sextant sweep' writes one where its output ends in .db");
     case SQLITE_CONSTRAINT:
       throw InputError(where + " has this point already: another process writes to it as well");
     default:

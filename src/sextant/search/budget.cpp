@@ -124,7 +124,8 @@ int most_devices(const SearchBudget& budget, const System& system, double price)
   // What is bought exactly stays bought, whatever the last digit of a quotient.
   const double bought = each > 0 ? budget.amount / each * (1 + 1e-12) : has;
   const double node = std::max(1, system.devices_per_node);
-  if (budget.kind == BudgetKind::devices && bought < node) return static_cast<int>(bought);
+  // What is around the devices of a node takes all its power for any of them.
+  if (budget.kind != BudgetKind::power && bought < node) return static_cast<int>(bought);
   return static_cast<int>(std::floor(std::min(bought, has) / node) * node);
 }
 

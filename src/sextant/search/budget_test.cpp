@@ -61,6 +61,7 @@ TEST(Budget, BuysWholeNodes) {
   EXPECT_EQ(most_devices({BudgetKind::power, 10199}, h100, 0), 0);
   EXPECT_EQ(most_devices({BudgetKind::power, 2e6}, h100, 0), 1568);
   EXPECT_EQ(most_devices({BudgetKind::dollars_per_hour, 300}, h100, 3), 96);
+  EXPECT_EQ(most_devices({BudgetKind::dollars_per_hour, 10}, h100, 3), 3);
   EXPECT_EQ(most_devices({BudgetKind::devices, 100}, h100, 0), 96);
   EXPECT_EQ(most_devices({BudgetKind::devices, 4}, h100, 0), 4);
   EXPECT_EQ(most_devices({BudgetKind::power, 1e12}, h100, 0), h100.max_devices);

@@ -23,9 +23,18 @@ constexpr Dimension watts{.time = -1, .energy = 1};
 
 constexpr std::array symbols = std::to_array<Symbol>({
     {"s", 1, seconds, true},
+    {"second", 1, seconds, false},
+    {"seconds", 1, seconds, false},
     {"min", 60, seconds, false},
+    {"minute", 60, seconds, false},
+    {"minutes", 60, seconds, false},
     {"h", 3600, seconds, false},
+    {"hour", 3600, seconds, false},
+    {"hours", 3600, seconds, false},
     {"day", 86400, seconds, false},
+    {"days", 86400, seconds, false},
+    {"week", 7 * 86400.0, seconds, false},
+    {"weeks", 7 * 86400.0, seconds, false},
     {"Hz", 1, {.time = -1}, true},
     {"B", 1, bytes, true},
     {"b", 0.125, bytes, true},
@@ -185,7 +194,7 @@ std::string example_of(Dimension d) {
     const char* text;
   };
   static constexpr std::array examples = std::to_array<Example>({
-      {{.time = 1}, "2.5 us"},
+      {{.time = 1}, "2.5 us\" or \"3 h"},
       {{.time = -1}, "1.98 GHz"},
       {{.data = 1}, "80 GiB"},
       {{.time = -1, .data = 1}, "3.35 TB/s"},
