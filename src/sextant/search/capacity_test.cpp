@@ -41,6 +41,29 @@ TEST(Capacity, HoldsTheLimitsItWasAskedFor) {
   EXPECT_GE(rejected + r.best.size(), std::min<std::uint64_t>(r.evaluated, 10));
 }
 
+// A plan for what one said to be its most: engines to which requests are dealt out in turn serve
+// more than one of them with its share at random.
+TEST(Capacity, ServesTheMostThatItSays) {
+  const Problem p = problem_of("llama3.1-70b");
+  CapacitySpace space{.devices = 8};
+  space.tp = {4};
+  space.pp = {1};
+  space.disaggregated = false;
+  CapacityAim aim = aim_at(3);
+  aim.traffic.requests = 2000;
+  aim.traffic.input = 2000;
+  aim.traffic.output = 500;
+  aim.limits = {Seconds(1), Seconds(0.04)};
+  SearchProgress progress;
+  const CapacityResult first = plan_capacity(p, space, aim, progress);
+  ASSERT_FALSE(first.best.empty());
+  aim.traffic.rate = 0.98 * first.best.front().most;
+  const CapacityResult again = plan_capacity(p, space, aim, progress);
+  ASSERT_FALSE(again.best.empty());
+  EXPECT_EQ(again.best.front().devices, 8);
+  EXPECT_NEAR(again.best.front().most / first.best.front().most, 1, 0.05);
+}
+
 // Few requests of very different lengths look better than many of them.
 TEST(Capacity, HoldsTheLimitsForAllRequests) {
   const Problem p = problem_of("llama3.1-8b");
