@@ -60,6 +60,9 @@ struct Latency {
   const char* text = "";
   Percentiles values = {};
 };
+/// One token is the first: nothing lies between it and another.
+bool has_others(const TrafficResult& r) { return r.tpot.p99 > 0 || r.gap.p99 > 0; }
+
 std::vector<Latency> latencies_of(const TrafficResult& r) {
   return {{"ttft_seconds", "first token", r.ttft},
           {"tpot_seconds", "a token, mean of a request", r.tpot},
@@ -106,7 +109,7 @@ std::vector<std::string> warnings_of(const TrafficAnswer& a) {
 
 std::string requests_text(const TrafficScenario& x) {
   const Traffic& t = x.traffic;
-  std::string what = fmt::format("{:.0f} requests", t.requests);
+  std::string what = fmt::format("{:.0f} request{}", t.requests, t.requests == 1 ? "" : "s");
   switch (t.arrivals) {
     case Arrivals::closed:
       what += fmt::format(" of {} users", t.concurrency);
@@ -277,7 +280,9 @@ Records distribution_records(const TrafficResult& t) {
 }
 
 Records percentile_records(const TrafficResult& t) {
-  return records_of(latencies_of(t), [](Record& r, const Latency& l) {
+  std::vector<Latency> shown = latencies_of(t);
+  if (!has_others(t)) shown = {shown.front(), shown.back()};
+  return records_of(shown, [](Record& r, const Latency& l) {
     r("", l.text, " ");
     r("", Seconds(l.values.mean), "mean");
     r("", Seconds(l.values.p50), "p50");
@@ -398,8 +403,9 @@ void say_traffic(Answer& answer, const TrafficAnswer& a, const Sure& sure, const
   answer.gap();
   answer.show(percentile_records(r), indented);
   answer.say(
-      fmt::format("\nhalf of the first tokens in {}, of the others in {}, nine times in ten: {}",
-                  range_text(sure.first, {r.ttft.p50}), range_text(sure.token, {r.tpot.p50}),
+      fmt::format("\nhalf of the first tokens in {}{}, nine times in ten: {}",
+                  range_text(sure.first, {r.ttft.p50}),
+                  has_others(r) ? ", of the others in " + range_text(sure.token, {r.tpot.p50}) : "",
                   sure.token.basis));
   say_unmeasured(answer, sure.token.unmeasured);
   say_rates(answer, a, bounds);

@@ -92,7 +92,10 @@ class TableReader {
       Request r;
       r.input = length(i, *input_);
       r.output = length(i, *output_);
-      if (arrival_) r.arrival = time(i);
+      if (arrival_) {
+        r.arrival = time(i);
+        t.timed = t.timed || !table_.row(i).cells[*arrival_].empty();
+      }
       if (prefix_) read_prefix(i, r, t);
       t.requests.push_back(r);
     }
@@ -176,8 +179,7 @@ int json_length(const Node& node, std::initializer_list<const char*> names, cons
 }
 
 /// One object a line: Mooncake's names, or those of our CSV.
-Request parse_line(const std::string& line, const std::string& file, int number,
-                   std::vector<std::uint32_t>& blocks) {
+Request parse_line(const std::string& line, const std::string& file, int number, Trace& t) {
   Document d;
   try {
     d = parse_json(line, file);
@@ -194,12 +196,13 @@ Request parse_line(const std::string& line, const std::string& file, int number,
       fail_line(file, number, "expected a time that is not negative");
     }
     r.arrival = n->number / scale;
+    t.timed = true;
   }
   if (const Node* n = d.root.find("hash_ids")) {
-    r.prefix = static_cast<std::uint32_t>(blocks.size());
+    r.prefix = static_cast<std::uint32_t>(t.blocks.size());
     for (const Node& id : n->items) {
       if (id.kind != Node::Kind::integer) fail_line(file, number, "expected whole hash_ids");
-      blocks.push_back(static_cast<std::uint32_t>(id.integer));
+      t.blocks.push_back(static_cast<std::uint32_t>(id.integer));
     }
     r.prefix_blocks = static_cast<std::uint32_t>(n->items.size());
   }
@@ -217,7 +220,7 @@ Trace parse_lines(const std::string& text, const std::string& file) {
     at = end + 1;
     if (line.find_first_not_of(" \r\t") == std::string::npos) continue;
     try {
-      t.requests.push_back(parse_line(line, file, number, t.blocks));
+      t.requests.push_back(parse_line(line, file, number, t));
     } catch (const InputError& e) {
       if (problems.size() < max_collected) problems.push_back(e.diagnostics().front());
     }

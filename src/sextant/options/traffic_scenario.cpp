@@ -185,8 +185,10 @@ void TrafficReader::read_requests() {
                                     x_.trace->requests.size(), most_sent));
     }
     t.trace = x_.trace.get();
-    const bool timed = x_.trace->requests.back().arrival > 0;
-    t.arrivals = timed ? Arrivals::trace : Arrivals::poisson;
+    const bool later = x_.trace->requests.back().arrival > 0;
+    t.arrivals = later                                     ? Arrivals::trace
+                 : x_.trace->timed && !o_.rate.has_value() ? Arrivals::burst
+                                                           : Arrivals::poisson;
     t.lengths = Lengths::trace;
   }
   const bool traced = t.trace != nullptr;
@@ -379,18 +381,18 @@ void TrafficReader::check_longest() {
   const Traffic& t = x_.traffic;
   const Model& m = x_.scenario.problem.model;
   double longest = static_cast<double>(t.input) + t.output;
-  std::string whose = "--input and --output";
+  std::string whose = "--input and --output make";
   if (t.lengths == Lengths::trace) {
     longest = 0;
     for (const Request& r : t.trace->requests) {
       const double own = static_cast<double>(r.input) + r.output;
       if (own <= longest) continue;
       longest = own;
-      whose = fmt::format("request {} of {}", r.number + 1, trace_name_);
+      whose = fmt::format("request {} of {} makes", r.number + 1, trace_name_);
     }
   }
   if (m.max_context <= 0 || longest <= m.max_context) return;
-  const std::string what = fmt::format("{} make a context of {:.0f}, {} takes {} at most", whose,
+  const std::string what = fmt::format("{} a context of {:.0f}, {} takes {} at most", whose,
                                        longest, m.name, m.max_context);
   if (o_.allow_long) return assume(what + ": gone on with, as asked");
   flags_.add(t.lengths == Lengths::trace ? "--arrivals" : "--input", what,
@@ -431,8 +433,9 @@ void check_cache(const TrafficScenario& x, std::string_view tp) {
                   format_binary_bytes(m.other.value),
                   format_binary_bytes((share * m.capacity).value),
                   share < 1 ? fmt::format(", {} of the memory", format_percent(share, 0)) : ""),
-      fmt::format("a larger {}{}, fewer bits, or fewer --max-requests", tp.empty() ? x.tp : tp,
-                  share < 1 ? " or --memory-fraction" : ""));
+      fmt::format("a larger {}{}, fewer bits{}", tp.empty() ? x.tp : tp,
+                  share < 1 ? " or --memory-fraction" : "",
+                  m.weights < share * m.capacity ? ", or fewer --max-requests" : ""));
 }
 
 }  // namespace sextant

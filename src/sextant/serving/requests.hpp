@@ -59,6 +59,7 @@ struct Trace {
   std::vector<Request> requests;      ///< in order of arrival
   std::vector<std::uint32_t> blocks;  ///< ids of prefix blocks, each of `block_tokens`
   int block_tokens = 512;
+  bool timed = false;  ///< it says when they arrive, all at once perhaps
 };
 
 /// What is sent to the engines.

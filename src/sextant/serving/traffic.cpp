@@ -387,12 +387,23 @@ class Simulation final : Listener {
     if (notes_.size() > 4) {
       const auto& half = notes_[notes_.size() / 2];
       const auto& last = notes_.back();
-      if (last.now > half.now)
+      if (last.now > half.now) {
         r.queue_growth = (last.present - half.present) / (last.now - half.now);
+        correct_capacity(last.present - half.present, r);
+      }
     }
     r.passes = priced_.price.passes();
     if (priced_.decode_price) r.passes += priced_.decode_price->passes();
     return r;
+  }
+
+  /// Step times know nothing of preemptions and of requests that wait for memory: where those who
+  /// come evenly pile up by more than chance, no more can be served than were.
+  void correct_capacity(double more, TrafficResult& r) const {
+    const bool steady = traffic_.arrivals != Arrivals::trace && r.offered < r.capacity;
+    const double chance = 4 * std::sqrt(r.sent / 2) * std::max(1.0, traffic_.burstiness);
+    if (!steady || more < chance || r.queue_growth < 0.02 * r.offered) return;
+    r.capacity = std::min(r.capacity, std::max(0.0, r.offered - r.queue_growth));
   }
 
   struct Later {
@@ -483,9 +494,12 @@ double capacity_of(const Pool& pool, StepPrice& price, const TrafficMeans& m, Ro
   const EngineLimits& l = pool.limits;
   const Reserve reserve = pool.problem.runtime.engine.reserve;
   const double input = std::max(1.0, m.input * (1 - hits));
-  const double length = m.input + (reserve == Reserve::longest ? 1.0 : 0.5) * m.output;
-  const double held =
-      reserve == Reserve::slot ? l.max_requests : l.cache_tokens / (length + l.state_tokens);
+  const double tokens = m.input + (reserve == Reserve::longest ? 1.0 : 0.5) * m.output;
+  // In blocks of few tokens half of the last one is empty, in large ones all that no request fills.
+  const double length = l.block > 1 ? std::max(tokens + 0.5 * l.block, 1.0 * l.block) : tokens;
+  const double held = reserve == Reserve::slot ? l.max_requests
+                                               : std::floor(l.cache_tokens / l.block) * l.block /
+                                                     (length + l.state_tokens);
   const double most = std::max(1.0, std::min<double>(l.max_requests, std::floor(held)));
   double best = 0;
   for (double n = most; n >= 1; n = std::floor(n * 0.8)) {

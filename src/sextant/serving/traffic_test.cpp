@@ -160,6 +160,32 @@ TEST(Traffic, ServesNoMoreThanItsBound) {
   }
 }
 
+// Step times know nothing of requests that are thrown out for want of memory and start again.
+TEST(Traffic, ServesNoMoreThanItDidWhereTheQueueGrows) {
+  Cluster c;
+  c.pool = pool_of("llama3.1-70b", "vllm", {.tp = 4});
+  Traffic t = traffic_at(0.95, 10000);
+  t.input = 2000;
+  t.output = 500;
+  t.lengths = Lengths::fixed;
+  t.rate *= PricedCluster(c, means_of(t)).capacity(means_of(t));
+  const TrafficResult r = simulate(c, t, {});
+  EXPECT_GT(r.counts.preemptions, 0);
+  EXPECT_GT(r.queue_growth, 0.03 * t.rate);
+  EXPECT_GT(r.saturation(), 1);
+  EXPECT_NEAR(r.capacity / (t.rate - r.queue_growth), 1, 1e-9);
+}
+
+TEST(Traffic, LargeBlocksHoldFewerRequests) {
+  const auto capacity = [](int block) {
+    const Cluster c = cluster_of("vllm", {.block = block});
+    const TrafficMeans m = means_of(traffic_at(1));
+    return PricedCluster(c, m).capacity(m);
+  };
+  EXPECT_GT(capacity(16), 0.99 * capacity(1));
+  EXPECT_LT(capacity(32768), 0.5 * capacity(16));
+}
+
 // Short prompts of a large model wait for their launches, each alone; those of a queue share one.
 TEST(Traffic, AQueueFillsPassesOverPrompts) {
   for (const char* name : {"vllm", "sglang"}) {
