@@ -18,7 +18,12 @@ Answer said(Imported imported, const Common& common) {
   if (common.set.empty()) return answer_of(imported);
   const Node* own = imported.scenario.find("set");
   Node all = own != nullptr ? *own : Node::array();
-  for (const std::string& s : common.set) all.push(Node::of(s));
+  for (const std::string& s : common.set) {
+    all.push(Node::of(s));
+    std::erase_if(imported.missing, [&](const std::string& m) {
+      return m.starts_with(s.substr(0, s.find('=')) + ":");
+    });
+  }
   imported.scenario.set("set", std::move(all));
   return answer_of(imported);
 }

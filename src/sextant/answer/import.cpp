@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sextant/io/text.hpp"
 
 namespace sextant {
@@ -26,7 +28,14 @@ std::string remark(const ImportedArgument& a) {
 std::string how_to_ask(const Imported& imported) {
   // Only requests over time are served by engines of two kinds.
   const bool apart = imported.scenario.find("prefill_workers") != nullptr;
-  return fmt::format("# sextant {} --from this.toml\n", apart ? "traffic" : name_of(imported.task));
+  const auto& members = imported.scenario.members;
+  const bool limited = std::any_of(members.begin(), members.end(),
+                                   [](const Node::Member& m) { return is_engine_field(m.key); });
+  std::string text;
+  if (!apart) text = fmt::format("# sextant {} --from this.toml\n", name_of(imported.task));
+  if (limited)
+    text += "# sextant traffic --from this.toml: requests over time, within the engine's limits\n";
+  return text;
 }
 
 }  // namespace

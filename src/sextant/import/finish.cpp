@@ -152,8 +152,9 @@ class Finisher {
     f_.otherwise("microbatch", "1");
     const std::optional<std::int64_t> micro = f_.count("microbatch");
     const std::optional<std::int64_t> times = f_.count("_accumulation");
-    if (!micro || dp_ == 0) return;
     const std::optional<std::int64_t> said = f_.count("batch");
+    if (micro && times && said && dp_ == 0) devices_of_batch(*said, product({*micro, *times}));
+    if (!micro || dp_ == 0) return;
     const std::int64_t step = product({*micro, times.value_or(1), dp_});
     if (times && said && *said != step && !f_.find("batch")->given) {
       return f_.problem("batch", number(*said) + " sequences are not " + number(*micro) +
@@ -161,6 +162,18 @@ class Finisher {
                                      number(dp_) + " replicas = " + number(step));
     }
     if (!said) f_.otherwise("batch", number(step));
+  }
+
+  /// DeepSpeed names no devices, but all three of what tells the replicas.
+  void devices_of_batch(std::int64_t all, std::int64_t each) {
+    if (all % each != 0) {
+      return f_.problem(
+          "batch", number(all) + " sequences are not a multiple of microbatch x accumulated = " +
+                       number(each));
+    }
+    if (f_.find("dp") != nullptr) return;
+    dp_ = all / each;
+    f_.otherwise("gpus", number(product({dp_, degree("tp"), degree("pp"), degree("cp")})));
   }
 
   void chunks() {

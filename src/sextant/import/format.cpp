@@ -265,23 +265,6 @@ const ImportFormat& launcher_format() {
   return launcher;
 }
 
-std::string system_with(std::string_view accelerator) {
-  static const Document table = embedded_table("imports/data/accelerators.toml");
-  std::string plain;
-  for (const char c : lower(accelerator)) {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain += c;
-  }
-  // The longest name wins: "gb200" is no "b200".
-  std::string best;
-  std::string system;
-  for (const Node::Member& m : table.root.members) {
-    if (m.key.size() <= best.size() || plain.find(m.key) == std::string::npos) continue;
-    best = m.key;
-    system = m.value.string;
-  }
-  return system;
-}
-
 std::vector<std::pair<std::string, std::string>> meant_for_others(std::string_view value) {
   std::vector<std::pair<std::string, std::string>> fields;
   while (value.starts_with("@")) {

@@ -83,7 +83,4 @@ const std::vector<ImportFormat>& import_formats();
 /// Flags of what starts programs: torchrun and its kin.
 const ImportFormat& launcher_format();
 
-/// The system of devices of an accelerator's product name ("NVIDIA H100-SXM-80GB"), or empty.
-std::string system_with(std::string_view accelerator);
-
 }  // namespace sextant

@@ -550,8 +550,17 @@ void Importer::check_values() {
   }
   for (const std::string_view field : engine_fields) {
     const Fact* fact = facts_.find(field);
-    if (fact == nullptr || typed(fact->value).kind != Node::Kind::string) continue;
-    add(fact->place, fact->from, "expected a number, got '" + printable(fact->value) + "'");
+    if (fact == nullptr) continue;
+    const Node value = typed(fact->value);
+    const bool share = field == "memory_fraction";
+    if (value.kind == Node::Kind::string) {
+      add(fact->place, fact->from, "expected a number, got '" + printable(fact->value) + "'");
+    } else if (value.kind != Node::Kind::boolean &&
+               !(value.number > 0 && (!share || value.number <= 1))) {
+      add(fact->place, fact->from,
+          std::string("expected more than 0") + (share ? " and at most 1" : "") + ", not " +
+              printable(fact->value));
+    }
   }
 }
 
@@ -636,6 +645,9 @@ void Importer::say_missing() {
   if (s.find("system") == nullptr) out_.missing.emplace_back("system: give --system with a preset");
   if (trains_ && s.find("gpus") == nullptr && s.find("dp") == nullptr) {
     out_.missing.emplace_back("gpus: how many devices, --gpus");
+  }
+  if (trains_ && s.find("seq") == nullptr) {
+    out_.missing.emplace_back("seq: the tokens of a sequence, --seq");
   }
 }
 

@@ -3,6 +3,7 @@
 // are in tests/import.
 #include "sextant/import/import.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -125,16 +126,6 @@ TEST(ImportTables, CheckpointsOfWhatPeopleServeAreKnown) {
                            "google-bert/bert-large-uncased"}) {
     EXPECT_NE(checkpoint_named(name).model, "") << name;
   }
-}
-
-TEST(ImportTables, SystemsByTheirAccelerators) {
-  EXPECT_EQ(system_with("NVIDIA H100-SXM5-80GB"), "dgx-h100");
-  EXPECT_EQ(system_with("NVIDIA GB200"), "gb200-nvl72");
-  EXPECT_EQ(system_with("AMD Instinct MI300X 192GB HBM3"), "mi300x-node");
-  EXPECT_EQ(system_with("NVIDIA A100-SXM-80GB"), "dgx-a100");
-  EXPECT_EQ(system_with("NVIDIA A100-PCIe-80GB"), "a100-pcie-node");
-  EXPECT_EQ(system_with("TPU-trillium"), "tpu-v6e-node");
-  EXPECT_EQ(system_with("an abacus"), "");
 }
 
 std::string value_of(const Imported& i, const std::string& field) {
@@ -411,6 +402,21 @@ TEST(Import, BatchMustAgreeWithItsParts) {
                                 "a.json", {.format = {}, .task = {}, .given = given});
                   }),
                   "100 sequences are not 2 a microbatch x 4 accumulated x 8 replicas = 64");
+}
+
+TEST(Import, DevicesOfABatchAndItsParts) {
+  const auto read = [](const char* steps) {
+    return import_text(std::string(R"({"train_batch_size": 256, "train_micro_batch_size_per_gpu": 4,
+                                       "gradient_accumulation_steps": )") +
+                           steps + "}",
+                       "a.json");
+  };
+  const Imported i = read("8");
+  EXPECT_EQ(value_of(i, "gpus"), "8");
+  EXPECT_THAT(i.missing, testing::Contains(testing::HasSubstr("seq: ")));
+  EXPECT_THAT(i.missing, testing::Not(testing::Contains(testing::HasSubstr("gpus"))));
+  expect_contains(error_of([&] { read("7"); }),
+                  "256 sequences are not a multiple of microbatch x accumulated = 28");
 }
 
 TEST(Import, InterpolationsThatNeverEnd) {

@@ -5,6 +5,7 @@
 
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/parsing.hpp"
+#include "sextant/io/text.hpp"
 #include "sextant/spec/diagnostic.hpp"
 
 namespace sextant {
@@ -57,6 +58,8 @@ Checkpoint find_checkpoint(std::string_view name, const Is& is) {
   return {};
 }
 
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || is_digit(c); }
+
 }  // namespace
 
 Checkpoint checkpoint_named(std::string_view name) {
@@ -75,6 +78,39 @@ std::string model_like(std::string_view name) {
                            return without_publisher(key) == rest;
                          })
       .model;
+}
+
+std::string system_with(std::string_view accelerator) {
+  static const Document table = embedded_table("imports/data/accelerators.toml");
+  const std::string name = lower(accelerator);
+  std::string plain;
+  std::vector<std::size_t> from;  // where each of its characters stands in the name
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (!is_letter_or_digit(name[i])) continue;
+    plain += name[i];
+    from.push_back(i);
+  }
+  // "8xH100" is a number of them; "RTX A1000" is no A10, nor is an L40 an L4.
+  const auto stands_alone = [&](std::size_t first, std::size_t last) {
+    const std::size_t begin = from[first];
+    const std::size_t end = from[last] + 1;
+    const bool counted = begin > 1 && name[begin - 1] == 'x' && is_digit(name[begin - 2]);
+    const bool longer = end < name.size() && is_digit(name[end - 1]) && is_digit(name[end]);
+    return (begin == 0 || counted || !is_letter_or_digit(name[begin - 1])) && !longer;
+  };
+  std::string best;
+  std::string system;
+  for (const Node::Member& m : table.root.members) {
+    if (m.key.size() <= best.size()) continue;
+    for (std::size_t at = plain.find(m.key); at != std::string::npos;
+         at = plain.find(m.key, at + 1)) {
+      if (!stands_alone(at, at + m.key.size() - 1)) continue;
+      best = m.key;
+      system = m.value.string;
+      break;
+    }
+  }
+  return system;
 }
 
 }  // namespace sextant

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published checkpoints by the names they have elsewhere (presets/imports/data/checkpoints.toml).
+// Published checkpoints (presets/imports/data/checkpoints.toml) and accelerators by the names they
+// have elsewhere.
 #pragma once
 
 #include <string>
@@ -26,5 +27,9 @@ std::vector<std::string> checkpoint_names();
 /// The preset of a checkpoint of that name, whoever published it and whether or not that is said:
 /// "Llama-3.1-8B-Instruct" is llama3.1-8b. Empty where none is known.
 std::string model_like(std::string_view name);
+
+/// The system of devices of an accelerator's product name ("NVIDIA H100-SXM-80GB"), or empty
+/// (presets/imports/data/accelerators.toml).
+std::string system_with(std::string_view accelerator);
 
 }  // namespace sextant

@@ -2,6 +2,7 @@
 // Loading presets: bases first, then overlays, settings and checks.
 #include "sextant/io/presets.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <filesystem>
 #include <map>
@@ -295,17 +296,41 @@ class Loader {
   // Required fields, then contradictions: first of the files alone, then with the settings, so that
   // each is blamed for its own.
   void finish(const Document& document, const Node& table, const std::vector<Setting>& settings) {
+    fill_in(document, table, settings);
     finish_base(document, table);
     if (problems.empty()) finish_settings(settings);
   }
 
-  void finish_base(const Document& document, const Node& table) {
-    if (!complete_) {
-      std::vector<std::string_view> skip;
-      if (given_.contains("device")) skip.emplace_back("device");
-      require_fields(document, table, reflect(value), given_, problems,
-                     {.prefix = prefix_, .skip = skip});
+  void require(const Document& document, const Node& table, std::vector<Diagnostic>& absent) {
+    if (complete_) return;
+    std::vector<std::string_view> skip;
+    if (given_.contains("device")) skip.emplace_back("device");
+    require_fields(document, table, reflect(value), given_, absent,
+                   {.prefix = prefix_, .skip = skip});
+  }
+
+  /// What a setting gives does not lack.
+  void fill_in(const Document& document, const Node& table, const std::vector<Setting>& settings) {
+    std::vector<Diagnostic> absent;
+    require(document, table, absent);
+    const std::string root = std::string(name_of(kind_of<T>)) + ".";
+    std::vector<Setting> filling;
+    for (const Setting& s : settings) {
+      if (!s.path.starts_with(root)) continue;
+      const std::string path = s.path.substr(root.size());
+      const std::string field = join_path(prefix_, path);
+      const auto same = [&](const Diagnostic& d) { return d.field == field; };
+      if (std::none_of(absent.begin(), absent.end(), same)) continue;
+      filling.push_back(s);
+      given_.insert(path);
     }
+    if (!filling.empty()) {
+      apply_settings(filling, reflect(value), name_of(kind_of<T>), problems, ranges());
+    }
+  }
+
+  void finish_base(const Document& document, const Node& table) {
+    require(document, table, problems);
     if (!problems.empty()) return;
     std::vector<Diagnostic> found = checked(T(value));
     locate(document, table, found, prefix_);
@@ -428,13 +453,21 @@ std::string preset_hint(std::string_view name, std::optional<PresetKind> only) {
   // The start of a name, or one whose version was left out: of few, all of them.
   constexpr std::size_t few = 6;
   std::vector<std::string> longer;
+  // What vendors call it: the usual one first, and it alone where there are many.
+  std::string usual;
+  if (only == PresetKind::system || only == PresetKind::device) usual = system_with(name);
+  if (only == PresetKind::device && !usual.empty()) {
+    usual = load_system(usual, {}, Lookup::presets).device.name;
+  }
+  if (!usual.empty()) longer.push_back(usual);
   for (const std::string& n : all) {
     // A system is asked for by its device, too.
     const bool starts = n.starts_with(lower(name)) || without_minor(n) == lower(name) ||
                         (only == PresetKind::system &&
                          load_system(n, {}, Lookup::presets).device.name.starts_with(lower(name)));
-    if (name.size() > 1 && starts) longer.push_back(n);
+    if (name.size() > 1 && starts && n != usual) longer.push_back(n);
   }
+  if (longer.size() > few && !usual.empty()) longer.resize(1);
   if (longer.empty() || longer.size() > few) return did_you_mean(name, all);
   for (const std::string& n : longer) {
     meant += (meant.empty() ? "'" : &n == &longer.back() ? " or '" : ", '") + n + "'";

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "sextant/io/catalog.hpp"
+#include "sextant/io/checkpoints.hpp"
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/test_support.hpp"
 #include "sextant/io/write.hpp"
@@ -95,6 +96,31 @@ TEST(Presets, KnowsKinds) {
   EXPECT_TRUE(preset_kinds("no-such-thing").empty());
 }
 
+TEST(Presets, SystemsByTheNamesOfTheirAccelerators) {
+  const std::pair<const char*, const char*> named[] = {
+      {"NVIDIA H100-SXM5-80GB", "dgx-h100"},
+      {"NVIDIA H100 80GB HBM3", "dgx-h100"},
+      {"NVIDIA H200", "dgx-h200"},
+      {"NVIDIA H20", "h20-node"},
+      {"8xH200", "dgx-h200"},
+      {"NVIDIA GB200", "gb200-nvl72"},
+      {"AMD Instinct MI300X 192GB HBM3", "mi300x-node"},
+      {"NVIDIA A100", "dgx-a100"},
+      {"NVIDIA A100-SXM4-80GB", "dgx-a100"},
+      {"NVIDIA A100-SXM-80GB", "dgx-a100"},
+      {"NVIDIA A100-SXM4-40GB", "dgx-a100-40gb"},
+      {"NVIDIA A100-PCIe-80GB", "a100-pcie-node"},
+      {"Tesla V100-SXM2-16GB", "v100-node"},
+      {"TPU-trillium", "tpu-v6e-node"},
+      {"p5.48xlarge", "aws-p5"},
+      // No A10, no L4.
+      {"NVIDIA RTX A1000", ""},
+      {"NVIDIA L40", ""},
+      {"an abacus", ""},
+  };
+  for (const auto& [name, system] : named) EXPECT_EQ(system_with(name), system) << name;
+}
+
 TEST(Presets, SuggestsNames) {
   const std::string text = error_of([] { load_device("h100-smx"); });
   EXPECT_EQ(
@@ -103,7 +129,18 @@ TEST(Presets, SuggestsNames) {
       "all)");
   expect_contains(error_of([] { load_system("mi355x"); }),
                   "there is a device of that name; did you mean 'mi355x-node'?");
-  expect_contains(error_of([] { load_system("h100"); }), "'dgx-h100', 'h100-nvl-node',");
+  expect_contains(error_of([] { load_system("h100"); }), "'dgx-h100', 'aws-p5', 'h100-nvl-node',");
+  // Called as vendors and people call them; of many, the usual one.
+  const std::pair<const char*, const char*> systems[] = {
+      {"h200-node", "'dgx-h200'"},    {"a100", "'dgx-a100'"},
+      {"rtx4090", "'rtx-4090-node'"}, {"NVIDIA H100 80GB HBM3", "'dgx-h100'"},
+      {"8xB200", "'dgx-b200'"},
+  };
+  for (const auto& [said, right] : systems) {
+    EXPECT_EQ(preset_hint(said, PresetKind::system), "did you mean " + std::string(right) + "?");
+  }
+  EXPECT_EQ(preset_hint("NVIDIA A100-SXM4-80GB", PresetKind::device),
+            "did you mean 'a100-sxm-80gb'?");
   expect_contains(error_of([] { load_model("Llama2-7B"); }), "did you mean 'llama2-7b'?");
   // The names that checkpoints have elsewhere, and starts of names.
   const std::pair<const char*, const char*> meant[] = {
@@ -122,7 +159,7 @@ TEST(Presets, SuggestsNames) {
     EXPECT_EQ(preset_hint(said), "did you mean " + std::string(right) + "?");
   }
   EXPECT_EQ(preset_hint("h100", PresetKind::device),
-            "did you mean 'h100-nvl', 'h100-pcie', 'h100-sxm' or 'h100-sxm-96gb'?");
+            "did you mean 'h100-sxm', 'h100-nvl', 'h100-pcie' or 'h100-sxm-96gb'?");
   EXPECT_EQ(preset_hint("no-such-thing-at-all"), "");
   expect_contains(error_of([] { load_model("meta-llama/Llama-2-7b"); }), "no model is called");
   expect_contains(error_of([] { preset_text(PresetKind::runtime, "zzzzzz"); }), "no runtime");
