@@ -156,8 +156,8 @@ void say_found(Answer& a, const ServingSearchResult& x, const std::vector<std::s
                     x.asked.space.at_most ? "at most " : "", x.asked.space.devices,
                     x.asked.scenario.system.name, p.serving.input, p.serving.output,
                     p.runtime.name));
-  a.say(fmt::format("{} ways evaluated, {} fit and meet the limits; {:.2f} s", r.evaluated,
-                    r.feasible, x.seconds));
+  a.say(fmt::format("{} way{} evaluated, {} fit and meet the limits; {:.2f} s", r.evaluated,
+                    r.evaluated == 1 ? "" : "s", r.feasible, x.seconds));
   if (r.stopped) a.say("stopped before the end: the best so far");
   if (r.best.empty()) {
     const bool limited = r.slow_first_token + r.slow_tokens + r.too_few_tokens > 0;

@@ -173,7 +173,7 @@ TEST(SearchPlan, SaysAllThatIsWrongByItsLine) {
        {"plan:4:10: budget: expected power, dollars or devices", "plan:9", "plan:10"}},
       {"\nmodel = 'gpt3-6.7b'\nsystems = ['dgx-a10', 'dgx-h100']\n[train]\ngpus = 8\nbatch = 8\n"
        "fix = ['tq=1']\n[[serve]]\ngpus = 8\nrate = 3\n[price]\ndgx-b20 = 2\n",
-       {"plan:3:11: systems: no system is called 'dgx-a10'; did you mean 'dgx-a100'",
+       {"plan:3:11: systems: no system is called 'dgx-a10'; did you mean 'a10-node', 'dgx-a100'",
         "plan:7:7: train.fix: there is no axis 'tq'", "plan:10:8: serve[0].rate: is of traffic",
         "plan:12:1: price.dgx-b20: no job may take this system"}},
       {"\nmodel = 'gpt3-6.7b'\nsystem = 'dgx-h100'\nbudget = '8 gpus'\n[train]\nbatch = 8\n"

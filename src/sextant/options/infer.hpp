@@ -26,7 +26,8 @@ struct InferOptions : ScenarioOptions {
 /// -o.
 template <class V>
 void describe_serving_options(V& v, InferOptions& o) {
-  describe_presets(v, o, "software stack; without, trtllm", {"from", "from"});
+  describe_presets(v, o, "software stack; without, the one that is usual on the system",
+                   {"from", "from"});
   describe_from(v, o.from);
   describe_inputs(v, Task::infer, o.given);
 }

@@ -10,9 +10,10 @@
 namespace sextant {
 namespace {
 
-/// Words for one thing, ours and those of other tools (vLLM, Megatron-LM, GenAI-Perf, torchrun),
-/// and the letter that people abbreviate it with. Where a command has several of them, the first.
-constexpr std::array<std::string_view, 19> words = {
+/// Words for one thing, ours and those of other tools (vLLM, SGLang, Megatron-LM, FSDP, GenAI-Perf,
+/// torchrun), and the letter that people abbreviate it with. Where a command has several of them,
+/// the first.
+constexpr std::array<std::string_view, 31> words = {
     " model m model-name model-path ",
     " system s sys device hardware cluster machine ",
     " device system gpu hardware ",
@@ -25,13 +26,26 @@ constexpr std::array<std::string_view, 19> words = {
     " dp data-parallel data-parallel-size ",
     " ep expert-parallel expert-parallel-size expert-model-parallel-size ",
     " cp context-parallel context-parallel-size ",
-    " batch b batch-size global-batch-size gbs max-num-seqs ",
+    " batch b batch-size global-batch-size gbs max-batch-size max-num-seqs ",
     " microbatch micro-batch micro-batch-size mbs ",
     " seq seq-len seq-length seqlen sequence-length max-model-len ",
     " input input-len input-length input-tokens isl prompt prompt-len seq seq-len ",
     " output output-len output-length output-tokens osl max-tokens max-new-tokens ",
     " rate qps rps request-rate ",
-    " format f json csv html "};
+    " format f json csv html ",
+    " zero fsdp zero-stage sharding sharding-strategy distributed-optimizer "
+    "use-distributed-optimizer ",
+    " recompute activation-checkpointing gradient-checkpointing recompute-granularity remat ",
+    " interleave vpp vp virtual-pipeline virtual-pipeline-model-parallel-size ",
+    " etp expert-tensor-parallel expert-tensor-parallel-size ",
+    " sp sequence-parallel ",
+    " concurrency users clients max-concurrency ",
+    " requests num-prompts num-requests request-count ",
+    " chunk token-budget max-num-batched-tokens chunked-prefill-size max-num-tokens ",
+    " max-requests max-num-seqs max-running-requests max-batch-size ",
+    " memory-fraction gpu-memory-utilization mem-fraction-static free-gpu-memory-fraction ",
+    " infer inference serve serving ",
+    " explain breakdown details verbose operators "};
 
 std::string bare(std::string_view name) {
   name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));

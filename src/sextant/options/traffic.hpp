@@ -83,7 +83,9 @@ void describe_traffic_engine(V& v, TrafficOptions& o) {
 
 template <class V>
 void describe(V& v, TrafficOptions& o) {
-  describe_presets(v, o, "software stack with its engine; without, vllm", {"from", "from"});
+  describe_presets(v, o,
+                   "software stack with its engine; without, the one that is usual on the system",
+                   {"from", "from"});
   describe_from(v, o.from);
   v("tp", o.tp, {.help = "tensor-parallel degree of an engine"});
   v("pp", o.pp, {.help = "its pipeline stages"});

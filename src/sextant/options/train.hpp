@@ -39,7 +39,8 @@ struct TrainOptions : ScenarioOptions {
 /// What is trained, on what, and how.
 template <class V>
 void describe_training(V& v, TrainOptions& o) {
-  describe_presets(v, o, "software stack; without, megatron-core", {"from", "from"});
+  describe_presets(v, o, "software stack; without, the one that is usual on the system",
+                   {"from", "from"});
   describe_from(v, o.from);
   describe_inputs(v, Task::train, o.given);
 }
