@@ -100,6 +100,18 @@ describe('form', together, () => {
       );
   });
 
+  check('Tab leaves a list for the next control', () =>
+    visitReady(`#/predict?${training}`, async (page) => {
+      for (const label of ['Model', 'System', 'Runtime']) {
+        await page.getByRole('combobox', { name: label }).focus();
+        await page.getByRole('listbox', { name: label }).waitFor();
+        await page.keyboard.press('Tab');
+        await page.getByRole('listbox', { name: label }).waitFor({ state: 'detached' });
+        assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), 'BODY', label);
+      }
+    }),
+  );
+
   check('what is typed is read as people write it; what cannot be read is said', () =>
     visitReady(`#/predict?${training}`, async (page) => {
       const typed = field(page, 'batch').locator('.typed');
@@ -127,6 +139,16 @@ describe('form', together, () => {
       await typed.press('Enter');
       assert.match(await field(page, 'batch').locator('.problem').innerText(), /“many” is no whole number/);
       assert.equal(await typed.inputValue(), 'many');
+      for (const [name, most] of [
+        ['gpus', '10 000 000'],
+        ['batch', '100 000 000'],
+        ['seq', '100 000 000'],
+      ]) {
+        await field(page, name).locator('.typed').fill('99999999999');
+        await field(page, name).locator('.typed').press('Enter');
+        const said = await field(page, name).locator('.problem').innerText();
+        assert.ok(said.replaceAll('\u202f', ' ').includes(`too large: ${most} at most`), said);
+      }
     }),
   );
 

@@ -343,10 +343,84 @@ describe('serving', together, () => {
     }),
   );
 
+  check('as many requests are sent as the link says', () =>
+    visitReady(`#/serving?${small}&requests=300`, async (page) => {
+      assert.match(await subtitle(page), /; 300 requests over/);
+    }),
+  );
+
   check('users who wait have no rate to plan for', () =>
     visitReady(`#/serving?${small}&arrivals=closed`, async (page) => {
       assert.equal(await page.locator('.planner').count(), 0);
     }),
+  );
+});
+
+describe('what is overridden', together, () => {
+  const title = (page) => page.locator('h1').innerText();
+  const plain = (text) => text.replaceAll('\u202f', ' ');
+
+  check('is named beside the system, and leaves with it', () =>
+    visitReady(
+      '#/hardware?kind=infer&model=llama3-8b&system=dgx-a100&tp=1&batch=1&input=1024&output=256&x_bandwidth=200&set=model.layers=30',
+      async (page) => {
+        await page.getByRole('link', { name: 'Open it in Predict' }).click();
+        await page.locator('h1', { hasText: 'of dgx-a100 with' }).waitFor();
+        const words = 'dgx-a100 with model.layers = 30, device.memory.bandwidth = 4.08 TB/s';
+        assert.ok(plain(await title(page)).endsWith(words), await title(page));
+        assert.doesNotMatch(page.url(), /x_bandwidth/, 'it would count twice');
+        await page.locator(ready).waitFor();
+        const release = await hold(page, '/infer');
+        await choose(page, 'System', 'dgx-b200');
+        await page.waitForURL((url) => /system=dgx-b200/.test(url.hash) && !/device/.test(url.hash));
+        assert.ok(plain(await title(page)).endsWith(words), 'what is shown is of the last system');
+        release();
+        await page.locator('h1', { hasText: 'dgx-b200 with model.layers = 30' }).waitFor();
+        assert.doesNotMatch(await title(page), /bandwidth/);
+      },
+    ),
+  );
+
+  for (const [view, where] of [
+    ['predict', 'h1'],
+    ['run', '.subtitle'],
+    ['timeline', '.subtitle'],
+    ['operators', '.subtitle'],
+    ['model', '.subtitle'],
+  ])
+    check(`is named in ${view}`, () =>
+      visitReady(`#/${view}?${training}&set=device.memory.bandwidth=8+TB/s`, async (page) => {
+        await page.locator(where, { hasText: 'with device.memory.bandwidth = 8 TB/s' }).first().waitFor();
+      }),
+    );
+
+  check('is named in serving', () =>
+    visitReady(
+      '#/serving?kind=infer&model=llama3.1-8b&system=dgx-h100&tp=1&rate=4&input=64&output=16&set=device.power.limit=500+W',
+      async (page) => {
+        await page.locator('h1', { hasText: 'of dgx-h100 with device.power.limit = 500 W' }).waitFor();
+      },
+    ),
+  );
+
+  check('compare: is of the columns of its system alone', () =>
+    visitReady(`#/compare?${serving}&set=device.memory.bandwidth=8+TB/s&with=|system:dgx-a100`, async (page) => {
+      assert.equal(await page.getByLabel('What if of scenario 1').inputValue(), 'device.memory.bandwidth=8 TB/s');
+      assert.equal(await page.getByLabel('What if of scenario 2').inputValue(), '');
+    }),
+  );
+
+  check('what if: is what a resource starts from', () =>
+    visitReady(
+      '#/hardware?kind=train&model=llama2-13b&system=dgx-h100&gpus=32&tp=2&pp=2&microbatch=1&batch=64&seq=4096&set=device.memory.bandwidth+%3D+8+TB/s',
+      async (page) => {
+        const bandwidth = field(page, 'x_bandwidth');
+        assert.equal(plain(await bandwidth.locator('output').innerText()), '8.00 TB/s');
+        assert.match(await subtitle(page), /^As dgx-h100 with device\.memory\.bandwidth = 8 TB\/s is/);
+        await bandwidth.getByRole('button', { name: 'Memory bandwidth: more' }).click();
+        await page.locator('.headline.main dt', { hasText: 'faster' }).waitFor();
+      },
+    ),
   );
 });
 
@@ -486,6 +560,18 @@ describe('what belongs together', together, () => {
     });
   });
 
+  check('fits: what holds beyond the model’s context opens, and runs', () =>
+    visitReady('#/fits?kind=infer&model=gpt3-175b&system=dgx-h100', async (page) => {
+      const row = page.locator('tr', { has: page.locator('th', { hasText: /^gpt3-175b$/ }) });
+      await row.getByRole('link').first().click();
+      await page.locator('h1', { hasText: 'gpt3-175b on' }).waitFor();
+      assert.ok(await page.getByLabel('Go beyond the model’s context').isChecked());
+      await page.goBack();
+      await page.locator('tr', { hasText: 'llama3.1-8b' }).getByRole('link').first().click();
+      await page.waitForURL((url) => /llama3\.1-8b/.test(url.hash) && !/allow_long/.test(url.hash));
+    }),
+  );
+
   check('fits: heads that no eight divide are cut otherwise', () =>
     visit('#/fits?kind=train&model=gpt2-xl&system=dgx-h100', async (page, errors) => {
       await page.locator('[data-heat=true] td', { hasText: 'ms' }).first().waitFor();
@@ -526,23 +612,28 @@ describe('words', together, () => {
     ),
   );
 
-  check('390 px: no name on an axis runs into the next', () =>
-    visitReady(
-      '#/technology',
-      async (page) => {
-        await page.locator('[data-curves=true]').waitFor();
-        const close = await page.locator('[data-mark^="x-axis tick label"]').evaluateAll((axes) =>
-          axes.flatMap((axis) => {
-            const boxes = [...axis.querySelectorAll('text')].map((text) => text.getBoundingClientRect());
-            return boxes.slice(1).filter((box, index) => box.left < boxes[index].right + 1);
-          }),
-        );
-        assert.equal(close.length, 0);
-        assert.ok((await page.locator('[data-mark^="x-axis tick label"] text').count()) > 8);
-      },
-      { viewport: { width: 390, height: 844 } },
-    ),
-  );
+  const axes = {
+    '#/technology': ['[data-curves=true]', 9],
+    '#/scaling?kind=train&model=llama3-8b&system=dgx-h100&batch=512&gpus_to=16384': ['[data-figure=scaling] circle', 5],
+  };
+  for (const [address, [drawn, fewest]] of Object.entries(axes))
+    check(`390 px: no name on an axis runs into the next: ${address.split('?')[0]}`, () =>
+      visitReady(
+        address,
+        async (page) => {
+          await page.locator(drawn).first().waitFor();
+          const close = await page.locator('[data-mark^="x-axis tick label"]').evaluateAll((axes) =>
+            axes.flatMap((axis) => {
+              const boxes = [...axis.querySelectorAll('text')].map((text) => text.getBoundingClientRect());
+              return boxes.slice(1).filter((box, index) => box.left < boxes[index].right + 1);
+            }),
+          );
+          assert.equal(close.length, 0);
+          assert.ok((await page.locator('[data-mark^="x-axis tick label"] text').count()) >= fewest);
+        },
+        { viewport: { width: 390, height: 844 } },
+      ),
+    );
 
   check('no tick touches the title of its axis, no roof the label of the next', async () => {
     for (const address of [

@@ -144,6 +144,22 @@ describe('steps', together, () => {
   );
 });
 
+describe('what was asked of training', together, () => {
+  check('comes back after Serving, whichever way one goes there', () => {
+    const asked =
+      'kind=train&model=llama2-13b&system=dgx-b200&gpus=32&tp=2&pp=2&microbatch=1&batch=64&seq=4096&precision=fp8';
+    return visitReady(`#/predict?${asked}`, async (page) => {
+      const go = (view) => page.getByRole('navigation').getByRole('link', { name: view, exact: true }).click();
+      await go('Serving');
+      await page.locator('h1', { hasText: 'llama2-13b served by' }).waitFor();
+      await go('Run');
+      await page.getByRole('button', { name: 'Switch to training' }).click();
+      await page.locator('h1', { hasText: 'llama2-13b on' }).waitFor();
+      await page.waitForURL((url) => url.hash === `#/run?${asked}`);
+    });
+  });
+});
+
 describe('what is offered', together, () => {
   check('what would fit fits, whatever it changes, and is said in words', async () => {
     const too = 'kind=train&model=llama3.1-405b&system=dgx-a100&gpus=64&tp=8&pp=8&batch=64&seq=8192';

@@ -143,7 +143,7 @@ test('numbers are read as people type them', async () => {
     ['1e3', null],
     ['many', null],
     ['1.5', null],
-    ['99999999999', null],
+    ['99999999999', 99999999999],
   ])
     assert.equal(wholeNumber(text), value, text);
 });
@@ -177,6 +177,22 @@ test('a rate, a limit and a share are read as people type them', async () => {
     ['0', null],
   ])
     assert.equal(shareOf(typed), value, typed);
+});
+
+test('a quantity is read as the program reads it', async () => {
+  const { quantityOf } = await load('format.ts');
+  for (const [text, value] of [
+    ['8 TB/s', 8e12],
+    ["'8TB/s'", 8e12],
+    ['400 Gb/s', 5e10],
+    ['80 GiB', 80 * 2 ** 30],
+    ['1.2 kW', 1200],
+    ['989.4e12 FLOP/s', 989.4e12],
+    ['3e12', 3e12],
+    ['{ low = 1, value = 2, high = 3 }', Number.NaN],
+    ['fast', Number.NaN],
+  ])
+    assert.equal(quantityOf(text), value, text);
 });
 
 test('an axis has one unit', async () => {

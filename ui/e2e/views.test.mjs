@@ -28,6 +28,17 @@ describe('views', together, () => {
     }),
   );
 
+  check('predict, training: of a long sequence MFU is said without what a mask leaves out', () => {
+    const long = 'kind=train&model=llama2-7b&system=dgx-h100&gpus=64&tp=8&cp=2&batch=16&seq=131072';
+    return visitReady(`#/predict?${long}`, async (page) => {
+      const { body } = await api('/train', fieldsOf(long));
+      const [masked, without] = [body.masked_share, body.mfu * (1 - body.masked_share)].map((share) => share * 100);
+      const said = (await page.locator('.headline', { hasText: 'MFU' }).innerText()).replaceAll('\u202f', ' ');
+      assert.ok(said.includes(`of these FLOPs ${masked.toFixed(0)} % are attention’s`), said);
+      assert.ok(said.includes(`without, MFU ${without.toFixed(1)} %`), said);
+    });
+  });
+
   check('predict, inference: latencies, the curve over batches', () =>
     visitReady(`#/predict?${serving}`, async (page) => {
       assert.match(await page.locator('.headlines').innerText(), /TTFT/);
@@ -397,6 +408,10 @@ describe('views', together, () => {
       const sources = body.groups.filter((group) => group.name !== 'all');
       assert.equal(await page.locator('[data-figure^=accuracy-]').count(), sources.length + 1);
       assert.equal(await page.locator('[aria-label="Errors by source"] tbody tr').count(), body.groups.length);
+      const axes = await page
+        .locator('[data-mark$="axis tick label"]')
+        .evaluateAll((all) => all.map((axis) => [...axis.querySelectorAll('text')].map((tick) => tick.textContent)));
+      for (const ticks of axes) assert.equal(new Set(ticks).size, ticks.length, ticks.join());
     }),
   );
 });
@@ -481,6 +496,24 @@ describe('work with it', together, () => {
       await visitReady(new URL(link).hash, async (other) => {
         assert.equal(await mainValue(other), await mainValue(page));
       });
+    }),
+  );
+
+  check('what is pasted and no config.json is said so at the box', () =>
+    visitReady(`#/predict?${serving}`, async (page) => {
+      await page.getByRole('button', { name: 'or a Hugging Face config.json' }).click();
+      const [box, said] = [page.getByLabel('config.json', { exact: true }), page.locator('.model-field .problem')];
+      for (const [text, words] of [
+        ['x', 'not JSON'],
+        ['[]', 'expected the object'],
+        ['{', 'not JSON'],
+        ['null', 'expected the object'],
+      ]) {
+        await box.fill(text);
+        await said.filter({ hasText: words }).waitFor();
+      }
+      await box.fill('');
+      await said.waitFor({ state: 'detached' });
     }),
   );
 

@@ -77,11 +77,17 @@ async function call<T>(method: string, path: string, sent?: Sent, signal?: Abort
 
 const inJson = (body: Json): Sent => ({ type: 'application/json', body: JSON.stringify(body) });
 
-export const post = <T>(path: string, body: Fields, signal?: AbortSignal): Promise<T> => {
+const questions = new WeakMap<object, Fields>();
+
+/** What was asked for an answer. */
+export const questionOf = (answer: object): Fields => questions.get(answer) ?? {};
+
+export async function post<T extends object>(path: string, body: Fields, signal?: AbortSignal): Promise<T> {
   // A page that carries its answer asks nobody.
-  if (inlined) return Promise.resolve(inlined.answer as T);
-  return call<T>('POST', path, inJson(body), signal);
-};
+  const answer = inlined ? (inlined.answer as T) : await call<T>('POST', path, inJson(body), signal);
+  questions.set(answer, inlined?.request ?? body);
+  return answer;
+}
 
 /** A file, packed by gzip, as the body of a request whose fields are in the query. */
 export const postFile = <T>(

@@ -151,7 +151,7 @@ export function wholeNumber(text: string): number | null {
   if (digitsTyped === undefined) return null;
   const size = unit === '' ? 1 : unit?.toLowerCase() === 'k' ? 1024 : 1024 ** 2;
   const value = Number(digitsTyped.replace(/,/g, '')) * size;
-  return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : null;
+  return Number.isInteger(value) && value > 0 ? value : null;
 }
 
 /** What people type for a number of any size above zero: 2, 0.5, 1,024. */
@@ -159,6 +159,30 @@ export function anyNumber(text: string): number | null {
   const plain = text.trim().replace(/[\s\u202f_]|,(?=\d{3}\b)/g, '');
   const value = /^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : Number.NaN;
   return value > 0 && Number.isFinite(value) ? value : null;
+}
+
+const scales: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  K: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+};
+
+/** A rate, a size or a power as the program reads it, in bytes, FLOP or watts: 8 TB/s, 400 Gb/s, 80 GiB; NaN for what
+ * is none. */
+export function quantityOf(text: string): number {
+  const [, number, prefix = '', unit] =
+    /^['"]?(\d+\.?\d*(?:[eE][+-]?\d+)?)\s*(?:([KMGTP]i|[kKMGTPE])?(B|b|FLOP|OP|W)(?:\/s)?)?['"]?$/.exec(text) ?? [];
+  return Number(number) * (scales[prefix] ?? 1) * (unit === 'b' ? 1 / 8 : 1);
 }
 
 /** A share as people type it: 0.8, 80, 80 %. */

@@ -2,8 +2,9 @@
 // A device made in Technology as the system of every view: its recipe stands in the address, and the program makes it
 // again wherever the link is opened.
 import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { messageOf, preset } from './api';
+import { overridden, overridesIn } from './overrides';
 import { madeSystems, params } from './state';
 import { generated } from './tech';
 import type { Fields, SystemFacts } from './types';
@@ -59,9 +60,9 @@ export function makeOnce(recipe: string): Promise<void> {
   return making;
 }
 
-/** The scenario's system in full: a preset, or one that was made. */
+/** The scenario's system in full: a preset, or one that was made; with what is overridden of it. */
 export function useSystem(): SystemFacts | null {
-  const { made, system: name = '' } = params.value;
+  const { made, system: name = '', set } = params.value;
   const [system, setSystem] = useState<SystemFacts | null>(null);
   useEffect(() => {
     let current = true;
@@ -77,6 +78,6 @@ export function useSystem(): SystemFacts | null {
       current = false;
     };
   }, [name, made]);
-  if (made) return madeSystems.value.get(made)?.facts ?? null;
-  return system?.name === name ? system : null;
+  const facts = made ? madeSystems.value.get(made)?.facts : system?.name === name ? system : undefined;
+  return useMemo(() => (facts ? overridden(facts, overridesIn(set)) : null), [facts, set]);
 }

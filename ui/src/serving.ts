@@ -88,7 +88,7 @@ export function request(): Fields | null {
         ...(arrivals === 'closed' ? { concurrency: numberIn('concurrency', 32) } : {}),
         ...(arrivals === 'closed' || arrivals === 'burst' ? {} : { rate: numberIn('rate', 2) }),
         ...(params.value['lengths'] ? { lengths: params.value['lengths'] } : {}),
-        requests: 4000,
+        requests: numberIn('requests', 4000),
       };
   if (!arriving) return null;
   const engine: Fields = split2()

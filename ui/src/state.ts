@@ -4,6 +4,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { inlined, messageOf, post, presets as askPresets } from './api';
 import { inferFields, trainFields } from './fields';
 import type { FieldFacts } from './fields';
+import { overridesIn, withoutHardware } from './overrides';
 import type { Fields, Json, Presets, SystemFacts, ValidateAnswer } from './types';
 
 export const views = [
@@ -104,6 +105,12 @@ export const bare = computed(
     Object.keys(params.value).length === Object.keys(examples[kind.value]).length,
 );
 
+/** What each question was last set to, however one came to the other. */
+export const remembered: Record<'train' | 'infer', Params> = { ...examples };
+effect(() => {
+  remembered[kind.value] = params.value;
+});
+
 /* Every change is a step back; what one movement of the hand changes is one step. */
 let movement = 0;
 let changing = { names: '', movement: 0 };
@@ -126,11 +133,15 @@ export const replaceQuietly = (next: Params): void => {
   written = changing; // the entry that is there takes it in
 };
 
+/** Another system takes the place of one that was made, and has nothing of what was changed of the last one. */
+export function withoutSystem({ made: _, set, ...rest }: Params): Params {
+  const kept = withoutHardware(set);
+  return { ...rest, ...(kept ? { set: kept } : {}) };
+}
+
 /** Changes some parameters; an empty value removes one. */
 export function change(values: Record<string, string | number | boolean | undefined>): void {
-  const next: Record<string, string> = { ...params.value };
-  // Another system takes the place of one that was made.
-  if ('system' in values && !('made' in values)) delete next['made'];
+  const next: Record<string, string> = { ...('system' in values ? withoutSystem(params.value) : params.value) };
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined || value === '') delete next[name];
     else next[name] = String(value);
@@ -249,9 +260,10 @@ function typed(name: string, text: string, { type }: FieldFacts): Json {
   if (type === 'integer') return Number.parseInt(text, 10);
   if (type === 'number') return Number(text);
   if (type === 'boolean') return text === 'true';
+  if (name === 'set') return overridesIn(text);
   if (type === 'array')
     return text
-      .split(name === 'set' ? ';' : ',')
+      .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== '');
   return text;

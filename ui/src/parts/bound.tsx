@@ -41,6 +41,7 @@ interface CountProps {
   free?: boolean;
   show?: (value: number) => string;
   read?: (text: string) => number | null;
+  most?: number;
   /** The value that needs no place in the address. */
   usual?: number;
 }
@@ -55,6 +56,7 @@ export function CountField({
   free = false,
   show = (value) => (Number.isInteger(value) ? grouped(value) : String(value)),
   read,
+  most,
   usual,
 }: CountProps): JSX.Element {
   return (
@@ -64,6 +66,7 @@ export function CountField({
       name={name}
       free={free}
       {...(read ? { read } : {})}
+      {...(most ? { most } : {})}
       value={number(name, used, fallback)}
       values={legal(name, used) ?? values}
       show={show}

@@ -58,8 +58,9 @@ export function Trust({ cases }: { cases: NearestCase[] }): JSX.Element {
       <h3>How far to trust it</h3>
       {cases.length === 0 ? (
         <p class="note">
-          Of the measured cases that come with the program none is on this device or runtime;{' '}
-          <a href={address('accuracy', params.value)}>what comes with it</a>. How far it lay off others is said above.
+          Only a few of the measured cases are shipped inside the program, and none of <em>those few</em> is on this
+          device or runtime: <a href={address('accuracy', params.value)}>these are shipped</a>. How far it lay off all
+          others is said above.
         </p>
       ) : (
         <>

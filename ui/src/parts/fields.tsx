@@ -2,7 +2,7 @@
 // Form controls: each with a label, each usable from the keyboard, each with its problems beside it.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { wholeNumber } from '../format';
+import { grouped, wholeNumber } from '../format';
 import type { Problem } from '../types';
 import { labelOf } from '../words';
 
@@ -52,6 +52,8 @@ interface NumberFieldProps {
   free?: boolean;
   /** Of what is typed where that is no count: its value, or null. */
   read?: (text: string) => number | null;
+  /** What is typed beyond is refused here, as the program would. */
+  most?: number;
   onChange: (value: number) => void;
 }
 
@@ -66,6 +68,7 @@ export function NumberField({
   name,
   free,
   read,
+  most,
   onChange,
 }: NumberFieldProps): JSX.Element {
   const id = useId();
@@ -105,7 +108,14 @@ export function NumberField({
           −
         </button>
         {free ? (
-          <TypedNumber label={`${label}, typed`} value={value} show={show} read={read} onChange={onChange} />
+          <TypedNumber
+            label={`${label}, typed`}
+            value={value}
+            show={show}
+            read={read}
+            most={most}
+            onChange={onChange}
+          />
         ) : (
           <output for={id}>{show(value)}</output>
         )}
@@ -123,23 +133,30 @@ export function TypedNumber({
   value,
   show,
   read = wholeNumber,
+  most = 1e8, // of tokens and sequences, of which the program takes the most
   onChange,
 }: {
   label: string;
   value: number;
   show: (value: number) => string;
   read?: ((text: string) => number | null) | undefined;
+  most?: number | undefined;
   onChange: (value: number) => void;
 }): JSX.Element {
   const [text, setText] = useState<string | null>(null);
-  const [unread, setUnread] = useState(false);
+  const [complaint, setComplaint] = useState('');
   const id = useId();
+  const faultOf = (next: number | null): string => {
+    if (next !== null) return next > most ? `is too large: ${grouped(most)} at most` : '';
+    return `is no ${read === wholeNumber ? 'whole number above 0; 1024, 1,024 and 1k are' : 'number that fits here'}`;
+  };
   const commit = (): void => {
     if (text === null) return;
     const next = read(text);
     // What cannot be read stays to be mended.
-    setUnread(next === null && text.trim() !== '');
-    if (next === null && text.trim() !== '') return;
+    const wrong = text.trim() === '' ? '' : faultOf(next);
+    setComplaint(wrong);
+    if (wrong) return;
     if (next !== null && next !== value) onChange(next);
     setText(null);
   };
@@ -150,11 +167,11 @@ export function TypedNumber({
         type="text"
         inputMode="numeric"
         aria-label={label}
-        aria-invalid={unread}
-        aria-describedby={unread ? id : undefined}
+        aria-invalid={complaint !== ''}
+        aria-describedby={complaint ? id : undefined}
         value={text ?? show(value)}
         onFocus={(event) => {
-          if (!unread) {
+          if (!complaint) {
             setText(String(value));
             // Now, not when it is drawn: that would undo the selection, and what is typed would be added to the value.
             event.currentTarget.value = String(value);
@@ -167,14 +184,13 @@ export function TypedNumber({
           if (event.key === 'Enter') commit();
           if (event.key === 'Escape') {
             setText(String(value));
-            setUnread(false);
+            setComplaint('');
           }
         }}
       />
-      {unread && (
+      {complaint && (
         <span class="problem unread" role="alert" id={id}>
-          “{text}” is no{' '}
-          {read === wholeNumber ? 'whole number above 0; 1024, 1,024 and 1k are' : 'number that fits here'}
+          “{text}” {complaint}
         </span>
       )}
     </>
@@ -409,7 +425,8 @@ export function Picker({
           onKeyDown={keys}
         />
         {isOpen && (
-          <ul ref={list} id={`${id}-list`} role="listbox" aria-label={label}>
+          // A list that scrolls would take the focus of Tab, and be gone with it.
+          <ul ref={list} id={`${id}-list`} role="listbox" aria-label={label} tabIndex={-1}>
             {found.slice(0, 300).map((option, index) => (
               // The press must not take the focus from the box: the list would close before the click arrives.
               <li

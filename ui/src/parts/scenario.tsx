@@ -6,7 +6,7 @@ import { inlined, messageOf } from '../api';
 import { chooseStrategy, choosing, chosen, lock, locked, pick } from '../choose';
 import { configTitle, packConfig, parseConfig, useConfigOfAddress } from '../configs';
 import { parameters, percent, shareOf, tokens } from '../format';
-import { address, bare, change, examples, kind, params, presets, replace, reset, unpackedConfigs } from '../state';
+import { address, bare, change, kind, params, presets, remembered, replace, reset, unpackedConfigs } from '../state';
 import type { Params } from '../state';
 import type { Choices, ModelPreset, Problem } from '../types';
 import { ChoiceField, CountField, PartsField, choicesOf, legal, namesIn, number, text } from './bound';
@@ -114,8 +114,10 @@ export function ModelField({ problems, take: takeModel }: ModelFieldProps): JSX.
             aria-label="config.json"
             placeholder="Paste a config.json here, or drop the file"
             spellcheck={false}
-            onInput={(event) => {
-              if (event.currentTarget.value.trim().endsWith('}')) void take(event.currentTarget.value);
+            aria-invalid={complaint !== ''}
+            onInput={({ currentTarget: { value } }) => {
+              if (value.trim() === '') setComplaint('');
+              else void take(value);
             }}
           />
           <FileButton
@@ -155,7 +157,7 @@ function Images({ used }: { used: Used }): JSX.Element | null {
 function TrainWorkload({ used, anySize }: { used: Used; anySize?: boolean | undefined }): JSX.Element {
   return (
     <>
-      {!anySize && <CountField name="gpus" used={used} fallback={8} values={powers} free />}
+      {!anySize && <CountField name="gpus" used={used} fallback={8} values={powers} free most={1e7} />}
       <CountField name="batch" used={used} fallback={number('gpus', used, 8)} values={powers} free />
       <CountField name="seq" used={used} fallback={2048} values={lengths.slice(3)} show={tokens} free />
       <Images used={used} />
@@ -181,7 +183,7 @@ export function AllowLong({ problems }: { problems: Problem[] }): JSX.Element | 
 function ServeWorkload({ used, anyBatch }: { used: Used; anyBatch?: boolean | undefined }): JSX.Element {
   return (
     <>
-      {!anyBatch && <CountField name="batch" used={used} fallback={1} values={powers} free />}
+      {!anyBatch && <CountField name="batch" used={used} fallback={1} values={powers} free most={1e7} />}
       <CountField name="input" used={used} fallback={512} values={lengths} show={tokens} free />
       <Images used={used} />
       <CountField name="output" used={used} fallback={128} values={lengths.slice(0, 9)} show={tokens} free />
@@ -405,13 +407,8 @@ export function Speculating({ used }: { used: Used }): JSX.Element {
   );
 }
 
-const remembered: Record<'train' | 'infer', Params> = { ...examples };
-
 /** Switching between training and serving brings back what the other side was last set to. */
-export function switchKind(next: 'train' | 'infer'): void {
-  remembered[kind.value] = params.value;
-  replace(remembered[next]);
-}
+export const switchKind = (next: 'train' | 'infer'): void => replace(remembered[next]);
 
 /** Training, or serving. */
 export function Question(): JSX.Element {

@@ -30,7 +30,7 @@ function scatter(rows: ValidationRow[]): (width: number) => PlotOptions {
     type: 'log' as const,
     domain: [low, high],
     ticks: decades(low, high),
-    tickFormat: isTime ? (value: number) => seconds(value, 1) : '~s',
+    tickFormat: isTime ? (value: number) => seconds(value, 2).replace(/\.0\b/, '') : '~s',
   };
   return () => ({
     marginLeft: 52,

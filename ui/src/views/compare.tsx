@@ -14,7 +14,7 @@ import { Picker, Problems, TypedNumber } from '../parts/fields';
 import { Drawing, Figure } from '../parts/figure';
 import { excess } from '../parts/memory';
 import { Question, modelTitle, runtimeOptions, systemOptions } from '../parts/scenario';
-import { address, change, kind, knownFields, params, presets, requestOf } from '../state';
+import { address, change, kind, knownFields, params, presets, requestOf, withoutSystem } from '../state';
 import type { Params } from '../state';
 import type { Answer, CompareAnswer, Difference, Fields } from '../types';
 import { isTraining, mainSeconds } from '../types';
@@ -67,17 +67,17 @@ const base = (): Params => {
   return rest;
 };
 
-/** A column that names a model has it, whatever config.json the others share; so with a system that was made. One
- * without adapters has nothing of them. */
-function scenarioOf({ config, made, adapter, lora_targets, ...rest }: Params, entry: Change): Params {
-  const same = (entry['system'] ?? rest['system']) === rest['system'];
+/** A column that names a model has it, whatever config.json the others share; so with a system that was made, or
+ * changed. One without adapters has nothing of them. */
+function scenarioOf(whole: Params, entry: Change): Params {
+  const same = (entry['system'] ?? whole['system']) === whole['system'];
+  const { config, adapter, lora_targets, ...rest } = same ? whole : withoutSystem(whole);
   const adapted = (entry['lora_rank'] ?? rest['lora_rank']) !== '0';
   return {
     ...rest,
     ...(adapter && adapted ? { adapter } : {}),
     ...(lora_targets && adapted ? { lora_targets } : {}),
     ...(config && !entry['model'] ? { config } : {}),
-    ...(made && same ? { made } : {}),
     ...entry,
   };
 }
@@ -140,7 +140,11 @@ function Editor({
   edit: (changes: Change[]) => void;
 }): JSX.Element {
   const put = (index: number, field: string, value: string): void =>
-    edit(changes.map((entry, i) => (i === index ? { ...entry, [field]: value } : entry)));
+    edit(
+      changes.map((entry, i) =>
+        i === index ? { ...(field === 'system' ? withoutSystem(entry) : entry), [field]: value } : entry,
+      ),
+    );
   const cell = (index: number, { field, label, options }: Editable): JSX.Element => {
     const value = scenarios[index]?.[field] ?? used[index]?.[field] ?? '';
     const name = `${label} of scenario ${index + 1}`;

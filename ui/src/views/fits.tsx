@@ -12,6 +12,7 @@ import { ModelField, Reset, modelTitle, systemOptions } from '../parts/scenario'
 import { Side } from '../parts/side';
 import { Table } from '../parts/table';
 import type { Column } from '../parts/table';
+import { asChanged, overridesIn } from '../overrides';
 import { scenarioOf } from '../search';
 import {
   address,
@@ -92,7 +93,17 @@ function useGrid(models: string[], systems: string[], workload: Params): Grid {
       async ({ model, system }, signal) => {
         // The system at hand may be one that was made.
         const own = system === params.value['system'] && params.value['made'];
-        const values: Params = { ...workload, kind: 'infer', model, system, ...(own ? { made: own } : {}) };
+        const context = Number(workload['input']) + Number(workload['output']);
+        const longest = presets.value?.models.find(({ name }) => name === model)?.max_context ?? context;
+        const values: Params = {
+          ...workload,
+          kind: 'infer',
+          model,
+          system,
+          ...(own ? { made: own } : {}),
+          // What was counted opens, also beyond what the model was made for.
+          ...(context > longest ? { allow_long: 'true' } : {}),
+        };
         const most = systemFacts(values)?.max_devices ?? mostGpus;
         try {
           const answer = await post<SearchAnswer>(
@@ -263,6 +274,7 @@ function Heat({ values }: { values: Params }): JSX.Element {
       <header class="caption">
         <h3>
           How long, how many: {modelTitle(values)} on {gpus ? devices(gpus) : 'GPUs'} of {values['system']}
+          {asChanged(overridesIn(values['set']))}
         </h3>
         <SaveCsv
           name="context-batch"

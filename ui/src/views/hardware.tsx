@@ -18,6 +18,7 @@ import {
 } from '../format';
 import { useLive, useRested } from '../live';
 import { useSystem } from '../made';
+import { asAnswered, lastOfEach, overridesIn } from '../overrides';
 import { Answered } from '../parts/answered';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions } from '../parts/evidence';
@@ -203,7 +204,12 @@ function Result({
   const { energy } = after;
   const what = isTraining(after) ? 'step' : 'request';
   const tier = isTraining(after) ? null : partsOf(params.value['tier']);
-  const set = [params.value['set'], ...settings].filter((entry) => entry).join(';');
+  // What a knob moved is an override from here on: moved as well it would count twice.
+  const moved = {
+    ...Object.fromEntries(knobs.map(({ name }) => [name, ''])),
+    set: lastOfEach([...overridesIn(params.value['set']), ...settings]).join('; '),
+  };
+  const changed = asAnswered(before);
   return (
     <div class="result" data-ready={!stale} data-stale={stale}>
       <header class="title">
@@ -213,14 +219,14 @@ function Result({
         </h1>
         <p class="subtitle">
           {settings.length === 0
-            ? `As ${after.system} is; move a resource on the left.`
-            : `${after.system} with ${[
+            ? `As ${after.system}${changed} is; move a resource on the left.`
+            : `${after.system}${changed ? `${changed}, and then` : ''} with ${[
                 ...knobs
                   .filter((knob) => factorOf(knob) !== 100)
                   .map((knob) => `${factorOf(knob) / 100} × ${knob.label.toLowerCase()}`),
                 ...(tier ? [`${tier.count} × ${tier.name} beside its memory`] : []),
               ].join(', ')}.`}{' '}
-          <a href={address('predict', { ...params.value, set })}>Open it in Predict</a>
+          <a href={address('predict', { ...params.value, ...moved })}>Open it in Predict</a>
         </p>
       </header>
       <dl class="headlines">

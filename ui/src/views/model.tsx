@@ -7,6 +7,7 @@ import { bytes, flops, grouped, parameters, percent } from '../format';
 import { amountOf, between, layersOf, measures, operatorsOf, shareOf, sharesOf } from '../graph';
 import type { Layer, Measure, Shares } from '../graph';
 import { useLive } from '../live';
+import { asAnswered } from '../overrides';
 import { Answered } from '../parts/answered';
 import { Choice } from '../parts/fields';
 import { Figure, SaveCsv, useWidth } from '../parts/figure';
@@ -219,7 +220,7 @@ function Result({ answer, ops, stale }: { answer: ModelAnswer; ops: OpsAnswer | 
         <h1>{modelOf(answer)}, layer by layer</h1>
         <p class="subtitle">
           {grouped(answer.layers)} layers of {grouped(answer.hidden)};{' '}
-          {ops ? ops.title : 'what a token costs before any strategy or device'}
+          {ops ? ops.title + asAnswered(ops) : 'what a token costs before any strategy or device'}
         </p>
       </header>
       <dl class="headlines">

@@ -9,6 +9,7 @@ import { post } from '../api';
 import { byteRate, digits, flopRate, flops, grouped, percent, seconds, traffic } from '../format';
 import { useLive } from '../live';
 import { useSystem } from '../made';
+import { asAnswered } from '../overrides';
 import { Answered } from '../parts/answered';
 import { Choice } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
@@ -321,7 +322,10 @@ function Result({
     <div class={`result ${stale ? 'stale' : ''}`} data-ready={!stale}>
       <header class="title">
         <h1>Operators</h1>
-        <p class="subtitle">{answer.title}</p>
+        <p class="subtitle">
+          {answer.title}
+          {asAnswered(answer)}
+        </p>
       </header>
       <Figure
         name="roofline"

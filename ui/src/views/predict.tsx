@@ -19,6 +19,7 @@ import {
   watts,
 } from '../format';
 import { useLive, useRested } from '../live';
+import { asAnswered } from '../overrides';
 import { Refused, Unanswered } from '../parts/answered';
 import { Breakdown } from '../parts/breakdown';
 import { Assumptions, SensitivityFigure, Trust } from '../parts/evidence';
@@ -139,6 +140,16 @@ export function trainedOf({ training, trained_parameters: some, parameters: all 
   return `; trained: ${how}, ${parameters(some)} of ${parameters(all)} parameters`;
 }
 
+const muchMasked = 0.2; // of the model's FLOPs, from which on the program says so
+
+/** MFU counts what attention's mask leaves out, and of long sequences comes near all of the peak. */
+function maskedOf({ masked_share: masked, mfu, hardware_flops, model_flops }: TrainAnswer): string {
+  if (masked < muchMasked) return '';
+  // More than the peak cannot have been reached: then the program leaves it out of HFU.
+  const hfu = (mfu * hardware_flops) / model_flops > 1 ? '; HFU is without' : '';
+  return `; of these FLOPs ${percent(masked, 0)} are attention’s that its mask leaves out: without, MFU ${percent(mfu * (1 - masked))}${hfu}`;
+}
+
 /** What it takes of a device, whatever is asked. */
 function Needs({ answer, drawn }: { answer: Answer; drawn: string }): JSX.Element {
   const { memory, energy } = answer;
@@ -185,7 +196,7 @@ function TrainHeadlines({ answer }: { answer: TrainAnswer }): JSX.Element {
         means={termOf('MFU')}
         {...split(percent(answer.mfu))}
         range={inverseOf(answer.mfu, answer, (value) => percent(Math.min(1, value), 0))}
-        detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}`}
+        detail={`${digits(answer.model_tflops_per_gpu)} TFLOP/s a GPU; HFU ${percent(answer.hfu)}${maskedOf(answer)}`}
       />
       <Needs
         answer={answer}
@@ -386,6 +397,7 @@ function Result({ answer, moves, stale, problems }: ResultProps): JSX.Element {
       <header class="title">
         <h1>
           {modelOf(answer)} <span>on</span> {devices(answer.gpus)} <span>of</span> {answer.system}
+          <span>{asAnswered(answer)}</span>
         </h1>
         <p class="subtitle">
           {strategyLine({ ...answer.strategy, ...(training ? {} : { microbatch: undefined }) })};{' '}

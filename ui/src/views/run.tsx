@@ -5,6 +5,7 @@ import { post } from '../api';
 import { choosing } from '../choose';
 import { bytes, devices, digits, dollars, grouped, parameters, percent, seconds, thousands } from '../format';
 import { useLive } from '../live';
+import { asAnswered } from '../overrides';
 import { Answered, TrainingOnly } from '../parts/answered';
 import { Bars } from '../parts/bars';
 import { Assumptions } from '../parts/evidence';
@@ -115,7 +116,8 @@ function Result({ answer, run, stale }: { answer: TrainAnswer; run: WholeRun; st
           <span>{run.tokens === 1 ? 'token' : 'tokens'}</span>
         </h1>
         <p class="subtitle">
-          {devices(answer.gpus)} of {answer.system}; {strategyLine(answer.strategy)}; {answer.runtime}
+          {devices(answer.gpus)} of {answer.system}
+          {asAnswered(answer)}; {strategyLine(answer.strategy)}; {answer.runtime}
           {trainedOf(answer)}
         </p>
       </header>

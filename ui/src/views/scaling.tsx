@@ -8,6 +8,7 @@ import { inlined, post } from '../api';
 import { bestRequest } from '../choose';
 import { bytes, devices, digits, grouped, percent, rates, seconds, thousands } from '../format';
 import { problemsIn } from '../live';
+import { asChanged, overridesIn } from '../overrides';
 import { Placeholder } from '../parts/answered';
 import { NumberField, Problems } from '../parts/fields';
 import { Figure, PlotBox, SaveCsv, decades, tipStyle } from '../parts/figure';
@@ -101,6 +102,19 @@ function useCurve(values: Params, list: number[]): Curve {
   return curve;
 }
 
+const sides = { marginLeft: 62, marginRight: 60 } as const;
+
+/** As many of the sizes as have room for their numbers, the last among them. */
+function ticksOf(gpus: number[], [low, high]: [number, number], width: number): number[] {
+  const room = width - sides.marginLeft - sides.marginRight;
+  const at = (size: number): number => (room * Math.log(size / low)) / Math.log(high / low);
+  const half = (size: number): number => grouped(size).length * 3.5 + 3; // px, of a number and a space
+  return gpus.reduceRight<number[]>((kept, size) => {
+    const next = kept[0];
+    return next === undefined || at(size) + half(size) <= at(next) - half(next) ? [size, ...kept] : kept;
+  }, []);
+}
+
 function drawing(points: Point[]): (width: number) => PlotOptions {
   const rates = points.flatMap(({ low, high }) => [low, high]);
   const gpus = points.map((point) => point.gpus);
@@ -114,12 +128,18 @@ function drawing(points: Point[]): (width: number) => PlotOptions {
         { gpus: last, rate: (first.rate / first.gpus) * last },
       ]
     : [];
-  return () => ({
-    marginLeft: 62,
-    marginRight: 60,
+  return (width) => ({
+    ...sides,
     marginBottom: 42,
     grid: true,
-    x: { type: 'log', base: 2, domain: x, ticks: gpus, tickFormat: (value: number) => grouped(value), label: 'GPUs →' },
+    x: {
+      type: 'log',
+      base: 2,
+      domain: x,
+      ticks: ticksOf(gpus, x, width),
+      tickFormat: (value: number) => grouped(value),
+      label: 'GPUs →',
+    },
     y: { type: 'log', domain: y, ticks: decades(...y), tickFormat: '~s', label: '↑ tokens a second' },
     marks: [
       line(ideal, { x: 'gpus', y: 'rate', stroke: 'var(--faint)', strokeDasharray: '3 4', clip: true }),
@@ -285,6 +305,7 @@ export function Scaling(): JSX.Element {
           <h1>Scaling</h1>
           <p class="subtitle">
             {of['kind'] === 'infer' ? 'Serving' : 'Training'} {modelTitle(of)} on {of['system']}
+            {asChanged(overridesIn(of['set']))}
             {of['kind'] === 'infer' ? '' : `, ${grouped(Number(of['batch']))} sequences a step at every size`}; at each
             size the best of the strategies that are tried first.
           </p>

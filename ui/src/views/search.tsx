@@ -6,6 +6,7 @@ import { abandonJob, cancelJob, followJob, inlined, post, startSearch } from '..
 import { shortRequest } from '../choose';
 import { bytes, devices, grouped, milliseconds, percent, seconds, thousands, times } from '../format';
 import { problemsIn } from '../live';
+import { asChanged, overridesIn } from '../overrides';
 import { Bars } from '../parts/bars';
 import { Assumptions, OutsideMeasured } from '../parts/evidence';
 import { Choice, NumberField, Problems, problemsOf } from '../parts/fields';
@@ -405,7 +406,8 @@ export function Search(): JSX.Element {
           <h1>The best strategy</h1>
           <p class="subtitle">
             Every legal way to {kind.value === 'train' ? 'train' : 'serve'} {modelTitle()} on{' '}
-            {devices(numberIn('gpus', 8))} of {params.value['system']}, tried.
+            {devices(numberIn('gpus', 8))} of {params.value['system']}
+            {asChanged(overridesIn(params.value['set']))}, tried.
           </p>
         </header>
         {!inlined && (

@@ -6,6 +6,7 @@ import { post } from '../api';
 import { choosing } from '../choose';
 import { bytes, devices, digits, grouped, joules, percent, seconds, thousands } from '../format';
 import { useLive } from '../live';
+import { asAnswered } from '../overrides';
 import { Refused, Unanswered } from '../parts/answered';
 import { Assumptions } from '../parts/evidence';
 import { Planner } from '../parts/planner';
@@ -106,6 +107,7 @@ function Result({ answer, stale, body }: { answer: TrafficAnswer; stale: boolean
       <header class="title">
         <h1>
           {modelOf(answer)} <span>served by</span> {devices(answer.gpus)} <span>of</span> {answer.system}
+          <span>{asAnswered(answer)}</span>
         </h1>
         <p class="subtitle">
           {answer.runtime}; {grouped(answer.completed)} requests over {seconds(answer.seconds)}; room for{' '}

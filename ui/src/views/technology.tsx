@@ -17,7 +17,7 @@ import { TreemapFigure } from '../parts/treemap';
 import type { Piece } from '../parts/treemap';
 import { chooseUnlessLocked } from '../choose';
 import { makeOnce, recipeOf } from '../made';
-import { change, numberIn, open, params, presets } from '../state';
+import { change, numberIn, open, params, presets, withoutSystem } from '../state';
 import { systemName } from '../tech';
 import type { LinkFacts, NodeFacts, Ranged } from '../tech';
 import { partsOf, textOf } from '../tier';
@@ -184,7 +184,7 @@ async function use(body: Fields, answer: TechAnswer): Promise<void> {
   const made = recipeOf(body);
   await makeOnce(made);
   addEventListener('hashchange', () => void chooseUnlessLocked(), { once: true });
-  open('predict', { ...params.value, system: systemName(answer), made });
+  open('predict', { ...withoutSystem(params.value), system: systemName(answer), made });
 }
 
 const compared = ['hbm2e', 'hbm3', 'hbm3e', 'hbm4', 'hbm5', 'hbm6'];

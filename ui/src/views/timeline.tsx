@@ -5,6 +5,7 @@ import { choosing } from '../choose';
 import { post } from '../api';
 import { devices, grouped, percent, seconds } from '../format';
 import { useLive } from '../live';
+import { asAnswered } from '../overrides';
 import { Answered, TrainingOnly } from '../parts/answered';
 import { save } from '../parts/download';
 import { Figure } from '../parts/figure';
@@ -33,7 +34,8 @@ function Result({ answer, schedule, stale }: { answer: TrainAnswer; schedule: Sc
       <header class="title">
         <h1>One pipeline of {modelOf(answer)}</h1>
         <p class="subtitle">
-          {strategyLine(answer.strategy)}; {devices(answer.gpus)} of {answer.system}; {answer.runtime}
+          {strategyLine(answer.strategy)}; {devices(answer.gpus)} of {answer.system}
+          {asAnswered(answer)}; {answer.runtime}
           {trainedOf(answer)}
         </p>
       </header>
