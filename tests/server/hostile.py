@@ -18,6 +18,8 @@ PROGRAM = sys.argv[1]
 MOST_MEGABYTES = 1500 if "--sanitized" in sys.argv else 300
 # What was wrong once made others wait for many seconds, or for ever; a busy machine makes them wait for a few tenths.
 MOST_SECONDS = 5
+# Of one answer, however busy the machine.
+PATIENCE = 60 if "--sanitized" in sys.argv else 10
 API = "/api/v1"
 SCENARIO = {"model": "llama3.1-8b", "system": "dgx-h100", "gpus": 8, "tp": 2}
 checks = 0
@@ -41,7 +43,7 @@ def start(*arguments):
     return server, int(match[2])
 
 
-def ask(method, path, body=None, headers=None, timeout=10, at=None):
+def ask(method, path, body=None, headers=None, timeout=PATIENCE, at=None):
     """Status, headers and body of one request on a connection of its own."""
     connection = http.client.HTTPConnection("127.0.0.1", at or port, timeout=timeout)
     given = {"Content-Type": "application/json"} if body is not None else {}

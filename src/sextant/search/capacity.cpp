@@ -158,10 +158,10 @@ class Planner {
   double most_of(const CapacityFound& f) {
     PricedCluster c(cluster_of(f), means_);
     Traffic t = aim_.traffic;
-    t.requests = std::min(t.requests, 3000.0);
+    t.requests = std::min(t.requests, 2000.0);
     double low = t.rate;
     double high = std::max(low, c.capacity(means_));
-    while (high / low > 1.02) {
+    while (high / low > 1.04) {
       t.rate = (low + high) / 2;
       ++result.simulations;
       (within(simulate(c, t, aim_.limits), sharpness) ? low : high) = t.rate;
