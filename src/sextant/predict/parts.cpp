@@ -666,10 +666,12 @@ class Composer {
     kind_ = outer;
   }
 
-  /// Kernels that send parts of what they multiply write into each other's memory, so the group
-  /// must lie in one node (NVIDIA/TransformerEngine, issue 1071, read November 2026).
+  /// Kernels that send parts of what they multiply write into each other's memory: all ranks lie in
+  /// one first fabric, NVLink's of a node or of a rack (NVIDIA/TransformerEngine, issue 1071 and
+  /// pull request 1470, read November 2026).
   bool in_steps() const {
-    return p_.runtime.overlap.tensor && l_.tensor.ranks <= l_.tensor.per_node;
+    const Network& n = p_.network;
+    return p_.runtime.overlap.tensor && n.count > 0 && l_.tensor.ranks <= n.levels[0].reach;
   }
 
   void gather(Bytes inputs, Seconds beside) {

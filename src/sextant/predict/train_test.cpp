@@ -550,6 +550,22 @@ TEST(Train, OptimizersTakeWhatTheyMove) {
   EXPECT_GT(time(Optimizer::muon), 3 * time(Optimizer::sgd));
 }
 
+// Multiplies that write into other ranks' memory end where their fabric does: at the node of a DGX,
+// not at that of a rack.
+TEST(Train, OverlapOfTensorRanksEndsAtTheirFabric) {
+  const auto saved = [](const char* system, int tp) {
+    Problem p = test::problem_of(system, "megatron-core", "llama3.1-405b", Training{32, 4096});
+    const Strategy s{.tp = tp, .pp = 2, .sp = true};
+    p.runtime.overlap.tensor = false;
+    const Seconds without = evaluate(p, s).step;
+    p.runtime.overlap.tensor = true;
+    return 1 - evaluate(p, s).step / without;
+  };
+  EXPECT_GT(saved("dgx-h100", 8), 0.02);
+  EXPECT_EQ(saved("dgx-h100", 16), 0);
+  EXPECT_GT(saved("gb200-nvl72", 16), 0.02);
+}
+
 // A matrix is whole on one rank: beyond as many ranks as there are matrices no step of it is
 // shorter.
 TEST(Train, MuonTakesAsLongAsItsLargestMatrix) {
