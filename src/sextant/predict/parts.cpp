@@ -561,7 +561,7 @@ class Composer {
 
     if (w.cut == Cut::rows && s_.sp && alone && !ends_here(w)) {
       exchange_backward(Exchange::tensor, "gather gradient", Collective::all_gather, l_.tensor,
-                        outputs, beside_if(in_steps(), Beside::next, dx.time), true);
+                        outputs, beside_if(multiplies_send(), Beside::next, dx.time), true);
     }
     if (packed) backward(w.name, unpacked(out * groups, in), 1, "unpack weights");
     if (!ends_here(w)) backward(w.name, dx, groups, "input gradient");
@@ -669,7 +669,7 @@ class Composer {
   /// Kernels that send parts of what they multiply write into each other's memory: all ranks lie in
   /// one first fabric, NVLink's of a node or of a rack (NVIDIA/TransformerEngine, issue 1071 and
   /// pull request 1470, read November 2026).
-  bool in_steps() const {
+  bool multiplies_send() const {
     const Network& n = p_.network;
     return p_.runtime.overlap.tensor && n.count > 0 && l_.tensor.ranks <= n.levels[0].reach;
   }
@@ -677,19 +677,19 @@ class Composer {
   void gather(Bytes inputs, Seconds beside) {
     if (!s_.sp) return;
     exchange_forward(Exchange::tensor, "gather", Collective::all_gather, l_.tensor, inputs,
-                     beside_if(in_steps(), Beside::next, beside), true);
+                     beside_if(multiplies_send(), Beside::next, beside), true);
   }
 
   void reduce(Bytes outputs, Seconds beside) {
-    exchange_forward(Exchange::tensor, "sum",
-                     s_.sp ? Collective::reduce_scatter : Collective::all_reduce, l_.tensor,
-                     outputs, beside_if(in_steps() && s_.sp, Beside::previous, beside), true);
+    exchange_forward(
+        Exchange::tensor, "sum", s_.sp ? Collective::reduce_scatter : Collective::all_reduce,
+        l_.tensor, outputs, beside_if(multiplies_send() && s_.sp, Beside::previous, beside), true);
   }
 
   // The input's gradient is summed beside the weight's gradient; with sequence parallelism the
   // input itself is gathered once more, beside its gradient (arXiv 2205.05198, section 4.2.2).
   void column_backward(Bytes inputs, Seconds dx, Seconds dw) {
-    const bool beside = p_.runtime.overlap.weights || in_steps();
+    const bool beside = p_.runtime.overlap.weights || multiplies_send();
     if (s_.sp) {
       exchange_backward(Exchange::tensor, "gather input again", Collective::all_gather, l_.tensor,
                         inputs, beside_if(beside, Beside::previous, dx));

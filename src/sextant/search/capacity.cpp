@@ -105,10 +105,7 @@ class Planner {
       }
     }
     std::erase_if(result.pareto, [&](CapacityFound& f) { return !holds_all(f); });
-    for (auto* list : {&result.best, &result.pareto}) {
-      for (CapacityFound& f : *list) f.most = most_of(f);
-      std::sort(list->begin(), list->end(), before);
-    }
+    for (auto* list : {&result.best, &result.pareto}) std::sort(list->begin(), list->end(), before);
     double most = 0;
     std::erase_if(result.pareto, [&](const CapacityFound& f) {
       return f.most <= std::exchange(most, std::max(most, f.most));
@@ -151,12 +148,13 @@ class Planner {
     t.requests = std::min(t.requests, 10000.0);  // of a long trace its beginning
     ++result.simulations;
     f.result = simulate(c, t, aim_.limits);
-    return within(f.result, sharpness);
+    if (!within(f.result, sharpness)) return false;
+    f.most = most_of(c);
+    return true;
   }
 
   /// Requests a second that all of it serves within the limits, at least those asked for.
-  double most_of(const CapacityFound& f) {
-    PricedCluster c(cluster_of(f), means_);
+  double most_of(PricedCluster& c) {
     Traffic t = aim_.traffic;
     t.requests = std::min(t.requests, 2000.0);
     double low = t.rate;

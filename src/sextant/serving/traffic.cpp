@@ -403,7 +403,7 @@ class Simulation final : Listener {
     const bool steady = traffic_.arrivals != Arrivals::trace && r.offered < r.capacity;
     const double chance = 4 * std::sqrt(r.sent / 2) * std::max(1.0, traffic_.burstiness);
     if (!steady || more < chance || r.queue_growth < 0.02 * r.offered) return;
-    r.capacity = std::min(r.capacity, std::max(0.0, r.offered - r.queue_growth));
+    r.capacity = std::max(0.0, r.offered - r.queue_growth);
   }
 
   struct Later {
