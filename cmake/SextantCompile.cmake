@@ -29,8 +29,8 @@ string(APPEND CMAKE_CXX_FLAGS_RELEASE " -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2")
 target_link_options(sextant-flags INTERFACE $<$<CONFIG:Release>:-Wl,-z,relro,-z,now,-z,noexecstack>)
 
 # What searches and simulations call millions of times is optimised in full. The rest reads and prints:
-# optimised less, it takes a third less time to compile.
-set(SEXTANT_COLD $<$<CONFIG:Release>:-O1>)
+# optimised less, it takes a third less time to compile, and not at all under clang's sanitizers, half as long again.
+set(SEXTANT_COLD $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
 
 function(sextant_precompile target)
   if(SEXTANT_PRECOMPILE)
