@@ -431,7 +431,7 @@ const RatePoint* knee_of(const TrafficAnswer& a) {
     const ServiceLimits& l = a.asked.limits;
     const bool good = a.asked.limited ? r.ttft.p99 <= l.ttft.value && r.tpot.p99 <= l.tpot.value
                                       : r.ttft.p50 <= 2 * a.curve.front().result.ttft.p50;
-    if (!good) break;
+    if (!good || r.saturation() > 1) break;  // what lasts, not what a short run gets away with
     knee = &p;
   }
   return knee;

@@ -8,6 +8,7 @@
 
 #include "sextant/io/csv.hpp"
 #include "sextant/io/files.hpp"
+#include "sextant/units/format.hpp"
 #include "sextant/units/parse.hpp"
 
 namespace sextant {
@@ -178,7 +179,25 @@ int json_length(const Node& node, std::initializer_list<const char*> names, cons
   fail_line(file, line, std::string("expected a number of tokens as \"") + *names.begin() + "\"");
 }
 
-/// One object a line: Mooncake's names, or those of our CSV.
+/// Ids of the blocks of a prompt; more than its tokens fill are of smaller blocks than are meant.
+void read_blocks(const Node& ids, const std::string& file, int number, Request& r, Trace& t) {
+  r.prefix = static_cast<std::uint32_t>(t.blocks.size());
+  for (const Node& id : ids.items) {
+    if (id.kind != Node::Kind::integer) fail_line(file, number, "expected whole hash_ids");
+    t.blocks.push_back(static_cast<std::uint32_t>(id.integer));
+  }
+  r.prefix_blocks = static_cast<std::uint32_t>(ids.items.size());
+  const double most = std::ceil(double(r.input) / t.block_tokens);
+  if (r.prefix_blocks > most) {
+    fail_line(file, number,
+              std::to_string(r.prefix_blocks) + " hash_ids for " + std::to_string(r.input) +
+                  " tokens, which fill " + write_number(most) + " blocks of " +
+                  std::to_string(t.block_tokens));
+  }
+}
+
+/// One object a line: Mooncake's names, or those of our CSV. Qwen-Bailian's have chats, Mooncake's
+/// names, seconds for milliseconds, and blocks of 16 tokens for 512.
 Request parse_line(const std::string& line, const std::string& file, int number, Trace& t) {
   Document d;
   try {
@@ -189,7 +208,10 @@ Request parse_line(const std::string& line, const std::string& file, int number,
   Request r;
   r.input = json_length(d.root, {"input_length", "input"}, file, number);
   r.output = json_length(d.root, {"output_length", "output"}, file, number);
-  for (const auto& [name, scale] : {std::pair("timestamp", 1000.0), std::pair("arrival", 1.0)}) {
+  const bool chats = d.root.find("chat_id") != nullptr;
+  if (chats) t.block_tokens = 16;
+  for (const auto& [name, scale] :
+       {std::pair("timestamp", chats ? 1.0 : 1000.0), std::pair("arrival", 1.0)}) {
     const Node* n = d.root.find(name);
     if (n == nullptr) continue;
     if (!has_number(*n) || !(n->number >= 0)) {
@@ -198,14 +220,7 @@ Request parse_line(const std::string& line, const std::string& file, int number,
     r.arrival = n->number / scale;
     t.timed = true;
   }
-  if (const Node* n = d.root.find("hash_ids")) {
-    r.prefix = static_cast<std::uint32_t>(t.blocks.size());
-    for (const Node& id : n->items) {
-      if (id.kind != Node::Kind::integer) fail_line(file, number, "expected whole hash_ids");
-      t.blocks.push_back(static_cast<std::uint32_t>(id.integer));
-    }
-    r.prefix_blocks = static_cast<std::uint32_t>(n->items.size());
-  }
+  if (const Node* n = d.root.find("hash_ids")) read_blocks(*n, file, number, r, t);
   return r;
 }
 

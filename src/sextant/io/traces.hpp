@@ -3,6 +3,7 @@
 //   CSV with arrival (seconds), input, output and perhaps prefix_blocks (ids between spaces)
 //   Azure's CSV: TIMESTAMP, ContextTokens, GeneratedTokens
 //   Mooncake's JSON lines: timestamp (milliseconds), input_length, output_length, hash_ids
+//   Qwen-Bailian's JSON lines: as Mooncake's, with chats, seconds, and blocks of 16 tokens
 //   ShareGPT's JSON: conversations of a human and a model, without times
 #pragma once
 

@@ -51,7 +51,7 @@ StepPrice::StepPrice(const Problem& problem, const Strategy& strategy, double us
       usual_(std::max(1.0, usual_context)),
       gained_(tokens_a_step(problem.serving.speculation)),
       launch_(prompt_launch(problem, strategy, 1).value),
-      meeting_(prompt_launch(problem, strategy, 2).value - launch_) {
+      meeting_((prompt_launch(problem, strategy, 2).value - launch_) / delay_of_slowest(2)) {
   const Engine& e = problem.runtime.engine;
   mixed_.runtime.launch.graph =
       problem.runtime.launch.graph && e.mixed_launch != MixedLaunch::eager;
@@ -230,7 +230,7 @@ double StepPrice::prompt_change(double count, double reach) {
 double StepPrice::with_host(double device, const StepShape& s) const {
   // Graphs are made for steps of single tokens; with prompts the host launches a layer's kernels.
   if (s.prompt_tokens > 0) {
-    device = smooth_max(device, launch_ + (ranks_ - s.idle_ranks - 1) * meeting_);
+    device = smooth_max(device, launch_ + delay_of_slowest(ranks_ - s.idle_ranks) * meeting_);
   }
   return sextant::with_host(graph_.runtime.engine, Seconds(device), s.decoding, s.prompts).value;
 }

@@ -107,7 +107,7 @@ class StepPrice {
   double usual_;
   double gained_ = 1;                      // tokens of a request a step, with drafts
   double launch_ = 0;                      // host time of a step with prompts, on one rank
-  double meeting_ = 0;                     // and more for each rank beside it
+  double meeting_ = 0;                     // and more, times its delay, for the slowest rank
   std::vector<std::vector<Cell>> decode_;  // by batch, then context
   std::vector<std::vector<Cell>> base_;    // by decoding requests, then tokens of prompts
   std::vector<Prompt> prompts_;

@@ -56,6 +56,12 @@ void Replica::submit(const Request& request, double now) {
   present_ += clock_ - now;
 }
 
+double Replica::waiting() const {
+  double sum = 0;
+  for (const Rank& rank : ranks_) sum += static_cast<double>(rank.waiting());
+  return sum;
+}
+
 double Replica::tokens_to_come() const {
   double sum = 0;
   for (const Rank& rank : ranks_) sum += rank.tokens_to_come();
@@ -218,8 +224,8 @@ void Replica::report(const StepShape& shape, double seconds, std::int64_t steps,
   s.prompt_tokens = all_prompt_tokens_;
   s.work = work * devices_of(price_.strategy());
   s.watts = work / seconds;
+  s.waiting = waiting();
   for (const Rank& rank : ranks_) {
-    s.waiting += static_cast<double>(rank.waiting());
     s.running += rank.running();
     s.cache += rank.cache_share() / static_cast<double>(ranks_.size());
   }

@@ -63,6 +63,7 @@ class Replica {
 
   double clock() const { return clock_; }
   double load() const { return requests_; }
+  double waiting() const;
   double tokens_to_come() const;
   /// Tokens of its prompt that are in the cache of one of the ranks.
   double matched_tokens(const Request& request) const;

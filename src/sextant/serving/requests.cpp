@@ -94,8 +94,10 @@ TrafficMeans means_of(const Traffic& t) {
   Request r;
   double n = 0;
   double looked = 0;
+  double first = 0;
   double last = 0;
   while (stream.next(r)) {
+    if (n == 0) first = r.arrival;
     m.input += r.input;
     m.output += r.output;
     m.context += r.output * (r.input + (r.output + 1) / 2.0);
@@ -108,7 +110,7 @@ TrafficMeans means_of(const Traffic& t) {
   m.reach = looked / m.input;
   m.input /= n;
   m.output /= n;
-  if (last > 0) m.rate = n / last;
+  if (last > first) m.rate = (n - 1) / (last - first);  // traces may begin at any time
   if (t.arrivals != Arrivals::closed && t.arrivals != Arrivals::burst && t.rate > 0) {
     m.rate = t.rate;
   }

@@ -199,13 +199,14 @@ class Simulation final : Listener {
     note_queue(r.arrival);
   }
 
-  /// Requests in the cluster when half of them and when all have come.
+  /// Requests that wait when half of them and when all have come; those that are served pile up,
+  /// too, where a run has not lasted as long as its requests.
   void note_queue(double now) {
     const double sent = stream_.sent();
     if (sent < next_note_) return;
-    double present = 0;
-    for (const auto& r : replicas_) present += r->load();
-    notes_.push_back({now, present});
+    double waiting = 0;
+    for (const auto& r : replicas_) waiting += r->waiting();
+    notes_.push_back({now, waiting});
     next_note_ = sent + std::max(1.0, std::min(traffic_.requests, 1e9) / 16);
   }
 
@@ -328,7 +329,9 @@ class Simulation final : Listener {
         static_cast<std::size_t>(cluster_.pool.replicas) + static_cast<std::size_t>(t->to);
     --under_way_[static_cast<std::size_t>(t->to)];
     const Seconds handed = cluster_.decode->problem.runtime.engine.hand_over;
-    replicas_[to]->submit(t->request, links_.now() + (cluster_.transfer_start + handed).value);
+    const double under_way = (cluster_.transfer_start + handed).value;
+    replicas_[to]->submit(t->request, links_.now() + under_way);
+    between_engines_ += under_way;
   }
 
   // -- what engines say --------------------------------------------------------------------------
@@ -368,7 +371,7 @@ class Simulation final : Listener {
   TrafficResult finish() {
     TrafficResult r = collector_.take(std::max(0.0, first_arrival_), cluster_);
     r.sent = stream_.sent();
-    double present = 0;
+    double present = between_engines_;
     for (const auto& x : replicas_) {
       const EngineCounts& c = x->counts();
       r.counts.preemptions += c.preemptions;
@@ -388,8 +391,8 @@ class Simulation final : Listener {
       const auto& half = notes_[notes_.size() / 2];
       const auto& last = notes_.back();
       if (last.now > half.now) {
-        r.queue_growth = (last.present - half.present) / (last.now - half.now);
-        correct_capacity(last.present - half.present, r);
+        r.queue_growth = (last.waiting - half.waiting) / (last.now - half.now);
+        correct_capacity(last.waiting - half.waiting, r);
       }
     }
     r.passes = priced_.price.passes();
@@ -413,7 +416,7 @@ class Simulation final : Listener {
   };
   struct QueueNote {
     double now;
-    double present;
+    double waiting;
   };
 
   PricedCluster& priced_;
@@ -437,6 +440,7 @@ class Simulation final : Listener {
   double first_arrival_ = -1;
   double last_arrival_ = 0;
   double transfer_seconds_ = 0;
+  double between_engines_ = 0;  // of requests, while no engine has them
   double transfers_ = 0;
   bool closed_ = false;
 };

@@ -135,6 +135,35 @@ TEST(Traffic, KeepsLittlesLaw) {
   }
 }
 
+// Also while a cache moves, when no engine has its request.
+TEST(Traffic, KeepsLittlesLawBetweenEngines) {
+  Cluster c = cluster_of("vllm");
+  c.decode = c.pool;
+  c.decode->problem.runtime.engine.hand_over = Seconds(0.4);
+  connect(c);
+  const TrafficResult r = simulate(c, traffic_at(10, 3000), {});
+  EXPECT_NEAR(r.mean_present / (r.requests_per_second() * r.latency.mean), 1, 0.005);
+}
+
+// A trace may begin at any time.
+TEST(Traffic, TheRateOfATraceIsThatBetweenItsRequests) {
+  for (const double start : {0.0, 100.0}) {
+    Trace trace;
+    for (int i = 0; i < 300; ++i) {
+      Request r;
+      r.arrival = start + 0.1 * i;
+      r.input = 500;
+      r.output = 100;
+      trace.requests.push_back(r);
+    }
+    trace.timed = true;
+    Traffic t = traffic_at(0, 300);
+    t.arrivals = Arrivals::trace;
+    t.trace = &trace;
+    EXPECT_NEAR(means_of(t).rate, 10, 1e-6) << start;
+  }
+}
+
 TEST(Traffic, HigherRateIsNeverBetterForTheFirstToken) {
   for (const char* name : engines) {
     const Cluster c = engine(name);
@@ -174,6 +203,21 @@ TEST(Traffic, ServesNoMoreThanItDidWhereTheQueueGrows) {
   EXPECT_GT(r.queue_growth, 0.03 * t.rate);
   EXPECT_GT(r.saturation(), 1);
   EXPECT_NEAR(r.capacity / (t.rate - r.queue_growth), 1, 1e-9);
+}
+
+// Those that are served pile up as well until the first of them end: no queue, and no bound.
+TEST(Traffic, AFillingEngineIsNotAFullOne) {
+  Cluster c;
+  c.pool = pool_of("llama3.1-70b", "vllm", {.tp = 4});
+  Traffic t = traffic_at(2, 60);
+  t.input = 500;
+  t.output = 2000;
+  const TrafficMeans means = means_of(t);
+  const double capacity = PricedCluster(c, means).capacity(means);
+  const TrafficResult r = simulate(c, t, {});
+  EXPECT_GT(r.latency.mean, 15);  // half of the run
+  EXPECT_LT(r.queue_growth, 0.05 * t.rate);
+  EXPECT_NEAR(r.capacity / capacity, 1, 1e-9);
 }
 
 TEST(Traffic, LargeBlocksHoldFewerRequests) {
