@@ -35,8 +35,17 @@ Placement place(const Network& net, Group group) {
     p.inner[at] = below;
     p.members[at] = here;
     p.levels = i + 1;
-    if (!level.network) p.local = here;
     below = here;
+  }
+  // Blocks of a level hold as many ranks each: nine on nodes of eight are four and a half on two.
+  for (int i = p.levels - 1; i > 0; --i) {
+    const auto at = static_cast<std::size_t>(i);
+    p.inner[at] = p.members[at] / std::ceil(p.members[at] / p.inner[at] - 1e-9);
+    p.members[at - 1] = p.inner[at];
+  }
+  for (int i = 0; i < p.levels; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (!net.levels[at].network) p.local = p.members[at];
   }
   return p;
 }
@@ -357,11 +366,14 @@ CollectiveCost collective(const Network& network, const CollectiveLibrary& k, Co
     // start, nor a tree: NCCL has no tree for reduce-scatter, so few bytes over many nodes are
     // reduced faster for all than for one.
     const bool own_way = k.peer_reads || several_nodes;
-    if (!own_way) {
-      CollectiveCost part = collective(network, k, Collective::reduce_scatter, group, bytes);
+    const auto at_least = [&](CollectiveCost part) {
       part.sent = cost.sent;
       if (part.time > cost.time) cost = part;  // with its parts, which sum to the time
-    }
+    };
+    if (!own_way) at_least(collective(network, k, Collective::reduce_scatter, group, bytes));
+    // And every node at least sums its own.
+    const int local = static_cast<int>(p.local);
+    if (several_nodes) at_least(collective(network, k, op, {local, local}, bytes));
   }
   cost.bus = cost.time.value > 0 ? traffic / cost.time : BytesPerSecond(0);
   return cost;

@@ -330,6 +330,27 @@ TEST(Experts, WithoutKernelsAnAllToAllDoes) {
   EXPECT_EQ(expert_exchange(net, nccl, {1, 1}, tokens).time, Seconds(0));
 }
 
+// Every node sums its own part, and what its ranks reduce goes through their adapters: nine ranks
+// on two nodes are no faster than four and a half on one.
+TEST(Collective, ASecondNodeIsNeverFree) {
+  for (const char* name : {"dgx-h100", "dgx-a100", "dgx-b200"}) {
+    const System s = load_system(name);
+    const Network net = lower(s);
+    const Bytes bytes(1073741824.0);
+    const auto seconds = [&](int ranks) {
+      return collective(net, nccl, Collective::all_reduce, packed(net, ranks), bytes).time;
+    };
+    for (int ranks = 9; ranks <= 64; ++ranks) {
+      const double nodes = std::ceil(ranks / 8.0);
+      const double each = ranks / nodes;
+      const Seconds adapters = bytes * (2 * (nodes - 1) / nodes) / (each * net.levels[1].peak);
+      const double reduced = s.fabrics[1].reduces_in_network ? 0.5 : 1;
+      EXPECT_GE(seconds(ranks), reduced * adapters) << name << " " << ranks;
+      EXPECT_GE(seconds(ranks), seconds(static_cast<int>(each))) << name << " " << ranks;
+    }
+  }
+}
+
 TEST(Collective, RanksAreLaidDensely) {
   const Network net = lower(load_system("dgx-h100"));
   EXPECT_EQ(packed(net, 4).per_node, 4);
