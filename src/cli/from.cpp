@@ -9,14 +9,11 @@
 #include "sextant/io/text.hpp"
 #include "sextant/options/request.hpp"
 #include "sextant/options/settings.hpp"
+#include "sextant/options/traffic.hpp"
 #include "sextant/units/lists.hpp"
 
 namespace sextant::cli {
 namespace {
-
-const Option* find_option(const std::vector<Option>& options, std::string_view name) {
-  return find_by(options, &Option::name, name);
-}
 
 /// Only fields of the scenario stand in for what a file says.
 bool is_field(const Option& o) {
@@ -28,7 +25,7 @@ bool is_field(const Option& o) {
 Node fields_given(const std::vector<Option>& options, const Node& request) {
   Node given = Node::table();
   for (const Node::Member& m : request.members) {
-    const Option* o = find_option(options, m.key);
+    const Option* o = find_by(options, &Option::name, m.key);
     const bool plain = m.value.kind != Node::Kind::table && m.value.kind != Node::Kind::array;
     if (o != nullptr && is_field(*o) && plain) given.set(m.key, m.value);
   }
@@ -37,8 +34,10 @@ Node fields_given(const std::vector<Option>& options, const Node& request) {
 
 /// Whether another command that takes the same file has this field.
 bool of_scenarios(Task task, const std::string& name) {
+  TrafficOptions traffic;
+  const std::vector<Option> requests = options_of(traffic);
   const std::vector<InputField>& fields = input_fields(task);
-  return is_engine_field(name) ||
+  return is_engine_field(name) || find_by(requests, &Option::name, name) != nullptr ||
          std::any_of(fields.begin(), fields.end(),
                      [&](const InputField& f) { return f.slot.name == name; });
 }
@@ -89,7 +88,8 @@ std::vector<std::string> fill_from(const FromFile& from, const std::vector<Optio
       if (m.key == "task" || request.find(m.key) != nullptr) continue;
       if (m.key == "set") {
         put_settings(file, m.value, request, common);
-      } else if (find_option(options, m.key) != nullptr || !of_scenarios(from.task, m.key)) {
+      } else if (find_by(options, &Option::name, m.key) != nullptr ||
+                 !of_scenarios(from.task, m.key)) {
         table.members.push_back(m);
       } else {
         remarks.push_back(m.key + " " + to_json(m.value, 0) + ": not of this command");

@@ -73,7 +73,7 @@ void Facts::problem(std::string_view field, std::string message, std::string hin
 }
 
 std::string shown_as(const std::string& fact) {
-  constexpr std::array<std::array<std::string_view, 2>, 37> ends = {{
+  constexpr std::array<std::array<std::string_view, 2>, 38> ends = {{
       {"_narrow", "precision"},
       {"_narrow_weights", "runtime.footprint.narrow_weights"},
       {"_nodes", "gpus"},
@@ -99,6 +99,7 @@ std::string shown_as(const std::string& fact) {
       {"_graphs", "runtime.launch.graph"},
       {"_checked_tokens", "speculate"},
       {"_draft_steps", "speculate"},
+      {"_draft_model", "draft"},
       {"_recompute_method", "recompute_layers"},
       {"_experts_over_all", "ep"},
       {"_replicas", "replicas"},

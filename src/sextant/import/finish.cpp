@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sextant/import/facts.hpp"
+#include "sextant/io/checkpoints.hpp"
 #include "sextant/io/text.hpp"
 
 namespace sextant {
@@ -387,6 +388,14 @@ class Finisher {
     const std::optional<std::int64_t> steps = f_.count("_draft_steps");
     if (checked && *checked > 1) f_.otherwise("speculate", number(*checked - 1));
     if (!checked && steps) f_.otherwise("speculate", number(*steps));
+    if (f_.find("_draft_model") == nullptr) return;
+    const std::string draft = model_like(f_.text("_draft_model"));
+    if (draft.empty() || f_.find("speculate") == nullptr) {
+      f_.pass_over("_draft_model",
+                   "which model drafts is --draft (without, the model's own prediction layers)");
+    } else {
+      f_.otherwise("draft", draft);
+    }
   }
 
   /// SGLang's are of an engine, which gives each replica of attention its part.

@@ -29,11 +29,23 @@ const T* Catalogue::find(std::map<std::string, T>& cache, PresetKind kind, const
                          const Load& load, std::string& reason) {
   const auto found = cache.find(name);
   if (found != cache.end()) return &found->second;
-  if (!known(kind, name)) {
+  const bool file = name.ends_with(".toml");
+  if (!file && !known(kind, name)) {
     reason = why_unknown(kind, name);
     return nullptr;
   }
-  return &cache.emplace(name, load(name, settings_, Lookup::presets)).first->second;
+  try {
+    const Lookup where = file ? Lookup::anywhere : Lookup::presets;
+    return &cache.emplace(name, load(name, settings_, where)).first->second;
+  } catch (const InputError& e) {
+    if (!file) throw;
+    reason = name + ": " + e.diagnostics().front().message;
+    return nullptr;
+  } catch (const std::runtime_error& e) {  // it cannot be read
+    if (!file) throw;
+    reason = e.what();
+    return nullptr;
+  }
 }
 
 const Device* Catalogue::device(const std::string& name, std::string& reason) {

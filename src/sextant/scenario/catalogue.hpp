@@ -20,7 +20,8 @@ class Catalogue {
   /// Settings are applied to whatever is loaded of their root.
   explicit Catalogue(std::vector<Setting> settings) : settings_(std::move(settings)) {}
 
-  /// A device, or nullptr and the reason when no preset has that name.
+  /// A device, or nullptr and the reason when no preset has that name. What ends in .toml is a
+  /// file.
   const Device* device(const std::string& name, std::string& reason);
   /// The library for a device: one whose matrix units are not asynchronous uses "NAME-sync" where
   /// there is one.
