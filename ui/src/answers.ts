@@ -33,9 +33,10 @@ export type CurvePoint = { batch: number; ttft_seconds: number; tpot_seconds: nu
   output_tokens_per_second: number; output_tokens_per_second_per_gpu: number; decode_step_seconds: number;
   active_requests: number; total_bytes: number; fits: boolean; pareto: boolean; };
 export type DeviceFacts = { name: string; vendor: string; architecture: string; notes: string; cores: number;
-  clock: number; max_clock: number; matrix_clock: number; matrix: DeviceFactsMatrix; vector: DeviceFactsVector;
-  shared: DeviceFactsShared; l2: DeviceFactsL2; memory: DeviceFactsMemory; tier: DeviceFactsTier;
-  power: DeviceFactsPower; die: DeviceFactsDie; mechanism: DeviceFactsMechanism; provenance: DeviceFactsProvenance; };
+  clock: number; max_clock: number; matrix_clock: number; sag: number; matrix: DeviceFactsMatrix;
+  vector: DeviceFactsVector; shared: DeviceFactsShared; l2: DeviceFactsL2; memory: DeviceFactsMemory;
+  tier: DeviceFactsTier; power: DeviceFactsPower; die: DeviceFactsDie; mechanism: DeviceFactsMechanism;
+  provenance: DeviceFactsProvenance; };
 export type DeviceFactsDie = { process: string; area: number; transistors: number; };
 export type DeviceFactsL2 = { capacity: number; per_clock: number; dies: number; between: number; };
 export type DeviceFactsMatrix = { fp32: number; tf32: number; fp16: number; bf16: number; fp8: number; int8: number;

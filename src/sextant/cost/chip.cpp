@@ -53,8 +53,7 @@ Chip lower(const Device& d) {
   c.copied_in = lanes > 1;
   // A board that boosts above its rated clock sags below it, half as far, when all matrix units
   // work: H200 holds 1.75 GHz, rated 1.83, boosting to 1.98 (zeros, so not for power).
-  const double boost = d.max_clock > d.clock ? d.max_clock / d.clock : 1;
-  c.clock = d.matrix_clock.value > 0 ? d.matrix_clock : d.clock / std::sqrt(boost);
+  c.clock = d.matrix_clock.value > 0 ? d.matrix_clock : d.sag * d.clock;
   c.light_clock = max(d.max_clock, c.clock);
   for (std::size_t i = 0; i < c.per_clock.size; ++i) {
     const auto p = static_cast<Precision>(i);
@@ -62,7 +61,8 @@ Chip lower(const Device& d) {
     const FlopsPerSecond peak = max(peak_of(d, c.runs[p]), FlopsPerSecond(1));
     c.per_clock[p] = peak / d.clock / c.cores;
   }
-  const Flops rate = max(c.per_clock[Precision::bf16], c.per_clock[Precision::fp16]);
+  const bool bf16 = peak_of(d, Precision::bf16).value > 0;
+  const Flops rate = c.per_clock[bf16 ? Precision::bf16 : Precision::fp16];
   c.width = d.mechanism.width > 0 ? Flops(made_for / lanes) : rate;
   c.matrix_share = rate / c.width;
   c.vector_per_clock = d.vector.fp32 / d.clock / c.cores;

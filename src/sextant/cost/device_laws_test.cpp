@@ -231,17 +231,18 @@ TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
       d.power.limit *= factor;
     };
   };
-  const std::array<std::function<void(Device&)>, 10> better{
-      faster_matrix(1.5),
-      faster_matrix(3),
-      faster_matrix(5),
-      [](Device& d) { d.memory.bandwidth *= 3.0; },
-      [](Device& d) { d.memory.bandwidth *= 16.0; },
+  const std::array<std::function<void(Device&)>, 12> better{
+      faster_matrix(1.5), faster_matrix(3), faster_matrix(5),
+      [](Device& d) { d.memory.bandwidth *= 3.0; }, [](Device& d) { d.memory.bandwidth *= 16.0; },
       [](Device& d) { d.l2.per_clock = 3.0 * max(d.l2.per_clock, Bytes(64.0 * d.cores)); },
-      [](Device& d) { d.l2.capacity *= 3.0; },
-      [](Device& d) { d.vector.fp32 *= 10.0; },
-      [](Device& d) { d.power.limit *= 1.5; },
-      [](Device& d) { d.vector.special_per_clock *= 3.0; }};
+      [](Device& d) { d.l2.capacity *= 3.0; }, [](Device& d) { d.vector.fp32 *= 10.0; },
+      [](Device& d) { d.power.limit *= 1.5; }, [](Device& d) { d.vector.special_per_clock *= 3.0; },
+      // A clock that it may reach, and a type that these kernels do not multiply in.
+      [](Device& d) { d.max_clock = 2.0 * max(d.max_clock, d.clock); },
+      [](Device& d) {
+        const bool beside = d.matrix[Precision::bf16].value > 0;
+        if (beside) d.matrix[Precision::fp16] *= 2.0;
+      }};
   const Kernels kernels = load_kernels("pytorch");
   AttentionShape prompt{.batch = 4, .heads = 32, .kv_heads = 8, .queries = 2048, .context = 2048};
   const AttentionShape token{.batch = 64, .heads = 32, .kv_heads = 8, .context = 4096};

@@ -201,6 +201,11 @@ class Number {
       t.reason = "the workload cannot run: " + std::string(name_of(o.verdict));
       return;
     }
+    if (!std::isfinite(o.time.value)) {
+      t.runs = false;
+      t.reason = "with no watt beyond what it draws idle it never ends";
+      return;
+    }
     switch (c.measure) {
       case Measure::time:
       case Measure::energy:

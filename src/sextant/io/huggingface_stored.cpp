@@ -274,6 +274,18 @@ std::vector<std::string> left_wide(Config& q) {
   return names;
 }
 
+/// What the cache was made for: ModelOpt names the type, compressed-tensors its bits; what neither
+/// made says nothing.
+CheckpointCache cache_of(Config& q) {
+  Config inner = q.section("quantization");
+  const std::string kind = q.word({"kv_cache_quant_algo"}, inner.word({"kv_cache_quant_algo"}, ""));
+  const int bits = q.section("kv_cache_scheme").count_or({"num_bits"}, 16, 16);
+  if (named(kind) == Precision::fp8 || bits == 8) return CheckpointCache::narrow;
+  const std::string method = method_of(q);
+  const bool would_say = method.starts_with("modelopt") || method.starts_with("compressed");
+  return would_say && kind.empty() ? CheckpointCache::wide : CheckpointCache::unsaid;
+}
+
 /// What is left when attention of all layers, and shared experts or dense MLPs with it, stay as
 /// they were trained. Only layers of experts have other MLPs.
 Narrow narrow_of(Config& q, const Model& m) {
@@ -325,6 +337,7 @@ void read_quantised(Config& q, Model& m) {
   m.stored = stored.precision.value_or(Precision::bf16);
   m.block_scales = stored.blocks;
   m.fp4_block = stored.fp4_block;
+  m.cache = cache_of(q);
   // Trained in the blocks they are published in; others were made narrow afterwards.
   m.block_training = m.block_scales && m.family == "DeepSeek";
   // What is made narrower than its blocks leaves attention's ways in (DeepSeek-R1-0528-FP4-v2), or

@@ -216,6 +216,31 @@ std::string quantised(const std::string& how) {
          how + "}";
 }
 
+TEST(HuggingFaceConfig, ReadsWhatTheCacheIsMadeFor) {
+  struct Known {
+    const char* how;
+    CheckpointCache cache;
+  };
+  using enum CheckpointCache;
+  for (const Known& k :
+       {Known{R"({"quant_method": "fp8", "weight_block_size": [128, 128]})", unsaid},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "FP8"})", wide},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_quant_algo": null})",
+              wide},
+        Known{
+            R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"})",
+            narrow},
+        Known{R"({"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}})", narrow},
+        Known{R"({"quant_method": "compressed-tensors", "kv_cache_scheme": null, "config_groups":
+               {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}})",
+              wide},
+        Known{R"({"quant_method": "compressed-tensors", "kv_cache_scheme": {"num_bits": 8, "type":
+               "float"}, "config_groups": {"group_0": {"weights": {"num_bits": 4}}}})",
+              narrow}}) {
+    EXPECT_EQ(from_text(quantised(k.how)).cache, k.cache) << k.how;
+  }
+}
+
 TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
   struct Known {
     const char* how;

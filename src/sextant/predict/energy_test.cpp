@@ -251,12 +251,12 @@ TEST(Energy, StaysWithinTheLimit) {
   }
 }
 
-// The CPU, the switches and the fans of a DGX draw 4600 W for its eight devices.
+// The CPU, the switches and the fans of a DGX draw 2880 W for its eight devices.
 TEST(Energy, ANodeDrawsBesideItsDevices) {
   const Problem p = problem_of("dgx-h100", "trtllm", "llama2-13b", Serving{});
   const PassShape shape{1, 1, 1024};
   const Energy e = energy_of(p, serving_pass(p, {}, shape));
-  EXPECT_NEAR(e.host / serving_pass(p, {}, shape).time / Watts(4600.0 / 8), 1, 1e-9);
+  EXPECT_NEAR(e.host / serving_pass(p, {}, shape).time / Watts(2880.0 / 8), 1, 1e-9);
   EXPECT_NEAR((e.total() - e.device()) / e.host, 1, 1e-9);
 }
 

@@ -133,6 +133,10 @@ bool quantised_apart(const Problem& problem, Precision type) noexcept;
 /// each to its own.
 bool gathers_tokens(const Problem& problem, const Strategy& strategy) noexcept;
 
+/// By how many of its means the slowest of n lags, whose delays have exponential tails: Gumbel's
+/// law, less the constant of one alone.
+inline double delay_of_slowest(double n) noexcept { return std::log(std::max(1.0, n)); }
+
 /// What the host needs to launch a step with prompts, where no graph holds all of it; hidden where
 /// the device takes longer. Of the ranks of attention `working` have tokens in it.
 Seconds prompt_launch(const Problem& problem, const Strategy& strategy, double working) noexcept;

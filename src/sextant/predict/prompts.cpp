@@ -100,7 +100,7 @@ Seconds prompt_launch(const Problem& p, const Strategy& s, double working) noexc
   const double met = !e.dispatch_meets      ? std::clamp(working, 1.0, ranks)
                      : gathers_tokens(p, s) ? 1
                                             : ranks;
-  return layers * (e.layer + (met - 1) * e.meeting) + operators * e.operation;
+  return layers * (e.layer + delay_of_slowest(met) * e.meeting) + operators * e.operation;
 }
 
 double prompt_tokens(const Problem& p) noexcept {

@@ -34,6 +34,15 @@ TEST(WideExperts, MeetWhatWasPublished) {
   EXPECT_NEAR(256 * 8 / token.value / 22282, 1, 0.12);
 }
 
+// And so where prompts are read as they are asked for, hosts and all.
+TEST(WideExperts, HostsOfManyRanksLeaveThePublishedRate) {
+  Problem p = wide(true);
+  p.serving.batch = 128;
+  p.serving.input = 4096;
+  p.serving.output = 1;
+  EXPECT_NEAR(128 * 4096.0 / 4 / serve(p, ranks(32)).first_token.value / 50302, 1, 0.15);
+}
+
 TEST(WideExperts, TurnsHideTheExchangeAndNeverCost) {
   struct Row {
     PassShape shape;

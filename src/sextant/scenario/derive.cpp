@@ -39,8 +39,12 @@ void derive_draft(const Inputs& in, Problem& p) {
 
 }  // namespace
 
-Precision usual_cache(const Runtime& runtime, Precision precision) {
+Precision usual_cache(const Model& model, const Runtime& runtime, Precision precision) {
   if (element_bytes(precision) > 2) return precision;
+  const bool said = model.cache != CheckpointCache::unsaid && precision == model.stored;
+  if (said && runtime.engine.checkpoint_cache) {
+    return model.cache == CheckpointCache::narrow ? Precision::fp8 : Precision::bf16;
+  }
   const bool weights_alone = precision == Precision::int8 || precision == Precision::int4;
   const bool scaled = narrow(precision) && !weights_alone;
   return scaled && runtime.engine.narrow_cache ? Precision::fp8 : Precision::bf16;
@@ -60,7 +64,7 @@ std::optional<Refusal> derive(Task task, const Inputs& in, Problem& p, Strategy&
   } else {
     if (!in.said.precision) s.precision = p.model.stored;
     p.serving = in.serving;
-    if (!in.said.cache) p.serving.cache = usual_cache(p.runtime, s.precision);
+    if (!in.said.cache) p.serving.cache = usual_cache(p.model, p.runtime, s.precision);
     derive_draft(in, p);
   }
   if (in.gpus > 0 && others * s.dp != in.gpus) return Refusal::gpus_not_divisible;

@@ -21,7 +21,7 @@ constexpr auto names_of(Refusal) {
 
 /// Of a cache that nobody chose: 16 bits, as many as a step that is all in 32 has, or 8 where the
 /// engine's narrow checkpoints bring them along.
-Precision usual_cache(const Runtime& runtime, Precision precision);
+Precision usual_cache(const Model& model, const Runtime& runtime, Precision precision);
 
 /// Replicas follow from the devices, the batch from the replicas, sequence parallelism from the
 /// runtime, the sequence from the model. Sets the strategy and the problem's workload; nothing

@@ -55,11 +55,11 @@ TEST(Budget, SaysWhatItExpects) {
 
 TEST(Budget, BuysWholeNodes) {
   const System h100 = load_system("dgx-h100");
-  // 700 W, and an eighth of 4600 W beside the devices.
-  EXPECT_DOUBLE_EQ(power_of_device(h100).value, 1275);
-  EXPECT_EQ(most_devices({BudgetKind::power, 10200}, h100, 0), 8);
-  EXPECT_EQ(most_devices({BudgetKind::power, 10199}, h100, 0), 0);
-  EXPECT_EQ(most_devices({BudgetKind::power, 2e6}, h100, 0), 1568);
+  // 700 W, and an eighth of 2880 W beside the devices.
+  EXPECT_DOUBLE_EQ(power_of_device(h100).value, 1060);
+  EXPECT_EQ(most_devices({BudgetKind::power, 8480}, h100, 0), 8);
+  EXPECT_EQ(most_devices({BudgetKind::power, 8479}, h100, 0), 0);
+  EXPECT_EQ(most_devices({BudgetKind::power, 2e6}, h100, 0), 1880);
   EXPECT_EQ(most_devices({BudgetKind::dollars_per_hour, 300}, h100, 3), 96);
   EXPECT_EQ(most_devices({BudgetKind::dollars_per_hour, 10}, h100, 3), 3);
   EXPECT_EQ(most_devices({BudgetKind::devices, 100}, h100, 0), 96);

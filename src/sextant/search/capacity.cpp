@@ -40,7 +40,7 @@ std::vector<Layout> layouts_of(const Problem& p, const CapacitySpace& space) {
   };
   std::vector<Layout> all;
   const auto add = [&](const Strategy& s) {
-    const std::vector<Precision> usual{usual_cache(p.runtime, s.precision)};
+    const std::vector<Precision> usual{usual_cache(p.model, p.runtime, s.precision)};
     for (const Precision cache : space.cache.empty() ? usual : space.cache) {
       for (const int most : space.max_requests) {
         all.push_back({s, cache, most, false});

@@ -28,7 +28,7 @@ std::vector<Instance> instances_of(const Problem& p, const ServingSpace& space) 
         values_of(space.ep, p.model.experts.count > 0 ? divisors(tp * dp) : std::vector<int>{1});
     for (const int e : ep) {
       for (const Precision precision : space.precision) {
-        const std::vector<Precision> usual{usual_cache(p.runtime, precision)};
+        const std::vector<Precision> usual{usual_cache(p.model, p.runtime, precision)};
         for (const Precision cache : space.cache.empty() ? usual : space.cache) {
           all.push_back({{.tp = tp, .pp = pp, .dp = dp, .ep = e, .precision = precision}, cache});
         }

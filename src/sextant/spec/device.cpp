@@ -3,6 +3,7 @@
 #include "sextant/spec/device.hpp"
 
 #include "sextant/spec/problems.hpp"
+#include "sextant/units/format.hpp"
 
 namespace sextant {
 namespace {
@@ -36,8 +37,9 @@ void check_matrix(const Device& d, Problems& p) {
 
 double kernel_width(const Device& d) {
   if (d.mechanism.width > 0) return d.mechanism.width;
-  const FlopsPerSecond widest = max(d.matrix[Precision::bf16], d.matrix[Precision::fp16]);
-  return (widest / d.clock).value / d.cores;
+  const FlopsPerSecond bf16 = d.matrix[Precision::bf16];
+  const FlopsPerSecond rate = bf16.value > 0 ? bf16 : d.matrix[Precision::fp16];
+  return (rate / d.clock).value / d.cores;
 }
 
 std::string_view kernel_variant(const Device& d) {
@@ -51,7 +53,8 @@ std::vector<Diagnostic> check(const Device& d) {
   check_matrix(d, p);
   p.require(d.max_clock.value == 0 || d.max_clock >= d.clock, "max_clock",
             "lower than clock, at which the peak rates hold");
-  p.require(d.power.idle < d.power.limit, "power.idle", "not lower than power.limit");
+  p.require(d.power.idle < d.power.limit, "power.idle",
+            format(d.power.idle) + " is not lower than power.limit, " + format(d.power.limit));
   p.require(d.tier.capacity.value == 0 || d.tier.bandwidth.value > 0, "tier.bandwidth",
             "must be more than zero where there is a second memory");
   p.require(d.tier.bandwidth.value == 0 || d.tier.capacity.value > 0, "tier.capacity",

@@ -252,7 +252,8 @@ struct Device {
   int cores = 1;       ///< streaming multiprocessors, compute units, matrix engines
   Hertz clock;         ///< the clock at which the peak rates hold
   Hertz max_clock;     ///< the highest it runs at under a light load; zero: as `clock`
-  Hertz matrix_clock;  ///< the highest with all matrix units busy; zero derives it
+  Hertz matrix_clock;  ///< the highest with all matrix units busy; zero: the rated one times `sag`
+  double sag = 1;      ///< of `clock` that they hold, who boost above it under a light load
   MatrixRates matrix;
   VectorUnits vector;
   SharedMemory shared;
@@ -276,6 +277,10 @@ void describe(V& v, Device& d) {
   v("max_clock", d.max_clock, {.help = "highest clock; 0: as clock", .max = 1e12});
   v("matrix_clock", d.matrix_clock,
     {.help = "highest clock with all matrix units busy; 0 derives it", .max = 1e12});
+  v("sag", d.sag,
+    {.help = "share of clock held with all matrix units busy, where matrix_clock is 0",
+     .min = 0.1,
+     .max = 1});
   v("matrix", d.matrix, {.help = "dense peak of the matrix units by type", .required = true});
   v("vector", d.vector, {.help = "vector and special-function units", .required = true});
   v("shared", d.shared, {.help = "shared memory of one core"});

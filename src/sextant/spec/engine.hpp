@@ -103,17 +103,19 @@ struct Engine {
   /// of attention has one (its attention_dp_config.timeout_iters).
   int hold_steps = 0;
   double hold_fill = 0;
-  bool narrow_cache = false;  ///< narrow checkpoints bring the scales of an 8-bit cache along
-  Seconds schedule{0};        ///< host time a step
-  Seconds sequence{0};        ///< and for each request in it
-  Seconds prompt{0};          ///< and for each prompt in it
+  bool narrow_cache = false;      ///< narrow checkpoints bring the scales of an 8-bit cache along
+  bool checkpoint_cache = false;  ///< checkpoints are heeded that say so or not (Model::cache)
+  Seconds schedule{0};            ///< host time a step
+  Seconds sequence{0};            ///< and for each request in it
+  Seconds prompt{0};              ///< and for each prompt in it
   /// To launch a layer of a step of prompts and tokens together, where no graph holds all of it;
   /// hidden where the device takes longer.
   Seconds layer{0};
   /// And for each of its operators, where they are launched one by one.
   Seconds operation{0};
-  /// And for each further rank of attention: every rank's host launches at its own pace, and all
-  /// meet to send tokens to their experts and back.
+  /// Every rank's host launches at its own pace, and all ranks of attention meet to send tokens to
+  /// their experts and back: the slowest of n, whose delays have an exponential tail, is late by
+  /// this times ln n.
   Seconds meeting{0};
   /// They meet in the dispatch, whose host asks how many tokens come: all of them, also those
   /// without a token, and none where tokens are gathered.
@@ -155,6 +157,8 @@ void describe(V& v, Engine& e) {
   v("hold_fill", e.hold_fill,
     {.help = "share of the token budget they wait for; 0: one for every rank", .max = 1});
   v("narrow_cache", e.narrow_cache, {.help = "narrow weights come with an 8-bit cache"});
+  v("checkpoint_cache", e.checkpoint_cache,
+    {.help = "the cache has the bits that the model's checkpoint says"});
   v("schedule", e.schedule, {.help = "host time a step", .max = 10});
   v("sequence", e.sequence, {.help = "host time a request of a step", .max = 10});
   v("prompt", e.prompt, {.help = "host time a prompt of a step", .max = 10});
@@ -162,7 +166,7 @@ void describe(V& v, Engine& e) {
   v("operation", e.operation,
     {.help = "host time an operator of such a layer, launched one by one", .max = 10});
   v("meeting", e.meeting,
-    {.help = "host time such a layer for each further rank of attention, which it waits for",
+    {.help = "host time such a layer, times ln n, that n ranks of attention wait for the slowest",
      .max = 10});
   v("dispatch_meets", e.dispatch_meets,
     {.help = "ranks of attention meet in the dispatch of tokens: those without one too, and none "

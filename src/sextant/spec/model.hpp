@@ -313,6 +313,12 @@ ImageShape image_shape(const Vision& vision);
 /// Tokens that an image adds to a prompt; none where cross-attention looks at it.
 double image_tokens(const Vision& vision);
 
+/// What a quantised checkpoint says of its cache: scales for 8 bits, or none.
+enum class CheckpointCache : std::uint8_t { unsaid, wide, narrow };
+constexpr auto names_of(CheckpointCache) {
+  return std::array<std::string_view, 3>{"unsaid", "wide", "narrow"};
+}
+
 /// What of a checkpoint of narrow weights is narrow; for the rest, see Model::rest.
 enum class Narrow : std::uint8_t {
   layers,   ///< all of them but routers and norms
@@ -361,6 +367,7 @@ struct Model {
   bool block_training = false;  ///< and in 8 bits it is trained so
   /// 4-bit floats that share a scale of 8 bits: 16 of NVFP4, 32 of MXFP4.
   int fp4_block = 16;
+  CheckpointCache cache = CheckpointCache::unsaid;
   double published_parameters = 0;  ///< what the authors state; 0: unknown
   double published_active = 0;
 };
@@ -424,6 +431,9 @@ void describe(V& v, Model& m) {
     {.help = "4-bit floats that share an 8-bit scale: 16 of NVFP4, 32 of MXFP4",
      .min = 1,
      .max = 65536});
+  v("cache", m.cache,
+    {.help = "what the checkpoint says of its cache, which some engines heed: 8 bits, 16, nothing",
+     .inert = "what the type of the cache leaves out"});
   v("published_parameters", m.published_parameters,
     {.help = "parameters as published; 0: unknown",
      .max = 1e18,

@@ -146,7 +146,8 @@ struct Overlap {
 };
 template <class V>
 void describe(V& v, Overlap& o) {
-  v("tensor", o.tensor, {.help = "tensor-parallel collectives inside a node run beside GEMMs"});
+  v("tensor", o.tensor,
+    {.help = "tensor-parallel collectives of the first fabric run beside GEMMs"});
   v("weights", o.weights, {.help = "those of the backward pass beside weight-gradient GEMMs"});
   v("gradients", o.gradients, {.help = "gradients are reduced beside the backward pass"});
   v("parameters", o.parameters, {.help = "parameters are gathered beside the forward pass"});

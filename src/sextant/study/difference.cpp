@@ -47,6 +47,7 @@ constexpr Properties groups[] = {
        d.clock = f.clock;
        d.max_clock = f.max_clock;
        d.matrix_clock = f.matrix_clock;
+       d.sag = f.sag;
        d.matrix = f.matrix;
        d.vector = f.vector;
        d.shared = f.shared;

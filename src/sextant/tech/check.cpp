@@ -30,6 +30,12 @@ void check_reticle(SquareMeters area, const char* field, std::vector<Diagnostic>
 
 void check_outline(const Plan& p, std::vector<Diagnostic>& problems) {
   const Budget& b = p.b;
+  if (b.links > 0 && p.t.link.reach != LinkReach::node) {
+    add(problems, "link_gen",
+        p.t.link.title + " does not join the devices of a node, but " +
+            (p.t.link.reach == LinkReach::package ? "dies of a package" : "nodes"),
+        "take one of 'sextant list links' that joins a node");
+  }
   check_reticle(b.area, "area", problems);
   for (const Chiplet& c : p.t.chiplets) check_reticle(c.area, "chiplet", problems);
   if (p.t.memory.read_only) {

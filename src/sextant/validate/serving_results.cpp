@@ -79,7 +79,7 @@ ServingRuns::Run ServingRuns::run(const Case& c, const Runtime* runtime) {
   Serving serving;
   apply(t.settings, engine, "runtime");
   apply(t.settings, serving, "serving");
-  serving.cache = t.cache.value_or(usual_cache(engine, t.strategy.precision));
+  serving.cache = t.cache.value_or(usual_cache(parts->model, engine, t.strategy.precision));
   const Problem problem = prepare(*parts->system, engine, parts->libraries, parts->model, serving);
   const Strategy& tokens = t.decode_workers > 0 ? t.decode : t.strategy;
   made.likeness = likeness_of(Asked::traffic, parts->system->device.name, problem, tokens);
