@@ -110,8 +110,7 @@ Answer run_ops_infer(const OpsInferOptions& options, const Common& common) {
   if (!options.context && !prefill) {
     x.assumptions.push_back(fmt::format("context {}: halfway through the output", context));
   }
-  const Likeness likeness =
-      likeness_of(Asked::infer, known_as(x.system.device), x.problem, x.strategy);
+  const Likeness likeness = likeness_of(Asked::infer, known_as(x.system), x.problem, x.strategy);
   shape.context = context;
   ExplainedPass pass = explain_pass(x.problem, x.strategy, shape);
   return with_figure(
@@ -129,8 +128,7 @@ Answer run_ops_train(const OpsTrainOptions& options, const Common& common) {
   list.title =
       fmt::format("{} x {}: {} a step, operators of stage {}, the slowest", list.heading,
                   e.estimate.devices, format(e.estimate.step, 4), e.estimate.slowest_stage);
-  const Likeness likeness =
-      likeness_of(Asked::train, known_as(x.system.device), x.problem, x.strategy);
+  const Likeness likeness = likeness_of(Asked::train, known_as(x.system), x.problem, x.strategy);
   return with_figure(answer_of(list, likeness, x.assumptions), options.plot);
 }
 

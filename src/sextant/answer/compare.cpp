@@ -80,7 +80,7 @@ Contender contender_of(const Compared& x, Task task) {
   const Item* time = find(x.answer, task == Task::train ? "step_seconds" : "latency_seconds");
   const Training& w = s.problem.work;
   const double work = task == Task::train ? static_cast<double>(w.batch) * w.seq : 1;
-  return {likeness_of(asked, known_as(s.system.device), s.problem, s.strategy),
+  return {likeness_of(asked, known_as(s.system), s.problem, s.strategy),
           time == nullptr ? 0 : time->value.number / work};
 }
 

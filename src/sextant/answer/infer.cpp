@@ -120,9 +120,8 @@ Interval say_head(Answer& a, const InferResult& x) {
                     format(e.latency, 4), rate_text(e.tokens_per_second),
                     rate_text(e.tokens_per_second / e.devices),
                     w.output > 1 ? "decoding" : "prefill", format(last.power), format(last.clock)));
-  const Interval time =
-      add(a, likeness_of(Asked::infer, known_as(s.system.device), s.problem, s.strategy),
-          {e.latency.value});
+  const Interval time = add(a, likeness_of(Asked::infer, known_as(s.system), s.problem, s.strategy),
+                            {e.latency.value});
   // Of a batch of requests from their prompts to their last tokens.
   add(a, EnergyAnswer{request_energy(s.problem, s.strategy, e), e.devices,
                       static_cast<double>(w.batch) * w.output, time});

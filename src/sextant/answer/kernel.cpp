@@ -190,7 +190,7 @@ Answer answer_of(const CollectiveResult& x) {
   } else {
     add(a,
         {.question = Asked::collective,
-         .device = known_as(x.system.device),
+         .device = known_as(x.system),
          .many_nodes = x.what.group.ranks > x.what.group.per_node},
         {c.time.value});
     a.facts(facts_of(x), 2);

@@ -84,10 +84,10 @@ Interval interval_of(const RlAnswer& x) {
   const Pool& pool = s.rollout.cluster.pool;
   const Interval served = interval_of(
       measured_errors(),
-      likeness_of(Asked::traffic, known_as(s.actor.system.device), pool.problem, pool.strategy));
-  const Interval trained =
-      interval_of(measured_errors(), likeness_of(Asked::train, known_as(s.actor.system.device),
-                                                 s.actor.problem, s.actor.strategy));
+      likeness_of(Asked::traffic, known_as(s.actor.system), pool.problem, pool.strategy));
+  const Interval trained = interval_of(
+      measured_errors(),
+      likeness_of(Asked::train, known_as(s.actor.system), s.actor.problem, s.actor.strategy));
   const double share = std::min(1.0, x.step.parts[RlPhase::rollout].time / x.step.time);
   std::vector<Unmeasured> unmeasured = trained.unmeasured;
   unmeasured.insert(unmeasured.end(), served.unmeasured.begin(), served.unmeasured.end());

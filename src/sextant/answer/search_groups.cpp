@@ -92,11 +92,11 @@ std::vector<Alike> grouped(const Search& asked, const std::vector<Item>& best) {
 
 Likeness likeness_of(const TrainingSearch& asked, const Found& f) {
   const Problem& p = asked.variants[static_cast<std::size_t>(f.variant)].problem;
-  return likeness_of(Asked::train, known_as(asked.scenario.system.device), p, f.strategy);
+  return likeness_of(Asked::train, known_as(asked.scenario.system), p, f.strategy);
 }
 Likeness likeness_of(const ServingSearch& asked, const ServingFound& f) {
   const Scenario& s = asked.scenario;
-  return likeness_of(Asked::infer, known_as(s.system.device), s.problem, f.strategy);
+  return likeness_of(Asked::infer, known_as(s.system), s.problem, f.strategy);
 }
 
 std::optional<Contender> contender_of(const TrainingSearch& asked, const Found& f) {

@@ -452,7 +452,7 @@ SystemRow row_of(const PlannedSystem& t, const SystemsAsked<CapacitySearch>& all
   x.score = x.spent;  // what it takes is sure; that the limits hold is not
   x.first_token = Seconds(r.ttft.p99);
   x.time = Seconds(r.tpot.p99);
-  x.likeness = likeness_of(Asked::traffic, known_as(x.scenario.system.device), x.scenario.problem,
+  x.likeness = likeness_of(Asked::traffic, known_as(x.scenario.system), x.scenario.problem,
                            x.scenario.strategy);
   x.headline = r.tpot.p99;
   x.requests_per_second = f.most;

@@ -169,8 +169,8 @@ struct Sure {
 Sure sure_of(const TrafficAnswer& a) {
   const TrafficScenario& x = a.asked;
   const Pool& tokens = x.cluster.decode ? *x.cluster.decode : x.cluster.pool;
-  Likeness like = likeness_of(Asked::traffic, known_as(x.scenario.system.device), tokens.problem,
-                              tokens.strategy);
+  Likeness like =
+      likeness_of(Asked::traffic, known_as(x.scenario.system), tokens.problem, tokens.strategy);
   Sure sure{interval_of(measured_errors(), like), {}};
   like.question = Asked::first_token;
   sure.first = interval_of(measured_errors(), like);

@@ -111,7 +111,7 @@ Record memory_of(const Estimate& e, const Problem& p) {
 
 Likeness likeness_of(const TrainResult& x) {
   const Scenario& s = x.scenario;
-  return likeness_of(Asked::train, known_as(s.system.device), s.problem, s.strategy);
+  return likeness_of(Asked::train, known_as(s.system), s.problem, s.strategy);
 }
 
 /// The parameters that are trained, of one copy of the model.

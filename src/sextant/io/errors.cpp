@@ -32,4 +32,17 @@ std::string known_as(Device device) {
   return same_values(reflect(device), reflect(preset)) ? device.name : device.name + " as changed";
 }
 
+std::string known_as(const System& system) {
+  std::string device = known_as(system.device);
+  const bool shipped = contains(preset_names(PresetKind::system), system.name);
+  if (!shipped || device != system.device.name) return device;
+  System mine = system;
+  System preset = load_system(system.name, {}, Lookup::presets);
+  bool same = mine.fabrics.size() == preset.fabrics.size();
+  for (std::size_t i = 0; same && i < mine.fabrics.size(); ++i) {
+    same = same_values(reflect(mine.fabrics[i]), reflect(preset.fabrics[i]));
+  }
+  return same ? device : device + " on changed fabrics";
+}
+
 }  // namespace sextant

@@ -92,13 +92,19 @@ class JsonParser {
     if (take("NaN")) return Node::of(std::numeric_limits<double>::quiet_NaN());
     if (take("Infinity")) return Node::of(infinity);
     if (at_ == text_.size()) fail("the file ends where a value is expected");
-    fail("expected a value", hint_for(text_.substr(at_)));
+    fail("expected a value", hint());
   }
 
-  static std::string hint_for(std::string_view rest) {
+  std::string hint() const {
+    const std::string_view before = text_.substr(0, at_);
+    const std::string_view rest = text_.substr(at_);
     if (rest.starts_with("/") || rest.starts_with("#")) return "JSON has no comments";
     if (rest.starts_with("'")) return "strings stand in double quotes";
-    if (rest.starts_with("]") || rest.starts_with("}")) return "remove the comma before it";
+    const std::size_t last = before.find_last_not_of(" \t\r\n");
+    const bool comma = last != before.npos && before[last] == ',';
+    if (comma && (rest.starts_with("]") || rest.starts_with("}"))) {
+      return "remove the comma before it";
+    }
     if (rest.starts_with("True") || rest.starts_with("False")) return "write true or false";
     if (rest.starts_with("None")) return "write null";
     if (rest.starts_with("+") || rest.starts_with("."))
@@ -228,7 +234,7 @@ class JsonParser {
       const Place place = here();
       if (peek() != '"') {
         if (at_ == text_.size()) fail_unclosed('}', opened);
-        fail("expected a key in double quotes", hint_for(text_.substr(at_)));
+        fail("expected a key in double quotes", hint());
       }
       std::string key = string(place);
       skip_blanks();

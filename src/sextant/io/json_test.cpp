@@ -70,6 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"trailing_comma", "{\n  \"a\": 1,\n}",
             "bad.json:3:1: expected a key in double quotes; remove the comma"},
         Bad{"trailing_comma_array", "[1,]", "bad.json:1:4: expected a value; remove the comma"},
+        Bad{"missing_value", "{\"a\":}", "bad.json:1:6: expected a value\n"},
         Bad{"missing_comma", "{\"a\": 1 \"b\": 2}", "bad.json:1:9: expected ',' or '}'"},
         Bad{"missing_colon", "{\"a\" 1}", "bad.json:1:6: expected ':' after the key 'a'"},
         Bad{"unclosed_table", "{\n \"a\": {\"b\": 1\n",

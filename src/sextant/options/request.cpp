@@ -127,12 +127,11 @@ class FieldReader {
       return std::nullopt;
     }
     const double value = node_.number;
-    const bool fits = std::abs(value) <= std::numeric_limits<int>::max();
-    if (whole && (!fits || value != std::trunc(value))) {
+    if (!std::isfinite(value)) return add("must be finite"), std::nullopt;
+    if (whole && value != std::trunc(value)) {
       expected("a whole number");
       return std::nullopt;
     }
-    if (!std::isfinite(value)) return add("must be finite"), std::nullopt;
     if (!option_.info.late && (value < option_.info.min || value > option_.info.max)) {
       add("expected " + range_words(option_.info) + ", not " + found(node_));
       return std::nullopt;
@@ -140,6 +139,11 @@ class FieldReader {
     if (asker_ == Asker::network && value > option_.info.max_remote) {
       add("expected " + write_number(option_.info.max_remote) + " at most, not " + found(node_),
           "the command line takes more");
+      return std::nullopt;
+    }
+    constexpr double most = std::numeric_limits<int>::max();
+    if (whole && std::abs(value) > most) {
+      add("expected " + write_number(most) + " at most, not " + found(node_));
       return std::nullopt;
     }
     return value;

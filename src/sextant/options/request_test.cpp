@@ -26,6 +26,14 @@ Read read(const std::string& json, Asker asker = Asker::network) {
   return r;
 }
 
+TEST(Request, TooLargeIsNotCalledBroken) {
+  const Read r = read(R"({"model": "gpt3-175b", "system": "dgx-h100", "gpus": 3e9, "tp": 1.5})");
+  ASSERT_EQ(r.problems.size(), 2U);
+  EXPECT_THAT(r.problems[0].message, testing::Not(HasSubstr("whole number")));
+  EXPECT_THAT(r.problems[0].message, HasSubstr("not 3000000000"));
+  EXPECT_THAT(r.problems[1].message, HasSubstr("expected a whole number, not 1.5"));
+}
+
 TEST(Request, FillsInOptions) {
   const Read r = read(R"({"model": "gpt3-175b", "system": {"extends": "dgx-h100"}, "tp": 8,
                           "sp": false, "recompute_modules": ["norms", "mlp"], "offload": true,
