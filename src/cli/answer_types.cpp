@@ -41,7 +41,7 @@ constexpr Sample samples[] = {
          "output": 32})"},
     {"SearchAnswer", "search",
      R"({"model": "gpt3-6.7b", "system": "dgx-a100", "gpus": 4, "batch": 8, "threads": 1,
-         "fix": ["tp=2", "recompute=selective"]})"},
+         "fix": ["tp=2", "recompute=selective"], "loosen": true})"},
     {"SearchAnswer", "search",
      R"({"model": "llama2-13b", "system": "dgx-h100", "gpus": 1, "threads": 1, "infer": true})"},
     {"SearchAnswer", "search",

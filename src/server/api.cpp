@@ -140,7 +140,7 @@ bool Api::allowed_host(std::string_view host) const {
 Response Api::dispatch(const Request& request) {
   if (!allowed_host(request.host)) {
     return error(421, "this server does not answer for the host " + in_quotes(request.host),
-                 "use its address, or start it with --host");
+                 "use its address; whoever started it may name others");
   }
   const std::size_t scheme = request.origin.find("://");
   if (!request.origin.empty() &&

@@ -101,7 +101,10 @@ struct Responses {
 Node answers(const Responses& r) {
   Node all = Node::table();
   all.set(r.status, object({{"description", text(r.what)}, {"content", body(either_of(r.types))}}));
-  for (const char* e : r.errors) {
+  // Before they look at a request: of another site, and for another host.
+  std::vector<const char*> errors = {"403", "421"};
+  errors.insert(errors.end(), r.errors.begin(), r.errors.end());
+  for (const char* e : errors) {
     all.set(e, object({{"description", text("what is wrong")},
                        {"content", body(reference("Errors"))}}));
   }

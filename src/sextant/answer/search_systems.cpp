@@ -98,6 +98,7 @@ struct View {
   std::string_view objective;
   bool prices = false;  ///< some are known
   bool runs = false;
+  bool chances = false;  ///< of one of them
 };
 
 Item spent_item(const SearchBudget& b, double spent) {
@@ -155,7 +156,7 @@ void describe(Record& r, const SystemRow& x, const View& v, std::size_t rank) {
       v.prices && v.budget.kind != BudgetKind::dollars ? "the run" : "");
   }
   r("probability_first_is_better", only_if(x.chance.has_value(), percent(x.chance.value_or(0), 0)),
-    "first better");
+    v.chances ? "first better" : "");
   r("summary", item(x.summary), "strategy");
 }
 
@@ -267,9 +268,11 @@ void say(Answer& a, const std::vector<SystemRow>& rows, const View& v, double se
   }
 }
 
-SystemsFound found_of(std::vector<SystemRow> rows, const View& v, double seconds,
+SystemsFound found_of(std::vector<SystemRow> rows, View v, double seconds,
                       std::vector<std::string> assumptions, const std::string& title) {
   rank(rows, v);
+  v.chances = std::any_of(rows.begin(), rows.end(),
+                          [](const SystemRow& r) { return r.chance.has_value(); });
   SystemsFound found{.answer = {}, .budget = v.budget, .systems = {}};
   for (const SystemTaken& t : rows) found.systems.push_back(t);
   Answer& a = found.answer;

@@ -460,6 +460,13 @@ void Reader::assume_work(bool with_strategy) {
       assume_unless("draft_cost", fmt::format("draft cost {} of a step", w.speculation.draft_cost));
     } else {
       assume_unless("draft", "the model's own prediction layer drafts, once a token");
+      const int theirs = x_.problem.draft->model.vocab;
+      if (const int ours = x_.problem.model.vocab; theirs != ours) {
+        assume(
+            "drafts over {} tokens for a vocabulary of {}: engines refuse them, unless they "
+            "translate between the two",
+            theirs, ours);
+      }
     }
   }
   if (w.images > 0) assume_images();
