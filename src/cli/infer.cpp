@@ -32,8 +32,8 @@ OperatorList pass_operators(const Scenario& x, InferPhase phase, const PassShape
     host.cost.bound = Bound::launch;
     pass.operators.push_back(std::move(host));
   }
-  OperatorList list =
-      list_operators(x.problem, x.strategy, std::move(pass.operators), pass.cost.time);
+  const Precision type = multiplied_in(x.problem, x.strategy, x.strategy.precision);
+  OperatorList list = list_operators(x.problem, type, std::move(pass.operators), pass.cost.time);
   list.heading =
       fmt::format("{} of {} on {}", name_of(phase), x.problem.model.name, x.system.device.name);
   list.title = fmt::format("{}, {}: batch {:.4g}, {:.10g} token{} each, context {:.0f}: {} at {}",
@@ -123,7 +123,7 @@ Answer run_ops_train(const OpsTrainOptions& options, const Common& common) {
   const Scenario x = read_training(options, common);
   Explained e = explain(x.problem, x.strategy);
   OperatorList list =
-      list_operators(x.problem, x.strategy, std::move(e.operators), e.estimate.step);
+      list_operators(x.problem, x.strategy.precision, std::move(e.operators), e.estimate.step);
   list.heading = fmt::format("training {} on {}", x.problem.model.name, x.system.device.name);
   list.title =
       fmt::format("{} x {}: {} a step, operators of stage {}, the slowest", list.heading,

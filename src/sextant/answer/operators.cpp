@@ -62,13 +62,12 @@ plot::Series roof(std::string name, plot::Mark mark, BytesPerSecond rate, FlopsP
 
 }  // namespace
 
-OperatorList list_operators(const Problem& p, const Strategy& s, std::vector<Operator> operators,
+OperatorList list_operators(const Problem& p, Precision type, std::vector<Operator> operators,
                             Seconds whole) {
   OperatorList list;
   list.operators = std::move(operators);
   list.whole = whole;
-  list.type = s.precision == Precision::int8 || s.precision == Precision::int4 ? Precision::bf16
-                                                                               : s.precision;
+  list.type = type;
   list.peak = p.peak[list.type];
   list.peak_16bit = p.peak[Precision::bf16];
   list.dram = p.chip.bandwidth;

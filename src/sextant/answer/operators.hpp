@@ -27,9 +27,9 @@ struct OperatorList {
   FlopsPerByte l2_ridge() const { return peak / l2; }
 };
 
-/// Rates of the problem's device.
-OperatorList list_operators(const Problem& problem, const Strategy& strategy,
-                            std::vector<Operator> operators, Seconds whole);
+/// Rates of the problem's device; `type` is what multiplies run in.
+OperatorList list_operators(const Problem& problem, Precision type, std::vector<Operator> operators,
+                            Seconds whole);
 
 /// A record each; of CSV with the list's ridges and its title, since several lists may follow one
 /// another there.

@@ -209,8 +209,8 @@ void add_neighbours(Answer& a, const TrainResult& x) {
 }
 
 void add_operators(Answer& a, const TrainResult& x) {
-  OperatorList list =
-      list_operators(x.scenario.problem, x.scenario.strategy, x.operators, x.estimate.step);
+  OperatorList list = list_operators(x.scenario.problem, x.scenario.strategy.precision, x.operators,
+                                     x.estimate.step);
   list.title = fmt::format("operators of stage {}, the slowest", x.estimate.slowest_stage);
   a.some("operators", "Operator", operator_records(list));
   if (x.operators.empty()) return;

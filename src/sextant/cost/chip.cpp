@@ -38,6 +38,17 @@ Precision runs_as(const Device& device, Precision p) {
   return q;
 }
 
+Precision multiplied_in(Precision weights, Activations activations, const Chip& chip) noexcept {
+  using enum Precision;
+  const auto has = [&](Precision p) { return chip.runs[p] == p; };
+  if (!narrow(weights)) return weights;
+  const bool whole = whole_numbers(weights);
+  if (activations == Activations::int8 && whole && has(int8)) return int8;
+  if (activations == Activations::fp8 && weights != int8 && has(fp8)) return fp8;
+  const bool lacking = element_bytes(weights) < 1 && !has(weights);
+  return whole || lacking || activations == Activations::wide ? bf16 : weights;
+}
+
 FlopsPerSecond peak_of(const Device& device, Precision p) {
   // fp32 runs where it runs faster: without a matrix path on the vector units.
   return p == Precision::fp32 ? max(device.matrix[p], device.vector.fp32) : device.matrix[p];

@@ -66,14 +66,11 @@ Chip lower_to_roofline(const Device& device, double share);
 
 /// The type a multiply of `p` really runs in: the next wider one the device has.
 Precision runs_as(const Device& device, Precision p);
-/// What a served model multiplies in, by the type of its weights and what that runs as. Whole
-/// numbers are the weights' type alone, and so are 4-bit floats where the chip lacks them: they are
-/// widened to 16 bits in registers (on Hopper too, which has 8).
-constexpr Precision multiplied_in(Precision weights, Precision runs) noexcept {
-  const bool whole = weights == Precision::int8 || weights == Precision::int4;
-  const bool lacking = element_bytes(weights) < 1 && runs != weights;
-  return whole || lacking ? Precision::bf16 : weights;
-}
+/// What a served model multiplies in, by the type of its weights and what its checkpoint multiplies
+/// them with. Whole numbers are the weights' type alone unless that says int8 or fp8, and so are
+/// 4-bit floats where the chip lacks them: they are widened to 16 bits in registers (on Hopper too,
+/// which has 8).
+Precision multiplied_in(Precision weights, Activations activations, const Chip& chip) noexcept;
 
 /// Peak of a type that the device has; fp32 without a matrix path is the vector units'.
 FlopsPerSecond peak_of(const Device& device, Precision p);

@@ -518,6 +518,24 @@ TEST(DeviceLaws, ScalesOfBlocksCostWhatWasMeasured) {
   EXPECT_NEAR(predicted, measured, 0.06);
 }
 
+// cuBLAS 13 has no asynchronous kernels of int8 for Hopper: measured on an H200, microseconds,
+// loops of 30 ms. Those of CUTLASS, which engines take, run as fp8 does.
+TEST(DeviceLaws, CublasMultipliesInt8AsTheGenerationBeforeDid) {
+  struct Row {
+    double m, n, k, microseconds;
+  };
+  const Chip chip = lower(load_device("h200-sxm"));
+  for (const Row& r : {Row{8192, 8192, 8192, 1311.6}, Row{4096, 10240, 8192, 879.8},
+                       Row{8192, 4096, 14336, 1146.7}, Row{16384, 5120, 5120, 1028.4},
+                       Row{4096, 57344, 8192, 4243.4}}) {
+    Gemm g{.m = r.m, .n = r.n, .k = r.k, .type = Precision::int8, .result_bytes = 4};
+    const Seconds own = gemm(chip, g, chip.clock).time;
+    EXPECT_NEAR(own.value * 1e6 / r.microseconds, 1, 0.12) << r.m << " x " << r.n << " x " << r.k;
+    g.provider = GemmLibrary::scaled;
+    EXPECT_LT(gemm(chip, g, chip.clock).time, 0.65 * own);
+  }
+}
+
 // Kernels that torch.compile fused on an H200; eager PyTorch takes two for each.
 TEST(DeviceLaws, EnginesStreamInOneKernelWhatEagerCodeDoesInTwo) {
   struct Row {

@@ -122,10 +122,12 @@ Alignment alignment_of(double n, double k, double element) {
   return {0.14, 0.5};
 }
 
-double issue_efficiency(const Chip& chip, Precision type) {
+double issue_efficiency(const Chip& chip, Precision type, GemmLibrary provider) {
   const Mechanism& m = chip.mechanism;
   const double bytes = element_bytes(type);
   if (chip.on_vector(type)) return m.vector_efficiency;
+  const bool vendors = type == Precision::int8 && provider == GemmLibrary::tuned;
+  if (vendors && m.matrix_efficiency_int8 > 0) return reached(chip, m.matrix_efficiency_int8);
   return reached(chip, bytes >= 2      ? m.matrix_efficiency
                        : bytes >= 0.75 ? m.matrix_efficiency_8bit
                                        : m.matrix_efficiency_4bit);
@@ -347,7 +349,7 @@ Problem make_problem(const Chip& chip, const Gemm& g, Hertz clock) {
   p.rows = vector ? 16 : chip.matrix_rows;
   p.results = mech.asynchronous ? most_fitted_results : mech.tile_results;
   const Alignment rows = vector ? Alignment{} : alignment_of(g.n, g.k, element);
-  const double issue = g.issue > 0 ? g.issue : issue_efficiency(chip, type);
+  const double issue = g.issue > 0 ? g.issue : issue_efficiency(chip, type, g.provider);
   p.per_clock =
       rate_of_blocks(chip, chip.per_clock[g.type].value * rows.issue * issue, g.scale_block);
   // Matrix units pad a product of few rows to a tile; lanes (cuBLAS's gemv, MLX's qmv) do no row

@@ -455,6 +455,9 @@ class Importer {
       return "";
     }
     if (!trains_ && !found.precision.empty()) facts_.otherwise("_stored", found.precision);
+    if (!trains_ && !found.activations.empty()) {
+      facts_.set("model.activations", {found.activations, g.shown, g.place});
+    }
     return found.model;
   }
 

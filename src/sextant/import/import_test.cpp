@@ -86,6 +86,14 @@ TEST(ImportTables, CheckpointsHaveEndings) {
   EXPECT_EQ(checkpoint_named("nvidia/DeepSeek-R1-FP4").precision, "fp4");
   EXPECT_EQ(checkpoint_named("Qwen/Qwen2.5-72B-Instruct-AWQ").precision, "int4");
   EXPECT_EQ(checkpoint_named("someone/Llama-3.1-70B").model, "");
+  // Who publishes others' shapes again.
+  EXPECT_EQ(checkpoint_named("nvidia/Qwen3-235B-A22B-NVFP4").model, "qwen3-235b-a22b");
+  EXPECT_EQ(checkpoint_named("nvidia/Kimi-K2.5-NVFP4").precision, "fp4");
+  EXPECT_EQ(checkpoint_named("TheBloke/Llama-2-70B-Chat-GPTQ").precision, "int4");
+  const Checkpoint both = checkpoint_named("RedHatAI/Meta-Llama-3.1-70B-Instruct-quantized.w8a8");
+  EXPECT_EQ(both.model, "llama3.1-70b");
+  EXPECT_EQ(both.precision, "int8");
+  EXPECT_EQ(both.activations, "int8");
 }
 
 TEST(ImportTables, CheckpointsOfWhatPeopleServeAreKnown) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/io/checkpoints.hpp"
 
-#include <functional>
+#include <algorithm>
 
 #include "sextant/io/embedded.hpp"
 #include "sextant/io/parsing.hpp"
@@ -28,29 +28,52 @@ std::string_view without_publisher(std::string_view name) {
   return name.substr(name.rfind('/') + 1);
 }
 
-/// The first entry that `is` says a name without its endings to be.
-template <class Is>
-Checkpoint find_checkpoint(std::string_view name, const Is& is) {
-  const Node* models = checkpoint_table().find("models");
+/// Who publishes others' shapes again, in fewer bits or as they were, under their names.
+bool republishes(std::string_view name) {
+  const std::string publisher = lower(name.substr(0, name.find('/')));
+  const std::vector<Node>& known = checkpoint_table().find("republishers")->items;
+  return std::any_of(known.begin(), known.end(),
+                     [&](const Node& n) { return lower(n.string) == publisher; });
+}
+
+/// The entry of a name less its endings; of `anyone`, that of another's where it has none.
+const Node* entry_of(std::string_view name, bool anyone) {
+  const Node* alike = nullptr;
+  for (const Node::Member& m : checkpoint_table().find("models")->members) {
+    const std::string key = lower(m.key);
+    if (key == name) return &m.value;
+    const bool same = anyone && without_publisher(key) == without_publisher(name);
+    if (same && alike == nullptr) alike = &m.value;
+  }
+  return alike;
+}
+
+/// A text, or the first of a list of them and those that follow.
+std::string text_at(const Node& n, std::size_t i) {
+  if (n.kind != Node::Kind::array) return i == 0 ? n.string : "";
+  return i < n.items.size() ? n.items[i].string : "";
+}
+
+Checkpoint find_checkpoint(std::string_view name, bool anyone) {
   const Node* endings = checkpoint_table().find("endings");
   std::string rest = lower(name);
   Checkpoint found;
   // Endings say how a shape was trained on or stored: "-Instruct", "-FP8"; there may be several.
   for (bool more = true; more;) {
-    more = false;
-    for (const Node::Member& m : models->members) {
-      if (!is(lower(m.key), rest)) continue;
-      found.model = m.value.kind == Node::Kind::string ? m.value.string : m.value.items[0].string;
-      if (found.precision.empty() && m.value.kind == Node::Kind::array) {
-        found.precision = m.value.items[1].string;
-      }
+    if (const Node* entry = entry_of(rest, anyone)) {
+      found.model = text_at(*entry, 0);
+      if (found.precision.empty()) found.precision = text_at(*entry, 1);
       return found;
     }
+    more = false;
     for (const Node::Member& e : endings->members) {
       const std::string ending = lower(e.key);
       if (!rest.ends_with(ending)) continue;
       rest.resize(rest.size() - ending.size());
-      if (found.precision.empty()) found.precision = e.value.string;
+      if (found.precision.empty()) {
+        found.precision = text_at(e.value, 0);
+        found.activations = text_at(e.value, 1);
+      }
       more = true;
       break;
     }
@@ -63,7 +86,7 @@ bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || is_digit(c); 
 }  // namespace
 
 Checkpoint checkpoint_named(std::string_view name) {
-  return find_checkpoint(name, std::equal_to<>());
+  return find_checkpoint(name, republishes(name));
 }
 
 std::vector<std::string> checkpoint_names() {
@@ -73,11 +96,7 @@ std::vector<std::string> checkpoint_names() {
 }
 
 std::string model_like(std::string_view name) {
-  return find_checkpoint(without_publisher(name),
-                         [](std::string_view key, std::string_view rest) {
-                           return without_publisher(key) == rest;
-                         })
-      .model;
+  return find_checkpoint(without_publisher(name), true).model;
 }
 
 std::string system_with(std::string_view accelerator) {

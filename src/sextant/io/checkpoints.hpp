@@ -16,8 +16,9 @@ Document embedded_table(std::string_view path);
 
 /// A published checkpoint: the preset of its shape, and the type its weights come in.
 struct Checkpoint {
-  std::string model;      ///< empty: none is known
-  std::string precision;  ///< empty: as the tool loads it
+  std::string model;        ///< empty: none is known
+  std::string precision;    ///< empty: as the tool loads it
+  std::string activations;  ///< of Model::activations; empty: usual
 };
 /// By the name that it has on Hugging Face.
 Checkpoint checkpoint_named(std::string_view name);

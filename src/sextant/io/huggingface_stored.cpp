@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a checkpoint's weights are stored in: one reader a method of quantisation.
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sextant/io/huggingface_families.hpp"
+#include "sextant/io/parsing.hpp"
 #include "sextant/io/text.hpp"
 #include "sextant/units/lists.hpp"
 
@@ -15,14 +19,19 @@ namespace {
 constexpr int nvfp4_block = 16;
 constexpr int mxfp4_block = 32;  // of the Open Compute Project's format
 
+bool has_in(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 /// What a quantization_config says; nothing where it cannot be told.
 struct Stored {
   std::optional<Precision> precision = {};
   bool blocks = false;
-  std::string_view field = "bits";    ///< what told, or should have
-  int fp4_block = nvfp4_block;        ///< 4-bit floats that share a scale
-  std::optional<Narrow> narrow = {};  ///< where modules are named with their types
-  Precision rest = Precision::bf16;   ///< what they leave
+  std::string_view field = "bits";               ///< what told, or should have
+  int fp4_block = nvfp4_block;                   ///< 4-bit floats that share a scale
+  std::optional<Narrow> narrow = {};             ///< where modules are named with their types
+  Precision rest = Precision::bf16;              ///< what they leave
+  Activations activations = Activations::usual;  ///< what they are multiplied with
 };
 
 std::optional<Precision> of_bits(int bits, bool whole) {
@@ -33,11 +42,9 @@ std::optional<Precision> of_bits(int bits, bool whole) {
 
 /// The type that a name such as "int4_weight_only", "fp8_e4m3" or "W4A16_NVFP4" has in it, that of
 /// weights where activations have another.
-std::optional<Precision> named(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  const auto says = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+std::optional<Precision> named(std::string_view name) {
+  const std::string text = lower(name);
+  const auto says = [&](std::string_view part) { return has_in(text, part); };
   if (says("fp4")) return Precision::fp4;
   if (says("int4") || says("w4a")) return Precision::int4;
   if (says("fp8") || says("float8")) return Precision::fp8;
@@ -45,8 +52,29 @@ std::optional<Precision> named(std::string text) {
   return std::nullopt;
 }
 
-bool has_in(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
+/// What such a name says of activations: "W4A16", "W8A8_SQ_PER_CHANNEL", "W4A8_AWQ",
+/// "Int8DynamicActivationInt4WeightConfig".
+Activations activations_named(std::string_view name) {
+  const std::string text = lower(name);
+  const auto says = [&](std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return has_in(text, part); });
+  };
+  if (says({"a16", "weight_only", "weightonly"})) return Activations::wide;
+  if (says({"w8a8_sq", "int8_sq", "qserve", "int8_dynamic", "int8dynamic"}))
+    return Activations::int8;
+  if (says({"w4a8", "float8_dynamic", "float8dynamic"})) return Activations::fp8;
+  return Activations::usual;
+}
+
+/// What a group of compressed-tensors says of them; null, or nothing, where weights alone are
+/// quantised.
+Activations activations_of(Config& group) {
+  if (!group.has("input_activations")) return Activations::wide;
+  Config inputs = group.section("input_activations");
+  const bool floats = inputs.word({"type"}, "int") == "float";
+  if (inputs.count_or({"num_bits"}, 8, 16) != 8) return Activations::usual;
+  return floats ? Activations::fp8 : Activations::int8;
 }
 
 /// The types of a checkpoint that names modules with a type each, by what they are.
@@ -107,7 +135,11 @@ Stored of_whole_numbers(Config& q) { return {of_bits(q.count_or({"bits", "w_bit"
 /// AutoRound has floats as well: "mx_fp", "nv_fp" or "fp8" beside "int".
 Stored of_auto_round(Config& q) {
   const std::string type = q.word({"data_type"}, "int");
-  if (!has_in(type, "fp")) return of_whole_numbers(q);
+  if (!has_in(type, "fp")) {
+    Stored stored = of_whole_numbers(q);
+    if (q.count_or({"act_bits"}, 16, 32) == 8) stored.activations = Activations::int8;
+    return stored;
+  }
   return {.precision = of_bits(q.count_or({"bits"}, 4, 16), false),
           .fp4_block = has_in(type, "mx") ? mxfp4_block : nvfp4_block};
 }
@@ -133,6 +165,7 @@ Stored of_groups(Config& q) {
   Stored stored{.field = "config_groups"};
   Config groups = q.section("config_groups");
   Modules modules;
+  std::vector<std::pair<Precision, Activations>> activations;
   bool any = false;
   for (const std::string& name : groups.names()) {
     Config group = groups.section(name);
@@ -146,6 +179,7 @@ Stored of_groups(Config& q) {
     }
     stored.blocks = stored.blocks || weights.word({"strategy"}, "") == "block";
     if (!p) continue;
+    activations.emplace_back(*p, activations_of(group));
     const std::vector<Node>* targets = group.list("targets");
     if (targets == nullptr) modules.add("Linear", *p);
     for (std::size_t i = 0; targets != nullptr && i < targets->size(); ++i) {
@@ -153,6 +187,9 @@ Stored of_groups(Config& q) {
     }
   }
   stored.precision = any ? modules.type() : Precision::bf16;
+  for (const auto& [type, with] : activations) {
+    if (type == stored.precision) stored.activations = with;
+  }
   if (modules.named()) modules.tell(stored);
   return stored;
 }
@@ -166,7 +203,10 @@ Stored of_listed(Config& q, Config& inner) {
   for (const std::string& name : layers.names()) {
     const std::string kind = layers.section(name).word({"quant_algo"}, "");
     if (has_in(kind, "MXFP4")) stored.fp4_block = mxfp4_block;
-    if (const std::optional<Precision> type = named(kind)) modules.add(name, *type);
+    const std::optional<Precision> type = named(kind);
+    if (!type) continue;
+    modules.add(name, *type);
+    if (modules.type() == type) stored.activations = activations_named(kind);
   }
   stored.precision = modules.type();
   modules.tell(stored);
@@ -182,15 +222,24 @@ Stored of_modelopt(Config& q) {
   }
   if ((mixed || kind.empty()) && q.has("config_groups")) return of_groups(q);
   if (mixed) return {.field = "quantized_layers"};
-  return {named(kind), has_in(kind, "FP8_PB"), "quant_algo",
-          has_in(kind, "MXFP4") ? mxfp4_block : nvfp4_block};
+  return {.precision = named(kind),
+          .blocks = has_in(kind, "FP8_PB"),
+          .field = "quant_algo",
+          .fp4_block = has_in(kind, "MXFP4") ? mxfp4_block : nvfp4_block,
+          .activations = activations_named(kind)};
 }
 
 Stored of_quark(Config& q) {
   constexpr std::string_view key = "global_quant_config";
-  Config weights = q.section(key).section("weight");
+  Config all = q.section(key);
+  Config weights = all.section("weight");
   Stored stored{named(weights.word({"dtype"}, "")), false, key,
                 weights.count_or({"group_size"}, mxfp4_block, 65536)};
+  const std::optional<Precision> with = named(all.section("input_tensors").word({"dtype"}, ""));
+  stored.activations = !with                      ? Activations::wide
+                       : *with == Precision::fp8  ? Activations::fp8
+                       : *with == Precision::int8 ? Activations::int8
+                                                  : Activations::usual;
   Config others = q.section("layer_quant_config");
   Modules modules;
   if (stored.precision) modules.add("Linear", *stored.precision);
@@ -205,8 +254,10 @@ Stored of_quark(Config& q) {
 /// The name of a type, or a table of the class that makes it.
 Stored of_torchao(Config& q) {
   constexpr std::string_view key = "quant_type";
-  if (q.has_word(key) || !q.has(key)) return {named(q.word(key)), false, key};
-  return {named(q.section(key).section("default").word({"_type"}, "")), false, key};
+  const bool plain = q.has_word(key) || !q.has(key);
+  const std::string type =
+      plain ? q.word(key) : q.section(key).section("default").word({"_type"}, "");
+  return {.precision = named(type), .field = key, .activations = activations_named(type)};
 }
 
 Stored of_hqq(Config& q) {
@@ -310,7 +361,10 @@ Stored of_experts(Config& config, Config& q) {
   const std::string algorithm = word("moe_quant_algo");
   if (!algorithm.empty()) {
     const int block = has_in(algorithm, "MXFP4") ? mxfp4_block : nvfp4_block;
-    return {.precision = named(algorithm), .field = "moe_quant_algo", .fp4_block = block};
+    return {.precision = named(algorithm),
+            .field = "moe_quant_algo",
+            .fp4_block = block,
+            .activations = activations_named(algorithm)};
   }
   if (word("expert_dtype") != "fp4" && q.word({"store_dtype"}, "") != "mxfp4") return {};
   return {.precision = Precision::fp4, .fp4_block = mxfp4_block};
@@ -337,6 +391,7 @@ void read_quantised(Config& q, Model& m) {
   m.stored = stored.precision.value_or(Precision::bf16);
   m.block_scales = stored.blocks;
   m.fp4_block = stored.fp4_block;
+  m.activations = stored.activations;
   m.cache = cache_of(q);
   // Trained in the blocks they are published in; others were made narrow afterwards.
   m.block_training = m.block_scales && m.family == "DeepSeek";
@@ -375,6 +430,7 @@ void read_stored(Config& config, Model& m) {
     m.rest = m.stored;
     m.stored = *experts.precision;
     m.fp4_block = experts.fp4_block;
+    m.activations = experts.activations;
     m.narrow = Narrow::experts;
     return;
   }

@@ -241,6 +241,64 @@ TEST(HuggingFaceConfig, ReadsWhatTheCacheIsMadeFor) {
   }
 }
 
+TEST(HuggingFaceConfig, ReadsWhatWeightsAreMultipliedWith) {
+  struct Known {
+    const char* how;
+    Precision stored;
+    Activations activations;
+  };
+  for (const Known& k :
+       {Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+               "weights": {"num_bits": 8, "type": "int"},
+               "input_activations": {"num_bits": 8, "type": "int", "dynamic": true}}}})",
+              Precision::int8, Activations::int8},
+        Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+               "weights": {"num_bits": 8, "type": "float"},
+               "input_activations": {"num_bits": 8, "type": "float"}}}})",
+              Precision::fp8, Activations::fp8},
+        Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+               "weights": {"num_bits": 8, "type": "float"}, "input_activations": null}}})",
+              Precision::fp8, Activations::wide},
+        Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+               "weights": {"num_bits": 4, "type": "float", "group_size": 16}}}})",
+              Precision::fp4, Activations::wide},
+        Known{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+               "weights": {"num_bits": 4, "type": "float", "group_size": 16},
+               "input_activations": {"num_bits": 4, "type": "float"}}}})",
+              Precision::fp4, Activations::usual},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ"})", Precision::int4,
+              Activations::fp8},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "W4A8_MXFP4_FP8"})", Precision::fp4,
+              Activations::fp8},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "W4A16_NVFP4"})", Precision::fp4,
+              Activations::wide},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "INT8_SQ"})", Precision::int8,
+              Activations::int8},
+        Known{R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})", Precision::fp4,
+              Activations::usual},
+        Known{R"({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "int8"},
+               "input_tensors": {"dtype": "int8"}}})",
+              Precision::int8, Activations::int8},
+        Known{R"({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp4"},
+               "input_tensors": {"dtype": "fp4"}}})",
+              Precision::fp4, Activations::usual},
+        Known{R"({"quant_method": "quark", "global_quant_config": {"weight": {"dtype": "fp4"},
+               "input_tensors": null}})",
+              Precision::fp4, Activations::wide},
+        Known{R"({"quant_method": "torchao", "quant_type": {"default":
+               {"_type": "Int8DynamicActivationInt8WeightConfig"}}})",
+              Precision::int8, Activations::int8},
+        Known{R"({"quant_method": "torchao", "quant_type": "float8_weight_only"})", Precision::fp8,
+              Activations::wide},
+        Known{R"({"quant_method": "auto-round", "bits": 8, "act_bits": 8, "data_type": "int"})",
+              Precision::int8, Activations::int8},
+        Known{R"({"quant_method": "gptq", "bits": 8})", Precision::int8, Activations::usual}}) {
+    const Model m = from_text(quantised(k.how));
+    EXPECT_EQ(m.stored, k.stored) << k.how;
+    EXPECT_EQ(m.activations, k.activations) << k.how;
+  }
+}
+
 TEST(HuggingFaceConfig, ReadsWhatWeightsAreStoredIn) {
   struct Known {
     const char* how;

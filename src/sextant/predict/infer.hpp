@@ -121,6 +121,10 @@ ExplainedPass explain_pass(const Problem& problem, const Strategy& strategy, Pas
 /// Values that share a scale in what goes into multiplies of this type, 0 without blocks, and
 /// whether a kernel of its own makes it narrow.
 double scale_block(const Problem& problem, Precision type) noexcept;
+/// The type that weights of a type are multiplied in. What a checkpoint of narrow weights leaves in
+/// another type takes that type's usual one.
+Precision multiplied_in(const Problem& problem, const Strategy& strategy,
+                        Precision weights) noexcept;
 /// Bits a weight takes where it is stored, its scales included: 4-bit integers as the stack keeps
 /// them, 4-bit floats as the model is published.
 double stored_bits(const Problem& problem, Precision type) noexcept;

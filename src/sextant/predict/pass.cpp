@@ -365,7 +365,7 @@ class ServingPass {
   Precision matrix_type(Precision weights) const {
     // Checkpoints in narrow types leave the tower for images as it was.
     if (tower_) return attention_type(s_.precision);
-    return multiplied_in(weights, p_.chip.runs[weights]);
+    return multiplied_in(p_, s_, weights);
   }
 
   void norm(const graph::Operator& op, double tokens, bool head) {

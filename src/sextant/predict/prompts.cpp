@@ -13,6 +13,11 @@ double scale_block(const Problem& p, Precision type) noexcept {
   return block_of_scales(p.chip, type, p.model.block_scales);
 }
 
+Precision multiplied_in(const Problem& p, const Strategy& s, Precision weights) noexcept {
+  return multiplied_in(weights, weights == s.precision ? p.model.activations : Activations::usual,
+                       p.chip);
+}
+
 double stored_bits(const Problem& p, Precision type) noexcept {
   constexpr double scale = 8;
   if (type == Precision::fp4) return 8 * element_bytes(type) + scale / p.model.fp4_block;
@@ -28,8 +33,11 @@ double left_bits(const Problem& p, Precision type) noexcept {
   return std::min(stored_bits(p, p.model.rest), rest_bits(p, type));
 }
 
+// Engines' compilers make floats narrow inside the kernel before, int8 by one of its own (vLLM's
+// fusion passes, read November 2026).
 bool quantised_apart(const Problem& p, Precision type) noexcept {
-  return narrow(type) && (scale_block(p, type) > 0 || !p.runtime.fusion.quantize);
+  const bool fused = p.runtime.fusion.quantize && type != Precision::int8;
+  return narrow(type) && (scale_block(p, type) > 0 || !fused);
 }
 
 Bytes cache_bytes_per_token(const Problem& p) noexcept {

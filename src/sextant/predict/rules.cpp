@@ -189,9 +189,7 @@ constexpr std::tuple training_rules{
            return {p.runtime.name + " serves, it does not train", "such as megatron-core trains"};
          }},
     Rule{Verdict::precision_of_weights, "precision",
-         [](const Problem&, const Strategy& s) {
-           return s.precision != Precision::int8 && s.precision != Precision::int4;
-         },
+         [](const Problem&, const Strategy& s) { return !whole_numbers(s.precision); },
          [](const Problem&, const Strategy& s) -> Words {
            return {fmt::format("{} is a type of weights that do not change: nothing trains in it",
                                name_of(s.precision)),

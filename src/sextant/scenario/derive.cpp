@@ -45,8 +45,7 @@ Precision usual_cache(const Model& model, const Runtime& runtime, Precision prec
   if (said && runtime.engine.checkpoint_cache) {
     return model.cache == CheckpointCache::narrow ? Precision::fp8 : Precision::bf16;
   }
-  const bool weights_alone = precision == Precision::int8 || precision == Precision::int4;
-  const bool scaled = narrow(precision) && !weights_alone;
+  const bool scaled = narrow(precision) && !whole_numbers(precision);
   return scaled && runtime.engine.narrow_cache ? Precision::fp8 : Precision::bf16;
 }
 

@@ -183,7 +183,7 @@ class Neighbours {
   void narrower_weights() {
     using enum Precision;
     const auto can = [&](Precision p) {
-      return p == int8 || p == int4 || runs_as(x_.system.device, p) == p;
+      return whole_numbers(p) || runs_as(x_.system.device, p) == p;
     };
     for (const Precision p : {fp8, int8, fp4, int4}) {
       if (element_bytes(p) >= element_bytes(x_.strategy.precision) || !can(p)) continue;

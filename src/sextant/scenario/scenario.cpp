@@ -21,12 +21,20 @@ namespace sextant {
 namespace {
 
 /// Empty where the device multiplies in this type.
-std::string runs_as_other(const Device& device, Precision asked, Task task) {
+std::string runs_as_other(const Scenario& x, Precision asked) {
+  const Device& device = x.system.device;
+  const Activations activations = x.problem.model.activations;
   const Precision real = runs_as(device, asked);
-  const Precision in = task == Task::train ? asked : multiplied_in(asked, real);
+  const Precision in =
+      x.task == Task::train ? asked : multiplied_in(asked, activations, x.problem.chip);
   const std::string runs = fmt::format("multiplies run as {}", name_of(runs_as(device, in)));
-  if (in != asked && asked != Precision::fp4)
-    return fmt::format("{} is the weights' type alone: {}", name_of(asked), runs);
+  if (in != asked && narrow(in))
+    return fmt::format("{} weights are multiplied with {}: {}", name_of(asked), name_of(in), runs);
+  if (in != asked && (asked != Precision::fp4 || real == asked)) {
+    const bool unsaid = asked == Precision::int8 && activations == Activations::usual;
+    return fmt::format("{} is the weights' type alone: {}{}", name_of(asked), runs,
+                       unsaid ? " (W8A8: model.activations=int8)" : "");
+  }
   if (real == asked) return "";
   return fmt::format("{} has no {} matrix units: {}{}", device.name, name_of(asked),
                      in != asked ? "weights are widened and " : "", runs);
@@ -490,7 +498,7 @@ void Reader::assume_images() {
 // What the device cannot do, what is not asked of it, and whether it was measured.
 void Reader::say_device() {
   const Device& device = x_.system.device;
-  if (std::string other = runs_as_other(device, x_.strategy.precision, x_.task); !other.empty()) {
+  if (std::string other = runs_as_other(x_, x_.strategy.precision); !other.empty()) {
     x_.assumptions.push_back(std::move(other));
   }
   const Chip& chip = x_.problem.chip;
@@ -510,15 +518,14 @@ void Reader::say_device() {
 }  // namespace
 
 void assume_precisions(Scenario& x, const std::vector<Precision>& searched, bool given) {
-  const Device& device = x.system.device;
-  const std::string other = runs_as_other(device, x.strategy.precision, x.task);
+  const std::string other = runs_as_other(x, x.strategy.precision);
   const bool same = !given && searched == std::vector{x.strategy.precision};
   if (same) return;
   std::erase_if(x.assumptions, [&](const std::string& said) {
     return said.starts_with("precision ") || said == other;
   });
   for (const Precision p : searched) {
-    if (std::string runs = runs_as_other(device, p, x.task); !runs.empty()) {
+    if (std::string runs = runs_as_other(x, p); !runs.empty()) {
       x.assumptions.push_back(std::move(runs));
     }
   }

@@ -35,6 +35,19 @@ constexpr double stored_bits(Precision p) {
 }
 /// Eight bits or fewer.
 constexpr bool narrow(Precision p) { return element_bytes(p) <= 1; }
+/// Types of weights that do not change: nothing trains in whole numbers.
+constexpr bool whole_numbers(Precision p) { return p == Precision::int8 || p == Precision::int4; }
+
+/// What narrow weights are multiplied with, where their checkpoint says more than its own type.
+enum class Activations : std::uint8_t {
+  usual,  ///< floats with their own type, whole numbers with 16 bits (AWQ, GPTQ)
+  wide,   ///< 16 bits: the weights alone are narrow (W8A16 of floats, NVFP4A16)
+  fp8,    ///< made fp8 on the way (W4A8, W4AFP8, MXFP4 with MXFP8)
+  int8,   ///< made int8 on the way (W8A8 of SmoothQuant and compressed-tensors, QServe's W4A8)
+};
+constexpr auto names_of(Activations) {
+  return std::array<std::string_view, 4>{"usual", "wide", "fp8", "int8"};
+}
 
 /// Peak rates of the matrix units, dense, at Device::clock; zero where the unit lacks the type.
 using MatrixRates = Table<FlopsPerSecond, Precision>;
@@ -166,6 +179,9 @@ struct Mechanism {
   double memory_efficiency_4bit = 1;  ///< the same of 4-bit weights and their scales, where lower
   double matrix_efficiency = 0.91;    ///< share of the 16-bit issue rate inside a tile
   double matrix_efficiency_8bit = 0.96;
+  /// The same of int8 where the vendor's library has no kernels for the chip's asynchronous
+  /// multiplies and takes the synchronous ones of the generation before; 0: as other 8 bits.
+  double matrix_efficiency_int8 = 0;
   double matrix_efficiency_4bit = 0.8;
   double vector_efficiency = 0.85;  ///< of fp32 multiplies on the vector units
   double tile_cycles = 720;         ///< starting one tile: descriptors, first loads
@@ -175,7 +191,7 @@ struct Mechanism {
   double tail = 0.91;               ///< share of a last, partly filled wave that shows
   double epilogue = 1;  ///< share of writing results that shows where copies are synchronous
   /// Vector operations for each sum and block of scales that nothing hides: 1.1 by DeepGEMM's rates
-  /// on H100 (1204 TFLOP/s where one scale gives 1443), 1.75 by cuBLAS on H200 (gemm_test).
+  /// on H100 (1204 TFLOP/s where one scale gives 1443), 1.75 by cuBLAS on H200 (device_laws_test).
   double promotion = 1.4;
   double tile_results = 32768;  ///< of one tile at most: half of what a core's registers hold
   /// Operands of long rows lie on many pages, and the cores of a wave walk all of them side by
@@ -204,6 +220,8 @@ void describe(V& v, Mechanism& m) {
     {.help = "share of the 16-bit issue rate inside a tile", .min = 0.05, .max = 1});
   v("matrix_efficiency_8bit", m.matrix_efficiency_8bit,
     {.help = "the same for 8 bits", .min = 0.05, .max = 1});
+  v("matrix_efficiency_int8", m.matrix_efficiency_int8,
+    {.help = "the same for int8 in the vendor's library; 0: as other 8 bits", .max = 1});
   v("matrix_efficiency_4bit", m.matrix_efficiency_4bit,
     {.help = "the same for fewer", .min = 0.05, .max = 1});
   v("vector_efficiency", m.vector_efficiency,

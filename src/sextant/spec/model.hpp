@@ -361,6 +361,7 @@ struct Model {
       Precision::bf16;               ///< of the published weights; served so unless told otherwise
   Narrow narrow = Narrow::layers;    ///< of the published weights, or of those made narrower
   Precision rest = Precision::bf16;  ///< of what `narrow` leaves
+  Activations activations = Activations::usual;  ///< what the narrow weights are multiplied with
   /// 8-bit checkpoints scale blocks of 128 values, of activations too: a kernel of its own makes
   /// those, where one scale a tensor can be known before and folded into the kernel before.
   bool block_scales = false;
@@ -421,6 +422,9 @@ void describe(V& v, Model& m) {
     {.help = "what is narrow where weights are served in 8 bits or fewer: layers, all of them; "
              "outputs, MLPs and attention's way out; mlps; or routed experts alone"});
   v("rest", m.rest, {.help = "type of what `narrow` leaves: 16 bits, or 8 beside 4"});
+  v("activations", m.activations,
+    {.help = "what narrow weights are multiplied with: usual, their own type, of whole numbers 16 "
+             "bits; wide, 16 bits; fp8 or int8 (W8A8, W4A8)"});
   v("block_scales", m.block_scales,
     {.help = "its 8-bit weights, and activations with them, are scaled in blocks of 128"});
   v("block_training", m.block_training,
