@@ -808,40 +808,6 @@ TEST(Serving, TheBusiestRankOfExpertsSetsThePace) {
   EXPECT_NEAR(experts(64, 0.7) / experts(64, 0), experts(8, 0.7) / experts(8, 0), 0.05);
 }
 
-// W8A8, W4A8 and W8A16: what a checkpoint multiplies its weights with sets the pace of prompts, not
-// that of single tokens; where the chip lacks it, or numbers of another kind ask, nothing changes.
-TEST(Serving, NarrowWeightsMeetWhatTheirCheckpointSays) {
-  struct Row {
-    const char* system;
-    Precision weights;
-    Activations activations;
-    double least, most;  // of a prompt's time with the usual
-  };
-  for (const Row& r : {Row{"dgx-a100", Precision::int8, Activations::int8, 0.40, 0.60},
-                       Row{"dgx-a100", Precision::int4, Activations::int8, 0.50, 0.85},
-                       Row{"dgx-h100", Precision::int4, Activations::fp8, 0.45, 0.75},
-                       Row{"dgx-h100", Precision::fp8, Activations::wide, 1.35, 2.0},
-                       Row{"dgx-b200", Precision::fp4, Activations::fp8, 1.03, 1.6},
-                       Row{"dgx-h100", Precision::fp8, Activations::int8, 1, 1},
-                       Row{"dgx-a100", Precision::int4, Activations::fp8, 1, 1},
-                       Row{"dgx-h100", Precision::bf16, Activations::int8, 1, 1}}) {
-    SCOPED_TRACE(std::string(r.system) + " " + std::string(name_of(r.weights)) + " " +
-                 std::string(name_of(r.activations)));
-    Problem p = problem_of({.system = r.system, .runtime = "vllm", .model = "llama3.1-70b"});
-    const Strategy s{.tp = 4, .precision = r.weights};
-    const auto time = [&](Activations activations, const PassShape& shape) {
-      p.model.activations = activations;
-      return serving_pass(p, s, shape).time.value;
-    };
-    const PassShape prompt{1, 8192, 8192};
-    const PassShape token{1, 1, 1024};
-    const double share = time(r.activations, prompt) / time(Activations::usual, prompt);
-    EXPECT_GE(share, r.least);
-    EXPECT_LE(share, r.most);
-    EXPECT_NEAR(time(r.activations, token) / time(Activations::usual, token), 1, 0.15);
-  }
-}
-
 TEST(Serving, RoutersStayWide) {
   for (const Precision precision : {Precision::bf16, Precision::fp8}) {
     Problem p = problem_of({.system = "dgx-h100", .model = "qwen3-30b-a3b"});
