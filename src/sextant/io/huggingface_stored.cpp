@@ -325,15 +325,16 @@ std::vector<std::string> left_wide(Config& q) {
   return names;
 }
 
-/// What the cache was made for: ModelOpt names the type, compressed-tensors its bits; what neither
-/// made says nothing.
+/// What the cache was made for: ModelOpt names the type, compressed-tensors its bits; MXFP4 as it
+/// is trained (gpt-oss) has no scales for it; what nobody of these made says nothing.
 CheckpointCache cache_of(Config& q) {
   Config inner = q.section("quantization");
   const std::string kind = q.word({"kv_cache_quant_algo"}, inner.word({"kv_cache_quant_algo"}, ""));
   const int bits = q.section("kv_cache_scheme").count_or({"num_bits"}, 16, 16);
   if (named(kind) == Precision::fp8 || bits == 8) return CheckpointCache::narrow;
   const std::string method = method_of(q);
-  const bool would_say = method.starts_with("modelopt") || method.starts_with("compressed");
+  const bool would_say =
+      method.starts_with("modelopt") || method.starts_with("compressed") || method == "mxfp4";
   return would_say && kind.empty() ? CheckpointCache::wide : CheckpointCache::unsaid;
 }
 

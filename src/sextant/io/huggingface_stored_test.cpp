@@ -33,6 +33,7 @@ TEST(HuggingFaceConfig, ReadsWhatTheCacheIsMadeFor) {
   for (const Known& k :
        {Known{R"({"quant_method": "fp8", "weight_block_size": [128, 128]})", unsaid},
         Known{R"({"quant_method": "modelopt", "quant_algo": "FP8"})", wide},
+        Known{R"({"quant_method": "mxfp4"})", wide},
         Known{R"({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_quant_algo": null})",
               wide},
         Known{

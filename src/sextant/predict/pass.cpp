@@ -293,7 +293,9 @@ class ServingPass {
     ExpertKernel k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
                      : narrow(layer.type)       ? p_.kernels.experts_8bit
                                                 : p_.kernels.experts;
-    const double issue = issue_packed(layer.type, layer.weight_bits);
+    const double own = p_.kernels.issue_packed_experts;
+    const double issue =
+        issue_packed(layer.type, layer.weight_bits, own > 0 ? own : p_.kernels.issue_packed);
     if (issue > 0) k.efficiency = std::min(k.efficiency, issue);
     send_tokens("dispatch", r, tokens, true);
     // Of the experts that are chosen, all weights; of tokens their rows between the multiplies.
@@ -353,11 +355,12 @@ class ServingPass {
 
   // -- kernels -----------------------------------------------------------------------------------
 
-  /// Weights of fewer bits than the matrix units take are widened by their kernel.
-  double issue_packed(Precision type, double weight_bits) const {
+  /// Weights of fewer bits than the matrix units take are widened by their kernel, which reaches
+  /// `share` of their rate where its threads feed them.
+  double issue_packed(Precision type, double weight_bits, double share) const {
     const Precision real = p_.chip.runs[type];
     const bool widened = weight_bits > 0 && weight_bits / 8 < element_bytes(real);
-    return widened && !p_.chip.on_vector(real) ? p_.kernels.issue_packed : 0;
+    return widened && !p_.chip.on_vector(real) && !p_.chip.copied_in ? share : 0;
   }
 
   /// What multiplies run in.
@@ -442,7 +445,7 @@ class ServingPass {
     if (of_4_bits) g.issue = p_.kernels.issue_4bit;
     if (!tower_ && narrow(weights)) g.weight_bits = stored_bits(p_, weights);
     if (!tower_ && leaves(p_, s_, op)) g.weight_bits = left_bits(p_, s_.precision);
-    const double issue = issue_packed(g.type, g.weight_bits);
+    const double issue = issue_packed(g.type, g.weight_bits, p_.kernels.issue_packed);
     if (issue > 0) g.issue = issue;
     kernel(Work::multiply, op.name, multiply(g), 1, &g);
     if (op.cut == graph::Cut::rows && op.alone && op.bucket != graph::Bucket::shared) {

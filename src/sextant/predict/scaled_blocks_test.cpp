@@ -136,6 +136,33 @@ TEST(Serving, NarrowWeightsMeetWhatTheirCheckpointSays) {
   }
 }
 
+// Experts in MXFP4 are widened on the way on Hopper, by kernels that reach a quarter of it (vLLM's
+// and TensorRT-LLM's gpt-oss: cases/serving-gpustack.csv); few tokens wait for their weights,
+// and Blackwell multiplies in 4 bits.
+TEST(Serving, ExpertsThatAreWidenedReachAQuarterOfHopper) {
+  struct Row {
+    const char* system;
+    const char* runtime;
+    double tokens;
+    double least, most;  // of the time without that limit
+  };
+  for (const Row& r :
+       {Row{"dgx-h100", "vllm", 8192, 1.8, 2.6}, Row{"dgx-h200", "trtllm", 8192, 1.8, 2.8},
+        Row{"dgx-h100", "vllm", 4, 1, 1.2}, Row{"dgx-b200", "vllm", 8192, 1, 1},
+        Row{"tpu-v6e-node", "vllm", 8192, 1, 1}}) {
+    SCOPED_TRACE(r.system);
+    Problem p = problem_of(r.system, "gpt-oss-120b", r.runtime);
+    const auto experts = [&] {
+      const PassShape shape{1, r.tokens, r.tokens};
+      return serving_pass(p, {.tp = 2, .precision = Precision::fp4}, shape).parts[Work::experts];
+    };
+    const Seconds limited = experts();
+    p.kernels.issue_packed_experts = 1;
+    EXPECT_GE(limited / experts(), r.least);
+    EXPECT_LE(limited / experts(), r.most);
+  }
+}
+
 // A kernel made for few rows costs tokens nothing and prompts much; one scale a tensor needs none
 // of it.
 TEST(Serving, AKernelForScaledBlocksMayFallShortOfTheDevice) {

@@ -227,7 +227,8 @@ struct Kernels {
   ExpertKernel experts_unfused;  ///< routed and combined by general operators
   FewRowsKernel few_rows;
   double issue_4bit = 0;  ///< share of the matrix rate that 4-bit multiplies reach; 0: the device's
-  double issue_packed = 0;  ///< the same of those that widen their weights on the way
+  double issue_packed = 0;          ///< the same of those that widen their weights on the way
+  double issue_packed_experts = 0;  ///< of those, of experts; 0: as the others
   /// Operations of the lanes to widen a weight of 8 bits or fewer, for each tile, where the
   /// multiply takes the lanes too.
   double widening = 0;
@@ -276,6 +277,8 @@ void describe(V& v, Kernels& k) {
   v("issue_packed", k.issue_packed,
     {.help = "the same of multiplies that widen their weights on the way to the matrix units",
      .max = 1});
+  v("issue_packed_experts", k.issue_packed_experts,
+    {.help = "of those, of experts; 0: as the others", .max = 1});
   v("widening", k.widening,
     {.help = "operations to widen a weight of 8 bits or fewer, where the multiply takes the lanes",
      .max = 1000});

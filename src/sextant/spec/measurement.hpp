@@ -201,12 +201,14 @@ void describe(V& v, HeldRequests& h) {
 
 /// A cell of a source's rows that its recipes contradict.
 struct Correction {
+  std::string model;  ///< of the rows meant, as they name it; empty: any
   std::string column;
   std::string said;
   std::string meant;
 };
 template <class V>
 void describe(V& v, Correction& c) {
+  v("model", c.model, {.help = "of the rows meant, as they name it; empty: any"});
   v("column", c.column, {.help = "of the case file", .required = true});
   v("said", c.said, {.help = "by its rows", .required = true});
   v("meant", c.meant, {.help = "by the recipes", .required = true});

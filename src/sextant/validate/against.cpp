@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,9 +14,11 @@ namespace sextant {
 namespace {
 
 using Key = std::pair<std::string, std::string>;  // id and metric
+/// Of one case; none where there was no prediction. Files may have rows of one id and metric, which
+/// keep their order.
+using ErrorsInOrder = std::deque<std::optional<double>>;
 
-/// Errors by case; none where there was no prediction.
-std::map<Key, std::optional<double>> errors_of(const CsvTable& table) {
+std::map<Key, ErrorsInOrder> errors_of(const CsvTable& table) {
   const auto id = table.column("id");
   const auto metric = table.column("metric");
   const auto error = table.column("error");
@@ -23,11 +26,12 @@ std::map<Key, std::optional<double>> errors_of(const CsvTable& table) {
     throw InputError("--against: " + table.file() + " lacks the columns id, metric and error",
                      "give a file that 'sextant validate --format csv -o FILE' wrote");
   }
-  std::map<Key, std::optional<double>> errors;
+  std::map<Key, ErrorsInOrder> errors;
   std::vector<Diagnostic> problems;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     const auto cells = table.row(i).cells;
-    std::optional<double>& known = errors[{std::string(cells[*id]), std::string(cells[*metric])}];
+    std::optional<double>& known =
+        errors[{std::string(cells[*id]), std::string(cells[*metric])}].emplace_back();
     if (cells[*error].empty()) continue;
     known = parse_number(cells[*error]);
     if (!known) problems.push_back(table.problem(i, *error, "expected a number, such as -0.05"));
@@ -41,15 +45,17 @@ std::map<Key, std::optional<double>> errors_of(const CsvTable& table) {
 double MovedCase::growth() const { return std::abs(now) - std::abs(before); }
 
 MovedCases against(const std::vector<CaseResult>& now, const CsvTable& before) {
-  const std::map<Key, std::optional<double>> errors = errors_of(before);
+  std::map<Key, ErrorsInOrder> errors = errors_of(before);
   MovedCases all;
   for (const CaseResult& r : now) {
     const auto known = errors.find({r.id, r.metric});
-    if (known == errors.end()) continue;
+    if (known == errors.end() || known->second.empty()) continue;
+    const std::optional<double> then = known->second.front();
+    known->second.pop_front();
     const bool predicted = r.unsupported.empty();
-    if (predicted && known->second) {
-      all.moved.push_back({r.id, r.group, r.metric, *known->second, r.error});
-    } else if (predicted || known->second) {
+    if (predicted && then) {
+      all.moved.push_back({r.id, r.group, r.metric, *then, r.error});
+    } else if (predicted || then) {
       (predicted ? all.won : all.lost).push_back(r.id + " " + r.metric);
     }
   }

@@ -38,6 +38,14 @@ TEST(Against, EveryCaseIsComparedAndTheFurthestComesFirst) {
   EXPECT_THAT(m.lost, ElementsAre("d seconds"));
 }
 
+// A table that lists one run twice is as it was when nothing moved.
+TEST(Against, RowsOfOneNameKeepTheirOrder) {
+  const CsvTable before = parse_csv("id,metric,error\na,seconds,0\na,seconds,-1\n", "before.csv");
+  const MovedCases m = against({result("a", 0), result("a", -1)}, before);
+  ASSERT_EQ(m.moved.size(), 2);
+  for (const MovedCase& moved : m.moved) EXPECT_EQ(moved.growth(), 0);
+}
+
 TEST(Against, SaysWhatIsWrongWithTheFile) {
   const auto complaint = [](const char* text) {
     return test::error_of([&] { against({}, parse_csv(text, "before.csv")); });

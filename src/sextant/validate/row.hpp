@@ -39,7 +39,8 @@ class RowReader {
     const std::optional<std::size_t> at = table_.column(column);
     if (at && !cells_[*at].empty()) {
       for (const Correction& c : corrected_) {
-        if (c.column == column && c.said == cells_[*at]) return c.meant;
+        const bool meant = c.model.empty() || c.model == cell("model");
+        if (meant && c.column == column && c.said == cells_[*at]) return c.meant;
       }
       return std::string(cells_[*at]);
     }
@@ -147,6 +148,12 @@ class RowReader {
     if (value == std::floor(value)) return value;
     problem(column, "expected a whole number, got '" + text(column) + "'");
     return low;
+  }
+
+  /// As it stands there; empty where the file has no such column.
+  std::string_view cell(std::string_view column) const {
+    const std::optional<std::size_t> at = table_.column(column);
+    return at ? std::string_view(cells_[*at]) : std::string_view();
   }
 
   const CsvTable& table_;
