@@ -18,10 +18,7 @@ using ::testing::HasSubstr;
 
 /// A small Llama whose quantization_config is given.
 std::string quantised(const std::string& how) {
-  return R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
-             "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100,
-             "quantization_config": )" +
-         how + "}";
+  return small("llama", R"("quantization_config": )" + how);
 }
 
 TEST(HuggingFaceConfig, ReadsWhatTheCacheIsMadeFor) {

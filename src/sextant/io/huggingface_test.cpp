@@ -474,10 +474,7 @@ TEST(HuggingFaceConfig, ReadsPrunedLayers) {
 
 /// A small Qwen whose vision_config is given.
 std::string seeing(const std::string& tower) {
-  return R"({"model_type": "qwen2_5_vl", "hidden_size": 64, "intermediate_size": 128,
-             "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100,
-             "vision_config": )" +
-         tower + "}";
+  return small("qwen2_5_vl", R"("vision_config": )" + tower);
 }
 
 TEST(HuggingFaceConfig, ReadsTowersForImages) {
