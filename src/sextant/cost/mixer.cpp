@@ -90,8 +90,11 @@ KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, c
       break;
   }
   if (a.queries <= most_decoded) return attention_decode(chip, kernels, a, clock);
-  const bool small = narrow(a.cache_type);
-  return attention_prefill(chip, small ? kernels.prefill_8bit : kernels.prefill, a, false, clock);
+  const bool own = x.sinks && kernels.prefill_sinks.start.value > 0;
+  const PrefillKernel& k = own                    ? kernels.prefill_sinks
+                           : narrow(a.cache_type) ? kernels.prefill_8bit
+                                                  : kernels.prefill;
+  return attention_prefill(chip, k, a, false, clock);
 }
 
 /// A kernel that takes so many seconds once it has started and its first bytes are there.

@@ -51,6 +51,23 @@ TEST(SelectiveScan, TakesWhatAKernelOfItsKindTakes) {
   }
 }
 
+// vLLM's attention of gpt-oss with 32,000 tokens of context: in Triton on an A100, by
+// FlashAttention 3 on Hopper, which takes learned sinks.
+TEST(Attention, LearnedSinksTakeAKernelOfTheirOwnBeforeHopper) {
+  graph::Operator op{.kind = graph::Kind::attention, .name = "attention"};
+  op.mixer = {.heads = 64, .kv_heads = 8, .head_dim = 64, .value_dim = 64};
+  const auto rate = [&](const char* device, const char* kernels, bool sinks) {
+    const Chip chip = lower(load_device(device));
+    op.mixer.sinks = sinks;
+    const MixerShape shape{.batch = 1, .queries = 2048, .context = 32000};
+    const KernelCost c = mixer(chip, load_kernels(kernels), op, shape, chip.clock);
+    return c.flops.value / c.time.value / 1e12;
+  };
+  EXPECT_NEAR(rate("a100-sxm-80gb", "fused-sync", true), 40, 6);
+  EXPECT_GT(rate("a100-sxm-80gb", "fused-sync", false), 90);
+  EXPECT_EQ(rate("h100-sxm", "fused", true), rate("h100-sxm", "fused", false));
+}
+
 // One after the other: neither more than the time, nor much less all together.
 TEST(SelectiveScan, PartsMakeUpTheTime) {
   const Chip chip = lower(load_device("h200-sxm"));

@@ -205,6 +205,8 @@ struct Kernels {
   double roofline = 0;
   PrefillKernel prefill;
   PrefillKernel prefill_8bit;
+  /// Of served models whose attention has learned sinks; that starts in no time: as the others.
+  PrefillKernel prefill_sinks{.start = Seconds(0)};
   PrefillKernel backward;
   DecodeKernel decode;  ///< queries that share a cache head in one block
   DecodeKernel decode_8bit;
@@ -247,6 +249,8 @@ void describe(V& v, Kernels& k) {
     {.help = "share of peak of a roofline in place of all kernels; 0: they count", .max = 1});
   v("prefill", k.prefill, {.help = "attention over a prompt"});
   v("prefill_8bit", k.prefill_8bit, {.help = "the same with an 8-bit cache"});
+  v("prefill_sinks", k.prefill_sinks,
+    {.help = "the same of served models with learned sinks; start 0: as the others"});
   v("backward", k.backward, {.help = "its gradient"});
   v("decode", k.decode, {.help = "attention of single tokens, grouped queries"});
   v("decode_8bit", k.decode_8bit, {.help = "the same with an 8-bit cache"});
