@@ -55,8 +55,9 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
   c.busy[Bound::latency] = Seconds(rounds * k.tile_cycles / hz);
   c.busy[Bound::dram] = Seconds(memory);
   c.busy[Bound::launch] = k.start;
-  // Warps take turns: while some exponentiate, others multiply.
-  const double score = smooth_max(issue, special);
+  // Warps take turns: while some exponentiate, others multiply; where a warp waits for its own
+  // products there is nobody to take them.
+  const double score = k.serial ? issue + special : smooth_max(issue, special);
   c.time = Seconds((lane * (score + random) + rounds * k.tile_cycles) / hz + memory) + k.start;
   c.flops = Flops(w.useful_flops);
   c.dram = Bytes(w.bytes);

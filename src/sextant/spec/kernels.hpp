@@ -22,6 +22,7 @@ struct PrefillKernel {
   double softmax = 0.5;       ///< exponentials that are not hidden behind the matrix units
   double tile_cycles = 2000;  ///< start and end of one block of queries
   double imbalance = 0.6;     ///< causal: share of the longest block that ends alone
+  bool serial = false;        ///< nobody multiplies while a warp exponentiates
 };
 template <class V>
 void describe(V& v, PrefillKernel& k) {
@@ -32,6 +33,7 @@ void describe(V& v, PrefillKernel& k) {
   v("tile_cycles", k.tile_cycles, {.help = "start and end of one block of queries", .max = 1e7});
   v("imbalance", k.imbalance,
     {.help = "causal: share of the longest block that ends alone", .max = 4});
+  v("serial", k.serial, {.help = "exponentials come on top of the multiplies"});
 }
 
 /// Vector operations of one score where attention drops some: a random number, and what it decides.
