@@ -32,21 +32,9 @@ PassCost drafted(const Problem& p, const Strategy& s, const Pass& pass) {
   return p.draft ? pass(*p.draft, draft_strategy(*p.draft, s)) : share_of(pass(p, s), x.draft_cost);
 }
 
-/// A prompt that is longer than a pass takes is cut: into equal pieces, which stand for whole ones
-/// and what is left of them.
-struct Pieces {
-  double count = 1;
-  double tokens = 1;   ///< of each
-  double context = 1;  ///< that the one in the middle ends with
-};
-Pieces pieces_of(const Problem& p, const Strategy& s) {
-  const double input = prompt_tokens(p);
-  const double count = std::max(1.0, std::ceil(input / budget_of(p, s)));
-  const double tokens = input / count;
-  return {count, tokens, (input + tokens) / 2};
-}
-
-/// The prompts of a batch: as many at a time as a pass takes; one that is longer in pieces.
+/// The prompts of a batch: as many at a time as a pass takes, the last of them cut where the engine
+/// cuts prompts to the budget left. One that is longer than a pass takes is cut into equal pieces,
+/// which stand for whole ones and what is left of them.
 struct Prompts {
   double passes = 1;
   PassCost cost;   ///< of one pass, their mean
@@ -56,14 +44,16 @@ Prompts prompts_of(const Problem& p, const Strategy& s, double batch, const Resi
   const double input = prompt_tokens(p);
   const double images = p.serving.images;
   const double sequences = std::ceil(batch / std::max(1, s.dp));
-  const Pieces piece = pieces_of(p, s);
-  const double together = std::clamp(std::floor(budget_of(p, s) / input), 1.0, sequences);
+  const double budget = budget_of(p, s);
+  const double together = std::clamp(std::floor(budget / input), 1.0, sequences);
   Prompts r;
-  r.passes = std::ceil(sequences / together) * piece.count;
-  const double each = sequences * piece.count / r.passes;
-  const Tokens tokens{.sequences = each,
-                      .queries = piece.tokens,
-                      .context = piece.context,
+  r.passes = p.runtime.engine.chunked ? std::ceil(sequences * input / budget)
+                                      : std::ceil(sequences / together) * std::ceil(input / budget);
+  const double all = sequences * input / r.passes;  // tokens of a pass
+  const double queries = std::min(input, all);
+  const Tokens tokens{.sequences = all / queries,
+                      .queries = queries,
+                      .context = (input + queries) / 2,
                       .images = sequences * images / r.passes,
                       .seen = images,
                       .home = home};
@@ -505,7 +495,7 @@ ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noe
   // one more request begins another.
   const double queries = 1 + p.serving.speculation.tokens;
   const double waves = replicas * std::min<double>(s.pp, all.active);
-  for (const double prompt : {0.0, pieces_of(p, s).tokens}) {
+  for (const double prompt : {0.0, prompt_tokens(p) / before.prompt_passes}) {
     const auto rows = [&](double n) { return n / waves * queries + prompt; };
     constexpr double tile = 128;
     const double first = std::floor(rows(replicas) / tile) + 1;

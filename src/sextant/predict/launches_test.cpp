@@ -96,6 +96,21 @@ TEST(Launches, NormsAreFusedWithSumsThatTheStacksKernelsTake) {
   EXPECT_LT(sum(64), 2 * sum(32));
 }
 
+// A prompt a little longer than half of what a pass takes leaves room that the next one's first
+// tokens fill, where the engine cuts prompts.
+TEST(Serving, PromptsThatAreCutFillTheirPasses) {
+  const auto passes = [](const char* runtime, int input) {
+    const Serving work{.batch = 64, .input = input, .output = 2};
+    return serve(test::problem_of("dgx-h100", runtime, "llama3.1-8b", work), {}).prompt_passes;
+  };
+  for (const char* cuts : {"vllm", "sglang"}) {
+    EXPECT_EQ(passes(cuts, 4096), 32) << cuts;
+    EXPECT_EQ(passes(cuts, 4097), 33) << cuts;
+    EXPECT_EQ(passes(cuts, 8193), 65) << cuts;
+  }
+  EXPECT_EQ(passes("trtllm", 4097), 64);
+}
+
 // Six prompts come in three pairs, on four stages as well: no fourth wave is empty.
 TEST(Serving, WavesOfPromptsHavePrompts) {
   const auto rate = [](int pp, int batch) {
