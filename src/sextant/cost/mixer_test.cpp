@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
+#include <iterator>
 
+#include "sextant/cost/attention.hpp"
 #include "sextant/io/presets.hpp"
 
 namespace sextant {
@@ -176,6 +179,32 @@ TEST(SparseAttention, PadsHeadsAndForgetsTheContext) {
   // Kernels that need no padding, and up to the number that is chosen all of them.
   EXPECT_LT(at("fused-wide", 16, 8192), 0.5 * at("fused", 16, 8192));
   EXPECT_LT(at("pytorch", 16, 8192), at("fused", 16, 8192));
+}
+
+// vLLM's FlashAttention-3 on an H200, 32 heads of 128 over 8 of a 16-bit cache
+// (vllm-project/vllm, pull request 43232, read November 2026).
+TEST(DecodeAttention, IsFlashAttention3OnHopper) {
+  const Chip chip = lower(load_device("h200-sxm"));
+  const Kernels kernels = load_kernels("fused");
+  const auto time = [&](double batch, double context) {
+    AttentionShape s{.batch = batch, .heads = 32, .kv_heads = 8, .queries = 1, .context = context};
+    s.head_dim = s.value_dim = 128;
+    return attention_decode(chip, kernels, s, chip.clock).time.value;
+  };
+  struct Row {
+    double batch, context, microseconds;
+  };
+  const Row rows[] = {{1, 1024, 11.03}, {1, 4096, 14.52}, {1, 16384, 27.18},  {1, 32768, 43.48},
+                      {8, 1024, 17.50}, {8, 4096, 41.59}, {8, 16384, 132.69}, {8, 32768, 253.45}};
+  double off = 0;
+  for (const Row& r : rows) {
+    off += std::abs(std::log(time(r.batch, r.context) * 1e6 / r.microseconds)) / std::size(rows);
+  }
+  EXPECT_LT(off, 0.075);
+  // Many caches at a time stream as fast as few that are cut.
+  const double cache = 2 * 2 * 8 * 128 * 32768.0;
+  EXPECT_GT(64 * cache / 8 / time(64, 4096), 0.8 * chip.bandwidth.value);
+  EXPECT_GT(8 * cache / time(8, 32768), 0.8 * chip.bandwidth.value);
 }
 
 }  // namespace
