@@ -43,6 +43,8 @@ class Collector {
         c.name = value ? "true" : "false";
       } else if constexpr (NamedEnum<T>) {
         c.name = name_of(value);
+      } else if constexpr (std::same_as<T, std::string>) {
+        c.name = value;
       } else {
         c.number = static_cast<double>(value);
       }
@@ -115,6 +117,9 @@ std::vector<Choice> choices_of(Asked question, const Problem& problem, const Str
   collect(question == Asked::train ? acting(problem, strategy) : strategy, Strategy{});
   const Extent extent = extent_of(problem, strategy);
   collect(extent, extent);  // follows from the rest: of itself it is never unusual
+  if (question == Asked::train) return choices;
+  collect(problem.serving, Serving{});
+  collect(problem.model.hybrid, Hybrid{});
   return choices;
 }
 

@@ -50,7 +50,8 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-/// All of a training step's, or those that mean something to serving.
+/// All of a training step's, or those that mean something to serving: of its requests and its model
+/// as well, what one that nobody changed is without.
 std::vector<Choice> choices_of(Asked question, const Problem& problem, const Strategy& strategy);
 
 /// A choice outside of everything measured.

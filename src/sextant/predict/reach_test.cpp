@@ -67,6 +67,30 @@ TEST(Reach, SaysWhatLiesOutside) {
               ElementsAre("tensor-parallel degree 16: nothing measured beyond 8"));
 }
 
+// Drafts, images and recurrences, which no measured run has, are no surer than runs without.
+TEST(Reach, HoldsRequestsAndModelsThatNobodyServed) {
+  Errors e;
+  e.groups = {{.question = Asked::infer, .low = -0.1, .high = 0.1, .cases = 100}};
+  const auto asked = [&](const Problem& p, Asked question) {
+    return interval_of(e, likeness_of(question, "h100", p, Strategy{}));
+  };
+  const Problem plain = example();
+  EXPECT_THAT(asked(plain, Asked::infer).unmeasured, IsEmpty());
+  Problem drafts = plain;
+  drafts.serving.speculation.tokens = 3;
+  Problem images = plain;
+  images.serving.images = 1;
+  Problem recurs = plain;
+  recurs.model.hybrid.recurrent_layers = 36;
+  for (const Problem& p : {drafts, images, recurs}) {
+    EXPECT_EQ(asked(p, Asked::infer).unmeasured.size(), 1);
+    EXPECT_GT(asked(p, Asked::infer).high, 1.02 * asked(plain, Asked::infer).high);
+    EXPECT_THAT(asked(p, Asked::train).unmeasured, IsEmpty());
+  }
+  EXPECT_EQ(asked(drafts, Asked::traffic).unmeasured.front().sentence,
+            "tokens a draft model proposes a step 3: nothing measured but the default");
+}
+
 TEST(Reach, WidensWithTheDistance) {
   Errors e;
   e.wider_outside = 1.5;

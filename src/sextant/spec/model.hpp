@@ -201,7 +201,8 @@ struct Hybrid {
 template <class V>
 void describe(V& v, Hybrid& h) {
   v("kind", h.kind, {.help = "what recurrent layers are"});
-  v("recurrent_layers", h.recurrent_layers, {.help = "layers with a recurrence", .max = 1e5});
+  v("recurrent_layers", h.recurrent_layers,
+    {.help = "layers with a recurrence", .max = 1e5, .axis = {.serves = true}});
   v("attention_layers", h.attention_layers,
     {.help = "layers with attention; 0: all that are not recurrent", .max = 1e5});
   v("mlp_layers", h.mlp_layers,

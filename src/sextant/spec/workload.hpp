@@ -205,7 +205,8 @@ void describe(V& v, Serving& s) {
   v("chunk", s.chunk,
     {.help = "prompt tokens that join a decode step; 0, or without: whole prompts", .max = 1e8});
   v("kv_precision", s.cache, {.help = "type of keys and values"});
-  v("speculate", s.speculation.tokens, {.help = "tokens a draft model proposes a step", .max = 64});
+  v("speculate", s.speculation.tokens,
+    {.help = "tokens a draft model proposes a step", .max = 64, .axis = {.serves = true}});
   v("acceptance", s.speculation.acceptance, {.help = "chance that one of them is right", .max = 1});
   v("draft", s.speculation.draft,
     {.help =
@@ -213,7 +214,9 @@ void describe(V& v, Serving& s) {
   v("draft_cost", s.speculation.draft_cost,
     {.help = "a draft step over a step of the model, whatever drafts", .max = 10});
   v("images", s.images,
-    {.help = "images a prompt, whose tokens join its own; 0: text alone", .max = 1e5});
+    {.help = "images a prompt, whose tokens join its own; 0: text alone",
+     .max = 1e5,
+     .axis = {.serves = true}});
   v("placement", s.placement,
     {.help = "what lives in a device's second memory: overflow, weights, cache, both, spread"});
   v("placed", s.placed, {.help = "share of what --placement names", .min = above_zero, .max = 1});
