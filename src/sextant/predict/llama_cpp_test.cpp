@@ -56,6 +56,18 @@ TEST(Serving, PromptsInPiecesLeaveFewRowsTheirKernels) {
   }
 }
 
+// What products of scores take of a cache is padded: a prompt of an odd length is aligned too.
+TEST(Serving, PromptsOfOddLengthsTakeNoLonger) {
+  for (const char* system : {"rtx-4090-node", "p100-node"}) {
+    const auto first_token = [&](int input) {
+      const Serving work{.batch = 1, .input = input, .output = 1};
+      return serve(test::problem_of(system, "llama.cpp", "llama3-8b", work), {}).ttft.value;
+    };
+    EXPECT_NEAR(first_token(2047) / first_token(2048), 1, 0.01) << system;
+    EXPECT_LT(first_token(2049) / first_token(2048), 1.1) << system;
+  }
+}
+
 // A GGUF of gpt-oss-20b has experts in MXFP4 and the rest in Q8_0: 12.1 GB.
 TEST(Serving, WhatAStackStoresTheRestInIsHeldAndRead) {
   Problem p = test::problem_of("dgx-h100", "llama.cpp-2026", "gpt-oss-20b", Serving{});

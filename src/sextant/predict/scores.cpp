@@ -24,6 +24,7 @@ KernelCost pieces(const Chip& chip, const Kernels& kernels, const Fusion& fusion
                   const graph::Mixer& mixer, const MixerShape& shape, Clocks clocks) {
   const double element = activation_bytes(shape.type);
   const double heads = shape.batch * mixer.heads / shape.ranks;
+  const double context = std::ceil(shape.context / fusion.cache_cells) * fusion.cache_cells;
   const auto product = [&](double n, double k) {
     const Gemm g{.m = shape.queries,
                  .n = n,
@@ -37,15 +38,15 @@ KernelCost pieces(const Chip& chip, const Kernels& kernels, const Fusion& fusion
     return stream(chip, kernels.stream[op], following(moving(op, rows, cols, bytes, element)),
                   clocks.others);
   };
-  KernelCost c = product(shape.context, mixer.head_dim);
+  KernelCost c = product(context, mixer.head_dim);
   for (const ScorePiece& piece : score_pieces(fusion, heads, element)) {
-    c = then(c, moved(piece.op, heads * shape.queries, shape.context, piece.ahead));
+    c = then(c, moved(piece.op, heads * shape.queries, context, piece.ahead));
   }
-  c = then(c, product(mixer.value_dim, shape.context));
+  c = then(c, product(mixer.value_dim, context));
   const double rows = heads * shape.queries;
   c = then(c, moved(StreamOp::copy, rows, mixer.value_dim, reorder_bytes));
   if (takes_packed(fusion)) return c;
-  const double keys = shape.batch * std::max(1.0, mixer.kv_heads / shape.ranks) * shape.context;
+  const double keys = shape.batch * std::max(1.0, mixer.kv_heads / shape.ranks) * context;
   c = then(c, moved(StreamOp::copy, rows, mixer.head_dim, reorder_bytes));
   return then(c, moved(StreamOp::copy, keys, mixer.head_dim + mixer.value_dim, reorder_bytes));
 }

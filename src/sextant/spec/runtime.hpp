@@ -45,6 +45,7 @@ struct Fusion {
   double append_bytes = 4;  ///< moved for each new element of a cache, where that is a kernel
   /// Heads that the fused softmax of unfused attention takes at a time; 0: there is none.
   int softmax_heads = 1;
+  double cache_cells = 1;              ///< tokens of a cache that unfused attention takes at a time
   bool recompute_stops_early = false;  ///< recomputation skips a layer's last multiply and sum
 };
 template <class V>
@@ -71,6 +72,10 @@ void describe(V& v, Fusion& f) {
   v("softmax_heads", f.softmax_heads,
     {.help = "heads the fused softmax of unfused attention takes at a time; 0: there is none",
      .max = 64});
+  v("cache_cells", f.cache_cells,
+    {.help = "tokens of a cache that unfused attention takes at a time, the last of them masked",
+     .min = 1,
+     .max = 1e4});
   v("recompute_stops_early", f.recompute_stops_early,
     {.help = "recomputation skips a layer's last multiply and sum"});
 }
