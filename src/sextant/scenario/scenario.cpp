@@ -460,6 +460,15 @@ void Reader::assume_work(bool with_strategy) {
     assume_unless("kv_precision",
                   fmt::format("cache in {}{}", name_of(w.cache),
                               brought ? ", which checkpoints of so few bits bring along" : ""));
+    const Problem& p = x_.problem;
+    const Strategy& cut = x_.strategy;
+    const bool kernels = p.runtime.communication.expert_kernels || !p.collectives.experts.offered;
+    if (cut.dp > 1 && cut.ep > p.network.devices_per_node && !kernels && !gathers_tokens(p, cut)) {
+      assume(
+          "tokens reach experts on other nodes by an all-to-all: "
+          "runtime.communication.expert_kernels for kernels made for it, runtime.overlap.experts "
+          "for halves of a batch in turns");
+    }
   }
   if (w.speculation.tokens > 0) {
     assume_unless("acceptance",
