@@ -68,6 +68,16 @@ TEST(Serving, PromptsOfOddLengthsTakeNoLonger) {
   }
 }
 
+// Sixty-three prompts fill passes of a mean in part; their scores take the kernels of whole ones.
+TEST(Serving, AFewerPromptIsNoSlower) {
+  const auto last = [](int batch) {
+    const Serving work{.batch = batch, .input = 1000, .output = 1};
+    return serve(test::problem_of("rtx-4070-ti-node", "llama.cpp", "gemma3-27b", work), {.tp = 2});
+  };
+  EXPECT_LE(last(63).ttft, last(64).ttft);
+  EXPECT_LE(last(199).ttft, last(200).ttft);
+}
+
 // A GGUF of gpt-oss-20b has experts in MXFP4 and the rest in Q8_0: 12.1 GB.
 TEST(Serving, WhatAStackStoresTheRestInIsHeldAndRead) {
   Problem p = test::problem_of("dgx-h100", "llama.cpp-2026", "gpt-oss-20b", Serving{});

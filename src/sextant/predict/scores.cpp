@@ -39,7 +39,8 @@ KernelCost pieces(const Chip& chip, const Kernels& kernels, const Fusion& fusion
                   clocks.others);
   };
   KernelCost c = product(context, mixer.head_dim);
-  for (const ScorePiece& piece : score_pieces(fusion, heads, element)) {
+  // A pass of a mean has parts of sequences: their heads are whole.
+  for (const ScorePiece& piece : score_pieces(fusion, std::ceil(heads), element)) {
     c = then(c, moved(piece.op, heads * shape.queries, context, piece.ahead));
   }
   c = then(c, product(mixer.value_dim, context));
