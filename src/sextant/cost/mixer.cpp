@@ -76,7 +76,7 @@ KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, c
   } else if (x.image > 0) {
     a.context = s.images * x.image;
   }
-  a.causal = x.sequence == 0 && x.image == 0;
+  a.causal = x.sequence == 0 && x.image == 0 && !s.unmasked;
   if (x.top > 0 && x.top < s.context) a.window = x.top;  // as many tokens, wherever they are
   a.type = s.type;
   const DropoutKernel& drop = kernels.dropout;

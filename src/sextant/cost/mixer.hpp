@@ -26,6 +26,7 @@ struct MixerShape {
   double patches = 0;                ///< of a tower: all that pass it
   double images = 0;                 ///< that a sequence looks at
   bool dropout = false;              ///< some of the scores are dropped
+  bool unmasked = false;             ///< all of the context lies before the queries
 };
 
 /// What attention runs in: 16 bits, unless everything is wider.

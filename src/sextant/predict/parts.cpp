@@ -160,12 +160,33 @@ class Composer {
     shape.patches = rows(op);
     shape.images = p_.work.images;
     shape.dropout = p_.runtime.dropout;
-    KernelCost c = mixer(p_.chip, p_.kernels, op, shape, clock_);
-    // A ring over cp ranks in zigzag order: each holds its share of every query's work. Images are
-    // dealt out whole.
+    if (s_.cp > 1 && ranks == 0 && goes_round(op)) return in_a_ring(op, shape);
+    const KernelCost c = mixer(p_.chip, p_.kernels, op, shape, clock_);
+    // Context-parallel ranks hold a share of every query's work each. Images are dealt out whole.
     if (s_.cp == 1 || ranks > 0 || op.mixer.sequence > 0) return c;
     const PrefillKernel& k = pass == MixerPass::backward ? p_.kernels.backward : p_.kernels.prefill;
     return scaled(c, 1.0 / s_.cp, op.kind == Kind::attention ? k.start : Seconds(0), s_.cp);
+  }
+
+  /// Whether keys and values come in steps, each to a kernel of its own: text's that looks at all
+  /// before it. Studies' rooflines know no kernels.
+  bool goes_round(const graph::Operator& op) const {
+    const graph::Mixer& x = op.mixer;
+    const bool all = x.window == 0 && (x.top == 0 || x.top >= p_.work.seq);
+    return op.kind == Kind::attention && x.sequence == 0 && x.image == 0 && all &&
+           p_.chip.roofline == 0;
+  }
+
+  /// A ring in zigzag order: a rank's own keys under the mask, then of every other rank's half of
+  /// the keys for all of its queries, or all of them for half: as much, and nothing is masked
+  /// (Transformer Engine, context_parallel.py).
+  KernelCost in_a_ring(const graph::Operator& op, MixerShape shape) const {
+    shape.queries = shape.context = p_.work.seq / s_.cp;
+    const KernelCost own = mixer(p_.chip, p_.kernels, op, shape, clock_);
+    shape.context /= 2;
+    shape.unmasked = true;
+    const KernelCost other = mixer(p_.chip, p_.kernels, op, shape, clock_);
+    return then(own, scaled(other, s_.cp - 1, Seconds(0), 0));
   }
 
   void mix(const graph::Operator& op, double ranks = 0) {
@@ -232,7 +253,23 @@ class Composer {
       share_heads("gather heads", results);
     } else if (s_.cp > 1 && of_text) {
       ring_exchange(x, part_.forward.compute - before, part_.backward.compute - before_back);
+      if (!in_pieces(p_.runtime.fusion, p_.kernels, x) && goes_round(op)) {
+        join_steps(queries + keys_and_values(x), results, trains);
+      }
     }
+  }
+
+  /// Results of a ring's steps are weighed by their sums of exponentials and added, and so are the
+  /// gradients that each step leaves of queries, keys and values. The last rank sees all keys: the
+  /// others wait for it.
+  void join_steps(double inputs, double results, bool trains) {
+    const double joins = s_.cp - 1;
+    forward("join steps",
+            streamed(StreamOp::add, l_.tokens, results, joins * p_.runtime.fusion.join_steps),
+            2 * joins);
+    if (!trains) return;
+    backward("join gradients of steps", streamed(StreamOp::add, l_.tokens, inputs, joins * 6),
+             3 * joins);
   }
 
   // Keys and values go round while the part that has arrived is computed; with a window, which the

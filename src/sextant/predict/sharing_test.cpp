@@ -48,6 +48,41 @@ TEST(Sharing, RanksOfAContextDoAllOfTheAttention) {
   }
 }
 
+/// Of one microbatch of a layer with text's attention: that, and what joins a ring's steps.
+double seconds_of_attention(const Problem& p, const Strategy& s) {
+  double seconds = 0;
+  for (const Operator& o : explain(p, s).operators) {
+    const std::string_view name = o.name;
+    if (name.starts_with("attention") || name.starts_with("join")) seconds += o.cost.time.value;
+  }
+  return seconds;
+}
+
+// Ranks of a ring look at a share of the keys at a time and join the results: a device has as many
+// tokens and scores as without, in smaller kernels.
+TEST(Sharing, StepsOfARingNeverMakeAttentionFaster) {
+  struct Row {
+    const char* system;
+    const char* runtime;
+    const char* model;
+    double seq;
+  };
+  for (const Row& r : {Row{"dgx-h100", "megatron-core", "llama3.1-8b", 8192},
+                       Row{"dgx-h100", "pytorch-compile", "llama3.1-8b", 32768},
+                       Row{"dgx-a100", "megatron-core", "llama3.1-70b", 4096},
+                       Row{"gb200-nvl72", "megatron-core", "deepseek-v2-lite", 16384}}) {
+    const Problem p = problem_of(r.system, r.runtime, r.model, Training{16, int(r.seq)});
+    const double alone = seconds_of_attention(p, {});
+    double before = alone;
+    for (const int ranks : {2, 4, 8}) {
+      const double shared = seconds_of_attention(p, {.cp = ranks, .microbatch = ranks});
+      EXPECT_GT(shared, before) << r.runtime << " " << r.model << " " << ranks;
+      EXPECT_LT(shared, 3 * alone) << r.runtime << " " << r.model << " " << ranks;
+      before = shared;
+    }
+  }
+}
+
 // Rings have no windows: layers with one gather all keys before they look at any.
 TEST(Sharing, KeysOfAWindowAreGatheredInTheOpen) {
   for (const char* model : {"gpt-oss-20b", "gemma3-12b"}) {

@@ -42,6 +42,7 @@ struct Fusion {
   /// Bytes moved for each element of q, k and v to join their gradients; 0: attention works on the
   /// packed tensor.
   double join_gradients = 0;
+  double join_steps = 6;    ///< moved for each result to add a step of a ring to those before
   double append_bytes = 4;  ///< moved for each new element of a cache, where that is a kernel
   /// Heads that the fused softmax of unfused attention takes at a time; 0: there is none.
   int softmax_heads = 1;
@@ -67,6 +68,9 @@ void describe(V& v, Fusion& f) {
     {.help = "weight gradients are added in the GEMM's epilogue"});
   v("join_gradients", f.join_gradients,
     {.help = "bytes an element of q, k, v to join their gradients; 0: packed", .max = 1000});
+  v("join_steps", f.join_steps,
+    {.help = "bytes a result to add a step of a context-parallel ring to those before",
+     .max = 1000});
   v("append_bytes", f.append_bytes,
     {.help = "bytes moved for each new element of a cache", .max = 1000});
   v("softmax_heads", f.softmax_heads,
