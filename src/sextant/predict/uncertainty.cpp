@@ -126,7 +126,10 @@ Interval interval_of(const Errors& errors, const Likeness& asked) {
   Interval i;
   i.unmeasured = unmeasured_of(errors, asked.question, asked.choices);
   const double outside = wider_outside(errors, i.unmeasured);
-  i.basis = asked.device + (wanted.device_measured ? " measured" : " never measured");
+  // Steps may have been measured on a device whose kernels nobody measured alone.
+  const bool alone = !wanted.device_measured && asked.question != Asked::collective;
+  i.basis = (alone ? "kernels of " : "") + asked.device +
+            (wanted.device_measured ? " measured" : " never measured");
   if (!asked.runtime.empty()) {
     i.basis +=
         ", runtime " + asked.runtime + (wanted.runtime_measured ? " measured" : " never measured");
