@@ -36,8 +36,10 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
     return on_roofline(chip, Flops(w.whole_flops), Bytes(w.bytes), w.type);
   }
   const double hz = clock.value;
-  const double issue =
-      w.flops_a_score / (chip.per_clock[w.type].value * reached(chip, k.efficiency));
+  const double width = chip.per_clock[w.type].value;
+  const double share =
+      k.width > 0 ? reached(k.efficiency, width / k.width) : reached(chip, k.efficiency);
+  const double issue = w.flops_a_score / (width * share);
   const double special = k.softmax / chip.special_per_clock;
   // Random numbers are made between the products: nothing hides them (H200, both libraries).
   const double random = 2 * w.dropout / chip.vector_per_clock.value;

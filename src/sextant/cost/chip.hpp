@@ -48,11 +48,10 @@ struct Chip {
 };
 
 /// Of the matrix rate, what a kernel reaches that reaches `share` on the chip it was made for: the
-/// cycles it loses are as many where the units are slower, as H20's, whose prompts run at 0.85 of
-/// the peak (DeepSeek-R1, SGLang with Ant Group, September 2025).
-inline double reached(const Chip& chip, double share) {
-  return 1 / (1 + (1 / share - 1) * chip.matrix_share);
-}
+/// cycles it loses are as many where the units have another `rate` than there, as H20's, whose
+/// prompts run at 0.85 of the peak (DeepSeek-R1, SGLang with Ant Group, September 2025).
+inline double reached(double share, double rate) { return 1 / (1 + (1 / share - 1) * rate); }
+inline double reached(const Chip& chip, double share) { return reached(share, chip.matrix_share); }
 
 Chip lower(const Device& device);
 

@@ -16,9 +16,12 @@ namespace sextant {
 
 /// Attention over a whole prompt, forward or backward (cost/attention.cpp).
 struct PrefillKernel {
-  Seconds start{5e-6};        ///< launches of the module
-  double traffic = 1;         ///< bytes moved over the least possible
-  double efficiency = 0.6;    ///< share of the matrix issue rate
+  Seconds start{5e-6};      ///< launches of the module
+  double traffic = 1;       ///< bytes moved over the least possible
+  double efficiency = 0.6;  ///< share of the matrix issue rate
+  /// 16-bit FLOP a clock of the cores on which it was found, where threads feed the matrix units:
+  /// others lose as many cycles, whatever they multiply in one. 0: the share holds anywhere.
+  double width = 0;
   double softmax = 0.5;       ///< exponentials that are not hidden behind the matrix units
   double tile_cycles = 2000;  ///< start and end of one block of queries
   double imbalance = 0.6;     ///< causal: share of the longest block that ends alone
@@ -29,6 +32,8 @@ void describe(V& v, PrefillKernel& k) {
   v("start", k.start, {.help = "launches of the module", .max = 1});
   v("traffic", k.traffic, {.help = "bytes moved over the least possible", .max = 100});
   v("efficiency", k.efficiency, {.help = "share of the matrix issue rate", .min = 0.01, .max = 1});
+  v("width", k.width,
+    {.help = "FLOP a clock of the cores it was found on; 0: the share holds anywhere", .max = 1e6});
   v("softmax", k.softmax, {.help = "exponentials not hidden, of one a score", .max = 100});
   v("tile_cycles", k.tile_cycles, {.help = "start and end of one block of queries", .max = 1e7});
   v("imbalance", k.imbalance,
