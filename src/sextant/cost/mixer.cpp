@@ -265,4 +265,22 @@ KernelCost mixer(const Chip& chip, const Kernels& kernels, const graph::Operator
   }
 }
 
+bool comes_in_steps(const Chip& chip, const graph::Operator& op, double context) {
+  const Mixer& x = op.mixer;
+  return op.kind == graph::Kind::attention && x.sequence == 0 && x.image == 0 && x.window == 0 &&
+         (x.top == 0 || x.top >= context) && chip.roofline == 0;
+}
+
+KernelCost mixer_in_a_ring(const Chip& chip, const Kernels& kernels, const graph::Operator& op,
+                           MixerShape shape, int ranks, Hertz clock) {
+  shape.queries /= ranks;
+  shape.context /= ranks;
+  KernelCost c = mixer(chip, kernels, op, shape, clock);
+  shape.context /= 2;
+  shape.unmasked = true;
+  const KernelCost other = mixer(chip, kernels, op, shape, clock);
+  for (int i = 1; i < ranks; ++i) c = then(c, other);
+  return c;
+}
+
 }  // namespace sextant

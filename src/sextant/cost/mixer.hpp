@@ -38,4 +38,14 @@ constexpr Precision attention_type(Precision step) {
 KernelCost mixer(const Chip& chip, const Kernels& kernels, const graph::Operator& op,
                  const MixerShape& shape, Hertz clock);
 
+/// Whether keys and values may come in steps, each to a kernel of its own: to text that looks at
+/// all before it. Studies' rooflines know no kernels.
+bool comes_in_steps(const Chip& chip, const graph::Operator& op, double context);
+
+/// One of a ring of so many ranks in zigzag order: its own keys under the mask, then of every other
+/// rank half of the keys for all of its queries, or all of them for half: as much, and nothing is
+/// masked (Transformer Engine, context_parallel.py).
+KernelCost mixer_in_a_ring(const Chip& chip, const Kernels& kernels, const graph::Operator& op,
+                           MixerShape shape, int ranks, Hertz clock);
+
 }  // namespace sextant

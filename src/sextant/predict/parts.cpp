@@ -160,7 +160,9 @@ class Composer {
     shape.patches = rows(op);
     shape.images = p_.work.images;
     shape.dropout = p_.runtime.dropout;
-    if (s_.cp > 1 && ranks == 0 && goes_round(op)) return in_a_ring(op, shape);
+    if (ranks == 0 && goes_round(op)) {
+      return mixer_in_a_ring(p_.chip, p_.kernels, op, shape, s_.cp, clock_);
+    }
     const KernelCost c = mixer(p_.chip, p_.kernels, op, shape, clock_);
     // Context-parallel ranks hold a share of every query's work each. Images are dealt out whole.
     if (s_.cp == 1 || ranks > 0 || op.mixer.sequence > 0) return c;
@@ -168,25 +170,8 @@ class Composer {
     return scaled(c, 1.0 / s_.cp, op.kind == Kind::attention ? k.start : Seconds(0), s_.cp);
   }
 
-  /// Whether keys and values come in steps, each to a kernel of its own: text's that looks at all
-  /// before it. Studies' rooflines know no kernels.
   bool goes_round(const graph::Operator& op) const {
-    const graph::Mixer& x = op.mixer;
-    const bool all = x.window == 0 && (x.top == 0 || x.top >= p_.work.seq);
-    return op.kind == Kind::attention && x.sequence == 0 && x.image == 0 && all &&
-           p_.chip.roofline == 0;
-  }
-
-  /// A ring in zigzag order: a rank's own keys under the mask, then of every other rank's half of
-  /// the keys for all of its queries, or all of them for half: as much, and nothing is masked
-  /// (Transformer Engine, context_parallel.py).
-  KernelCost in_a_ring(const graph::Operator& op, MixerShape shape) const {
-    shape.queries = shape.context = p_.work.seq / s_.cp;
-    const KernelCost own = mixer(p_.chip, p_.kernels, op, shape, clock_);
-    shape.context /= 2;
-    shape.unmasked = true;
-    const KernelCost other = mixer(p_.chip, p_.kernels, op, shape, clock_);
-    return then(own, scaled(other, s_.cp - 1, Seconds(0), 0));
+    return s_.cp > 1 && comes_in_steps(p_.chip, op, p_.work.seq);
   }
 
   void mix(const graph::Operator& op, double ranks = 0) {
@@ -234,39 +219,32 @@ class Composer {
     }
     const bool of_text = x.sequence == 0 && x.image == 0;
     const bool gather_heads = s_.cp > 1 && s_.context == ContextKind::all_to_all && of_text;
-    if (gather_heads) {
-      share_heads("gather sequences", queries + keys_and_values(x));
-    }
+    if (gather_heads) share_heads("gather sequences", queries + keys_and_values(x));
     const Seconds before = part_.forward.compute;
     const Seconds before_back = part_.backward.compute;
-    if (in_pieces(p_.runtime.fusion, p_.kernels, x)) {
+    const bool pieces = in_pieces(p_.runtime.fusion, p_.kernels, x);
+    if (pieces) {
       unfused_core(x, queries, results, gather_heads);
     } else {
       const double ranks = gather_heads ? static_cast<double>(s_.tp) * s_.cp : 0;
       const double steps = gather_heads || !of_text ? 1 : s_.cp;
       forward(op.name, mixed(op, MixerPass::forward, ranks), steps);
-      if (trains) {
-        backward("attention gradient", mixed(op, MixerPass::backward, ranks), 3 * steps);
-      }
+      if (trains) backward("attention gradient", mixed(op, MixerPass::backward, ranks), 3 * steps);
     }
     if (gather_heads) {
       share_heads("gather heads", results);
     } else if (s_.cp > 1 && of_text) {
       ring_exchange(x, part_.forward.compute - before, part_.backward.compute - before_back);
-      if (!in_pieces(p_.runtime.fusion, p_.kernels, x) && goes_round(op)) {
-        join_steps(queries + keys_and_values(x), results, trains);
-      }
+      if (!pieces && goes_round(op)) join_steps(queries + keys_and_values(x), results, trains);
     }
   }
 
-  /// Results of a ring's steps are weighed by their sums of exponentials and added, and so are the
-  /// gradients that each step leaves of queries, keys and values. The last rank sees all keys: the
-  /// others wait for it.
+  /// A ring's results are weighed by their sums of exponentials and added, and so are the gradients
+  /// of queries, keys and values. The last rank sees all keys: the others wait for it.
   void join_steps(double inputs, double results, bool trains) {
     const double joins = s_.cp - 1;
-    forward("join steps",
-            streamed(StreamOp::add, l_.tokens, results, joins * p_.runtime.fusion.join_steps),
-            2 * joins);
+    const double bytes = joins * p_.runtime.fusion.join_steps;
+    forward("join steps", streamed(StreamOp::add, l_.tokens, results, bytes), 2 * joins);
     if (!trains) return;
     backward("join gradients of steps", streamed(StreamOp::add, l_.tokens, inputs, joins * 6),
              3 * joins);
