@@ -259,6 +259,12 @@ std::vector<Probe> probes() {
         {.tp = 8, .precision = Precision::fp8});
   all.back().roots.push_back("kernel");
   serve(world_of("dgx-b200", "vllm", "gpt-oss-20b"), {.batch = 4}, {.precision = Precision::fp4});
+  // Learned sinks before Hopper, and experts that are widened on the way on it.
+  for (const char* system : {"dgx-a100", "dgx-h100"}) {
+    serve(world_of(system, "vllm", "gpt-oss-20b"), {.batch = 4, .input = 4096},
+          {.precision = Precision::fp4});
+    all.back().roots.push_back("kernel");
+  }
   serve(world_of("m2-ultra-node", "llama.cpp", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int4});
   all.back().roots.push_back("kernel");

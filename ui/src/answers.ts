@@ -43,9 +43,9 @@ export type DeviceFactsMatrix = { fp32: number; tf32: number; fp16: number; bf16
   fp6: number; fp4: number; int4: number; };
 export type DeviceFactsMechanism = { asynchronous: boolean; width: number; start_cycles: number; dispatch: number;
   memory_latency: number; memory_efficiency: number; memory_efficiency_4bit: number; matrix_efficiency: number;
-  matrix_efficiency_8bit: number; matrix_efficiency_4bit: number; vector_efficiency: number; tile_cycles: number;
-  drain_cycles: number; feed: number; split_cycles: number; tail: number; epilogue: number; promotion: number;
-  tile_results: number; page_reach: number; walk_cycles: number; };
+  matrix_efficiency_8bit: number; matrix_efficiency_int8: number; matrix_efficiency_4bit: number;
+  vector_efficiency: number; tile_cycles: number; drain_cycles: number; feed: number; split_cycles: number;
+  tail: number; epilogue: number; promotion: number; tile_results: number; page_reach: number; walk_cycles: number; };
 export type DeviceFactsMemory = { kind: string; capacity: number; bandwidth: number; };
 export type DeviceFactsPower = { limit: number; idle: number; matrix_fp16: number; matrix_fp8: number;
   matrix_fp4: number; memory: number; };

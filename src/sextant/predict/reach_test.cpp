@@ -115,7 +115,9 @@ TEST(Reach, RecordNamesOnlyChoicesThatExist) {
   std::set<std::string> known;
   Problem p = example();
   p.model.experts.count = 8;
-  for (const Choice& c : choices_of(Asked::train, p, {.pp = 2})) known.insert(c.axis);
+  for (const Asked asked : {Asked::train, Asked::infer}) {
+    for (const Choice& c : choices_of(asked, p, {.pp = 2})) known.insert(c.axis);
+  }
   EXPECT_GT(measured_errors().reach.size(), known.size());  // of training and of serving
   for (const MeasuredChoices& m : measured_errors().reach) {
     EXPECT_TRUE(known.contains(m.axis)) << m.axis << ": run tools/intervals.py anew";
