@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "sextant/io/files.hpp"
-#include "sextant/io/huggingface_text.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/io/test_huggingface.hpp"
 #include "sextant/io/test_support.hpp"
 
 namespace sextant {

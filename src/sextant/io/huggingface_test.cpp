@@ -10,8 +10,8 @@
 
 #include "sextant/graph/graph.hpp"
 #include "sextant/io/files.hpp"
-#include "sextant/io/huggingface_text.hpp"
 #include "sextant/io/presets.hpp"
+#include "sextant/io/test_huggingface.hpp"
 #include "sextant/io/test_support.hpp"
 #include "sextant/io/write.hpp"
 
