@@ -38,7 +38,9 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
   const double hz = clock.value;
   const double width = chip.per_clock[w.type].value;
   const double share =
-      k.width > 0 ? reached(k.efficiency, width / k.width) : reached(chip, k.efficiency);
+      k.width > 0
+          ? reached(k.efficiency, as_16_bit(Flops(width), chip.runs[w.type]).value / k.width)
+          : reached(chip, w.type, k.efficiency);
   const double issue = w.flops_a_score / (width * share);
   const double special = k.softmax / chip.special_per_clock;
   // Random numbers are made between the products: nothing hides them (H200, both libraries).
@@ -109,7 +111,7 @@ KernelCost cache_in_pieces(const Chip& chip, const DecodeKernel& k, const CacheW
   const double alone = w.blocks * pieces <= chip.cores ? std::max(1.0, std::round(k.resident)) : 1;
   const double stream = chip.copied_in ? 0 : w.block_cache / pieces / (alone * per_clock.value);
   const double issue =
-      w.block_flops / pieces / (chip.per_clock[w.type].value * reached(chip, k.efficiency));
+      w.block_flops / pieces / (chip.per_clock[w.type].value * reached(chip, w.type, k.efficiency));
   const double ends = chip.copied_in ? 0 : k.block_cycles;
   const double busy = rounds * smooth_max(stream, issue) * w.group / hz;
   const double turns = rounds * ends * w.group / hz;

@@ -75,7 +75,6 @@ Chip lower(const Device& d) {
   const bool bf16 = peak_of(d, Precision::bf16).value > 0;
   const Flops rate = c.per_clock[bf16 ? Precision::bf16 : Precision::fp16];
   c.width = d.mechanism.width > 0 ? Flops(made_for / lanes) : rate;
-  c.matrix_share = rate / c.width;
   c.vector_per_clock = d.vector.fp32 / d.clock / c.cores;
   const bool matrix_units =
       std::any_of(c.per_clock.values.begin(), c.per_clock.values.end(),
@@ -84,6 +83,14 @@ Chip lower(const Device& d) {
     const double of_lanes = c.per_clock.values[i] / c.vector_per_clock;
     const bool may = !matrix_units || static_cast<Precision>(i) == Precision::fp32;
     c.takes_lanes.values[i] = may && of_lanes > 0.99 && of_lanes < 1.01;
+  }
+  for (std::size_t i = 0; i < c.per_clock.size; ++i) {
+    // Where nothing says what kernels are made for, they are made for this device; fp32 is of lanes
+    // or in several passes.
+    const bool own = d.mechanism.width == 0 || c.runs.values[i] == Precision::fp32 ||
+                     c.on_vector(c.runs.values[i]);
+    c.matrix_share.values[i] =
+        own ? 1 : as_16_bit(c.per_clock.values[i], c.runs.values[i]) / c.width;
   }
   // One instruction takes 64 rows at 4096 FLOP a clock (wgmma), 128 at 8192 (tcgen05).
   c.matrix_rows = !d.mechanism.asynchronous ? 16 : made_for > 6000 ? 128 : 64;

@@ -18,8 +18,8 @@ struct Chip {
   Table<Flops, Precision> per_clock;  ///< FLOPs a clock a core by type; always positive
   Table<Precision, Precision> runs;   ///< the type a multiply of each really runs in
   Flops width;  ///< 16-bit FLOPs a clock a core that kernels are made for: their ways in follow it
-  double matrix_share = 1;  ///< the matrix rate, of the one kernels are made for
-  Flops vector_per_clock;   ///< FLOPs a clock a core in fp32, on the vector units
+  Table<double, Precision> matrix_share;  ///< a type's rate, of the one kernels are made for
+  Flops vector_per_clock;                 ///< FLOPs a clock a core in fp32, on the vector units
   double matrix_rows =
       16;  ///< of the matrix instruction: tiles are no shorter on their longer side
   double special_per_clock = 16;
@@ -51,7 +51,15 @@ struct Chip {
 /// cycles it loses are as many where the units have another `rate` than there, as H20's, whose
 /// prompts run at 0.85 of the peak (DeepSeek-R1, SGLang with Ant Group, September 2025).
 inline double reached(double share, double rate) { return 1 / (1 + (1 / share - 1) * rate); }
-inline double reached(const Chip& chip, double share) { return reached(share, chip.matrix_share); }
+inline double reached(const Chip& chip, Precision type, double share) {
+  return reached(share, chip.matrix_share[type]);
+}
+/// Rates by which types compare: matrix units take twice as many values of half the width, six bits
+/// in the room of eight.
+inline Flops as_16_bit(Flops per_clock, Precision running) {
+  const double bytes = element_bytes(running);
+  return per_clock * ((bytes == 0.75 ? 1 : bytes) / 2);
+}
 
 Chip lower(const Device& device);
 

@@ -231,7 +231,10 @@ TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
       d.power.limit *= factor;
     };
   };
-  const std::array<std::function<void(Device&)>, 12> better{
+  const auto faster_type = [](Precision type) {
+    return [type](Device& d) { d.matrix[type] *= 1.5; };
+  };
+  const std::array<std::function<void(Device&)>, 14> better{
       faster_matrix(1.5), faster_matrix(3), faster_matrix(5),
       [](Device& d) { d.memory.bandwidth *= 3.0; }, [](Device& d) { d.memory.bandwidth *= 16.0; },
       [](Device& d) { d.l2.per_clock = 3.0 * max(d.l2.per_clock, Bytes(64.0 * d.cores)); },
@@ -242,14 +245,16 @@ TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
       [](Device& d) {
         const bool beside = d.matrix[Precision::bf16].value > 0;
         if (beside) d.matrix[Precision::fp16] *= 2.0;
-      }};
+      },
+      // One type alone: multiplies in another lose no more cycles for it.
+      faster_type(Precision::bf16), faster_type(Precision::fp8)};
   const Kernels kernels = load_kernels("pytorch");
   AttentionShape prompt{.batch = 4, .heads = 32, .kv_heads = 8, .queries = 2048, .context = 2048};
   const AttentionShape token{.batch = 64, .heads = 32, .kv_heads = 8, .context = 4096};
   for_each_device([&](const Device& d) {
     const auto seconds = [&](const Device& x) {
       const Chip chip = lower(x);
-      std::array<double, 9> t{};
+      std::array<double, 11> t{};
       for (std::size_t i = 0; i < shapes.size(); ++i) t[i] = multiply_seconds(x, shapes[i]);
       t[4] = multiply_seconds(x, {.m = 4096, .n = 4096, .k = 4096, .type = Precision::fp32});
       t[5] = at_power(chip, Precision::bf16, sustained, [&](Hertz f) {
@@ -262,13 +267,19 @@ TEST(DeviceLaws, MoreOfAResourceIsNeverSlower) {
                  .time.value;
       // 8192 tokens of Falcon 40B in 4 bits: TPU v4 took tiles that read more and drew more.
       t[8] = multiply_seconds(x, {.m = 8192, .n = 16384, .k = 8192, .type = Precision::int4});
+      t[9] = multiply_seconds(x, {.m = 8192, .n = 8192, .k = 8192, .type = Precision::fp8});
+      AttentionShape narrow = prompt;
+      narrow.type = Precision::fp8;
+      t[10] = at_power(chip, Precision::fp8, sustained, [&](Hertz f) {
+                return attention_prefill(chip, kernels.prefill, narrow, false, f);
+              }).time.value;
       return t;
     };
-    const std::array<double, 9> before = seconds(d);
+    const std::array<double, 11> before = seconds(d);
     for (std::size_t b = 0; b < better.size(); ++b) {
       Device more = d;
       better[b](more);
-      const std::array<double, 9> after = seconds(more);
+      const std::array<double, 11> after = seconds(more);
       for (std::size_t i = 0; i < before.size(); ++i) {
         EXPECT_LE(after[i], 1.01 * before[i]) << "resource " << b << ", kernel " << i;
       }

@@ -124,7 +124,7 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   const double stored = l.weight_bits > 0 ? l.weight_bits / 8 : element_bytes(l.type);
   const double weight = std::min(element, stored);
   const double per_clock = rate_of_blocks(
-      chip, chip.per_clock[l.type].value * reached(chip, k.efficiency), l.scale_block);
+      chip, chip.per_clock[l.type].value * reached(chip, l.type, k.efficiency), l.scale_block);
   // As of a Gemm: lanes do no row that is not there, and widen packed weights themselves.
   const bool lanes = chip.on_vector(chip.runs[l.type]);
   const double unpack = lanes && weight < 2 ? 2 * l.widening / chip.vector_per_clock.value : 0;

@@ -127,10 +127,11 @@ double issue_efficiency(const Chip& chip, Precision type, GemmLibrary provider) 
   const double bytes = element_bytes(type);
   if (chip.on_vector(type)) return m.vector_efficiency;
   const bool vendors = type == Precision::int8 && provider == GemmLibrary::tuned;
-  if (vendors && m.matrix_efficiency_int8 > 0) return reached(chip, m.matrix_efficiency_int8);
-  return reached(chip, bytes >= 2      ? m.matrix_efficiency
-                       : bytes >= 0.75 ? m.matrix_efficiency_8bit
-                                       : m.matrix_efficiency_4bit);
+  if (vendors && m.matrix_efficiency_int8 > 0) return reached(chip, type, m.matrix_efficiency_int8);
+  return reached(chip, type,
+                 bytes >= 2      ? m.matrix_efficiency
+                 : bytes >= 0.75 ? m.matrix_efficiency_8bit
+                                 : m.matrix_efficiency_4bit);
 }
 
 // What does not depend on the tile.

@@ -114,8 +114,7 @@ KernelCost started(const Mechanism& m, double seconds, Hertz clock) {
 KernelCost index_scores(const Chip& chip, const Mixer& x, const MixerShape& s, double seen,
                         Hertz clock) {
   constexpr double on_lanes = 3;  // operations a score
-  const Precision type =
-      chip.per_clock[Precision::fp8].value > 0 ? Precision::fp8 : Precision::bf16;
+  const Precision type = chip.runs[Precision::fp8];
   const double vector_bytes = x.head_dim * element_bytes(type) + 4;  // with its scale
   const double scores = s.batch * s.queries * seen * x.heads;
   const double bytes =
@@ -124,9 +123,9 @@ KernelCost index_scores(const Chip& chip, const Mixer& x, const MixerShape& s, d
   if (chip.roofline > 0) return on_roofline(chip, flops, Bytes(bytes), type);
   const Mechanism& m = chip.mechanism;
   const double cycles = 1 / (chip.cores * clock.value);
-  const double efficiency = type == Precision::fp8 ? m.matrix_efficiency_8bit : m.matrix_efficiency;
+  const double efficiency = narrow(type) ? m.matrix_efficiency_8bit : m.matrix_efficiency;
   const double matrix =
-      flops.value / (chip.per_clock[type].value * reached(chip, efficiency)) * cycles;
+      flops.value / (chip.per_clock[type].value * reached(chip, type, efficiency)) * cycles;
   const double lanes = scores * on_lanes / (chip.vector_per_clock.value / 2) * cycles;
   const Crossing crossing = crossing_of(chip, m.memory_efficiency, clock.value);
   KernelCost c = started(m, smooth_max(matrix + lanes, bytes / crossing.rate()), clock);
