@@ -95,10 +95,10 @@ Answer kernels(const World& w) {
     }
   }
   for (const Precision cache : {Precision::bf16, Precision::fp8}) {
-    for (const Phase phase : {Phase::prefill, Phase::decode, Phase::backward}) {
+    for (const Phase phase : {Phase::prefill, Phase::decode, Phase::backward, Phase::mixed}) {
       for (const double queries_a_head : {1.0, 8.0, 32.0}) {
         for (const double batch : {1.0, 64.0}) {
-          AttentionCase c{.phase = phase};
+          AttentionCase c{.phase = phase, .scope = {}, .decoding = 16, .decode_context = 1000};
           c.shape.batch = batch;
           c.shape.heads = 32;
           c.shape.kv_heads = 32 / queries_a_head;
@@ -431,6 +431,9 @@ TEST(Fields, EachMovesAnAnswerOrSaysWhyNot) {
         "kernel.decode_single.chunk", "kernel.decode_single_8bit.chunk",
         "kernel.stream.adamw.arithmetic", "system.device.l2.per_clock",
         "system.device.shared.capacity", "system.device.matrix.int4",
+        // Tokens beside a prompt are of the plain kernels alone.
+        "kernel.backward.empty_cycles", "kernel.latent_prefill.empty_cycles",
+        "kernel.latent_prefill_8bit.empty_cycles", "kernel.prefill_sinks.empty_cycles",
         // Learned sinks, modules that rotate and append, ZeRO 1 with room to spare: no probe has
         // them.
         "kernel.sinks", "kernel.whole_module", "runtime.footprint.update_copy"}) {

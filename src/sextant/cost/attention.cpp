@@ -11,10 +11,10 @@ namespace sextant {
 namespace {
 
 // Queries one block works on (FlashAttention-2 and -3, cuDNN, TensorRT-LLM alike): 128 where their
-// tiles fit into shared memory beside those of keys and values, 64 on cores with 100 KiB (sm_86,
-// sm_89, sm_120).
-double block_rows_of(const Chip& chip) {
-  return chip.shared_capacity.value >= 128 * 1024 ? 128 : 64;
+// tiles fit into shared memory beside those of keys and values, 64 where cores have 100 KiB (sm_86,
+// sm_89, sm_120), heads are wider than 64 and a mask makes short blocks worth while.
+double block_rows_of(const Chip& chip, double head_dim, bool causal) {
+  return chip.shared_capacity.value < 128 * 1024 && head_dim > 64 && causal ? 64 : 128;
 }
 
 // The part of a prompt kernel that does not care where the scores come from.
@@ -26,9 +26,12 @@ struct PromptWork {
   double useful_flops;
   double whole_flops;  // with what a mask leaves out, as studies count it
   double bytes;
-  bool causal;
-  double dropout;  // vector operations a score
-  Precision type;  // the matrix units run in
+  /// Causal: how far blocks differ in length, of the longest; 0: they do not.
+  double spread;
+  double empty = 0;     // blocks that find no queries
+  double streamed = 0;  // bytes of cache that tokens beside a prompt read, beside their scores
+  double dropout;       // vector operations a score
+  Precision type;       // the matrix units run in
 };
 
 KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w, Hertz clock) {
@@ -49,23 +52,25 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
   // differ in length and the longest may start last (list scheduling: sum/cores + longest).
   double lane = w.longest;
   if (w.blocks > chip.cores) {
-    lane = std::max(w.longest, w.scores / chip.cores + (w.causal ? k.imbalance * w.longest : 0));
+    lane = std::max(w.longest, w.scores / chip.cores + w.spread * k.imbalance * w.longest);
   }
   const double rounds = std::max(1.0, w.blocks / chip.cores);
   const double memory = k.traffic * w.bytes / chip.bandwidth.value;
   KernelCost c;
   c.busy[Bound::compute] = Seconds(lane * issue / hz);
   c.busy[Bound::special] = Seconds(lane * (special + random) / hz);
-  c.busy[Bound::latency] = Seconds(rounds * k.tile_cycles / hz);
-  c.busy[Bound::dram] = Seconds(memory);
+  const double ends = rounds * k.tile_cycles + w.empty / chip.cores * k.empty_cycles;
+  const double streamed = w.streamed / chip.bandwidth.value;
+  c.busy[Bound::latency] = Seconds(ends / hz);
+  c.busy[Bound::dram] = Seconds(memory + streamed);
   c.busy[Bound::launch] = k.start;
   // Warps take turns: while some exponentiate, others multiply; where a warp waits for its own
   // products there is nobody to take them.
   const double score = k.serial ? issue + special : smooth_max(issue, special);
-  c.time = Seconds((lane * (score + random) + rounds * k.tile_cycles) / hz + memory) + k.start;
+  const double busy = (lane * (score + random) + ends) / hz;
+  c.time = Seconds((streamed > 0 ? smooth_max(busy, streamed) : busy) + memory) + k.start;
   c.flops = Flops(w.useful_flops);
-  c.dram = Bytes(w.bytes);
-  c.l2 = Bytes(w.bytes);
+  c.dram = c.l2 = Bytes(w.bytes + w.streamed);
   c.clock = clock;
   find_bound(c);
   return c;
@@ -73,10 +78,12 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
 
 // Scores that are computed when the queries are the last of the context: half a block of the
 // diagonal is wasted, and with a window no query looks further back than that and the block it
-// starts in.
-double scores_of(double queries, double context, bool causal, double reach, double block_rows) {
+// starts in. Keys are gone over in whole blocks too.
+double scores_of(double queries, double context, bool causal, double reach, double block_rows,
+                 double keys) {
   if (!causal) return queries * reach;
-  const double triangle = queries * context - queries * queries / 2 + block_rows / 2 * queries;
+  const double waste = (block_rows + keys - 1) / 2;
+  const double triangle = queries * (context - queries / 2 + waste);
   return std::max(queries, std::min(triangle, queries * reach));
 }
 
@@ -169,17 +176,24 @@ KernelCost cache(const Chip& chip, const DecodeKernel& k, const CacheWork& w, He
   return split.time < whole.time ? split : whole;
 }
 
+double whole_keys(const PrefillKernel& k, double context) {
+  return k.keys * std::ceil(context / k.keys);
+}
+
 // What a prompt asks of the kernel.
-PromptWork prompt_work(const Chip& chip, const AttentionShape& s, bool backward) {
-  const double block_rows = block_rows_of(chip);
+PromptWork prompt_work(const Chip& chip, const PrefillKernel& k, const AttentionShape& s,
+                       bool backward) {
+  const double block_rows = block_rows_of(chip, s.head_dim, s.causal);
   const double padded = std::ceil(s.queries / block_rows) * block_rows;
   const double products = s.head_dim + s.value_dim;
-  const double reach = s.window > 0 ? std::min(s.window + block_rows, s.context) : s.context;
+  const double reach =
+      whole_keys(k, s.window > 0 ? std::min(s.window + block_rows, s.context) : s.context);
   const double q = s.batch * s.queries * s.heads * 2;  // bytes of one number a query head
   const double kv = s.batch * s.context * s.kv_heads * 2;
   PromptWork w{};
   w.blocks = s.batch * s.heads * std::ceil(s.queries / block_rows);
-  w.scores = s.batch * s.heads * scores_of(padded, s.context, s.causal, reach, block_rows);
+  w.scores = s.batch * s.heads *
+             scores_of(padded, std::max(s.context, padded), s.causal, reach, block_rows, k.keys);
   w.longest = block_rows * reach;
   w.flops_a_score = (backward ? 5 : 2) * products;
   const double seen = s.window > 0 ? std::min(s.window, s.context) : s.context;
@@ -193,7 +207,7 @@ PromptWork prompt_work(const Chip& chip, const AttentionShape& s, bool backward)
     w.bytes = q * (3 * s.head_dim + 2 * s.value_dim) + kv * 2 * products + q * 2 * s.head_dim +
               (s.heads > s.kv_heads ? q * 2 * products : 0);
   }
-  w.causal = s.causal;
+  w.spread = s.causal ? std::min(1.0, s.queries / s.context) : 0;
   w.dropout = s.dropout;
   w.type = narrow(s.cache_type) ? Precision::fp8 : s.type;
   return w;
@@ -203,25 +217,32 @@ PromptWork prompt_work(const Chip& chip, const AttentionShape& s, bool backward)
 
 KernelCost attention_prefill(const Chip& chip, const PrefillKernel& kernel, const AttentionShape& s,
                              bool backward, Hertz clock) {
-  return prompt(chip, kernel, prompt_work(chip, s, backward), clock);
+  return prompt(chip, kernel, prompt_work(chip, kernel, s, backward), clock);
 }
 
 KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel, const AttentionShape& s,
                            double decoding, double context, Hertz clock) {
-  PromptWork w = prompt_work(chip, s, false);
+  PromptWork w = prompt_work(chip, kernel, s, false);
   if (decoding <= 0) return prompt(chip, kernel, w, clock);
   // A token that decodes beside a prompt is a sequence with one query: a block of queries a head,
   // nearly all of it padding.
   const double products = s.head_dim + s.value_dim;
   const double blocks = s.batch * decoding * s.heads;
-  const double rows = block_rows_of(chip);
+  const double rows = block_rows_of(chip, s.head_dim, s.causal);
+  const double scores = rows * whole_keys(kernel, context + 1);  // its own among them
   w.blocks += blocks;
-  w.scores += blocks * rows * context;
-  w.longest = std::max(w.longest, rows * context);
+  w.empty = blocks * (std::ceil(s.queries / rows) - 1);
+  w.scores += blocks * scores;
+  w.longest = std::max(w.longest, scores);
   w.useful_flops += 2 * products * blocks * context;
   w.whole_flops += 2 * products * blocks * context;
-  w.bytes += s.batch * decoding * products *
-             (2 * s.heads + context * s.kv_heads * element_bytes(s.cache_type));
+  w.bytes += s.batch * decoding * products * 2 * s.heads;
+  // Heads of a group share keys while they run together, or while the cache holds one head of all.
+  const double head = s.batch * decoding * context * products * element_bytes(s.cache_type);
+  const double together = std::max(1.0, chip.cores / (s.batch * decoding));
+  const double group = s.heads / s.kv_heads;
+  const double reads = head <= chip.l2_whole.value ? 1 : std::max(1.0, group / together);
+  w.streamed = head * s.kv_heads * reads;
   return prompt(chip, kernel, w, clock);
 }
 
@@ -258,23 +279,25 @@ KernelCost attention_decode(const Chip& chip, const Kernels& kernels, const Atte
 KernelCost latent_prefill(const Chip& chip, const Kernels& kernels, const LatentShape& s,
                           Hertz clock) {
   // Keys and values are expanded per head: ordinary attention of nope+rope and value dimensions.
-  const double block_rows = block_rows_of(chip);
+  const double block_rows = block_rows_of(chip, s.nope + s.rope, true);
   const double padded = std::ceil(s.queries / block_rows) * block_rows;
   const double products = s.nope + s.rope + s.value;
+  const bool small = narrow(s.cache_type);
+  const PrefillKernel& latent = small ? kernels.latent_prefill_8bit : kernels.latent_prefill;
+  const PrefillKernel& own = latent.start.value > 0 ? latent : kernels.prefill;
   PromptWork w{};
   w.blocks = s.batch * s.heads * std::ceil(s.queries / block_rows);
-  w.scores = s.batch * s.heads * scores_of(padded, s.context, true, s.context, block_rows);
+  w.scores =
+      s.batch * s.heads * scores_of(padded, s.context, true, s.context, block_rows, own.keys);
   w.longest = block_rows * s.context;
   w.flops_a_score = 2 * products;
   w.whole_flops = 2 * products * s.batch * s.heads * s.queries * s.context;
   w.useful_flops =
       2 * products * s.batch * s.heads * (s.queries * s.context - s.queries * s.queries / 2);
   w.bytes = 2 * s.batch * (s.queries * s.heads * 2 * products + s.context * (s.latent + s.rope));
-  w.causal = true;
+  w.spread = std::min(1.0, s.queries / s.context);
   w.type = Precision::bf16;
-  const bool small = narrow(s.cache_type);
-  const PrefillKernel& own = small ? kernels.latent_prefill_8bit : kernels.latent_prefill;
-  return prompt(chip, own.start.value > 0 ? own : kernels.prefill, w, clock);
+  return prompt(chip, own, w, clock);
 }
 
 KernelCost latent_decode(const Chip& chip, const Kernels& kernels, const LatentShape& s,

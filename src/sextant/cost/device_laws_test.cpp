@@ -587,6 +587,33 @@ TEST(AttentionMixed, ATokenBesideAPromptCostsABlock) {
   EXPECT_GT(at(64), 3 * at(8));
 }
 
+// FlashAttention-2 gives every sequence of a launch the blocks of the longest, goes over 128 keys
+// at a time, and reads the keys of a group once a head when as many requests run together as there
+// are cores and one head of all overflows the cache (RTX 4090, vLLM 0.19, rows of attention-mixed).
+TEST(AttentionMixed, TokensBesideAPromptTakeAsLongAsMeasured) {
+  const Chip chip = lower(load_device("rtx-4090"));
+  const Kernels kernels = load_kernels("fused-sync");
+  struct Row {
+    double prompt, past, requests, context, seconds;
+  };
+  for (const Row& row : {Row{16, 0, 128, 64, 179.9e-6}, Row{128, 32, 128, 16, 187.9e-6},
+                         Row{512, 32, 128, 32, 291.1e-6}, Row{2048, 0, 128, 16, 852.1e-6},
+                         Row{512, 64, 64, 32, 171.3e-6}, Row{512, 128, 128, 256, 560.9e-6},
+                         Row{512, 64, 64, 2048, 1241.5e-6}, Row{512, 32, 128, 2048, 4574e-6},
+                         Row{512, 256, 64, 4096, 2398.3e-6}, Row{512, 32, 128, 4096, 9089.9e-6}}) {
+    SCOPED_TRACE(testing::Message()
+                 << row.requests << " of " << row.context << " beside " << row.prompt);
+    const AttentionShape s{.batch = 1,
+                           .heads = 32,
+                           .kv_heads = 8,
+                           .queries = row.prompt,
+                           .context = row.past + row.prompt};
+    const KernelCost c =
+        attention_mixed(chip, kernels.prefill, s, row.requests, row.context, chip.clock);
+    EXPECT_NEAR(c.time.value / row.seconds, 1, 0.25);
+  }
+}
+
 // One H200, PyTorch 2.11, is_causal, dropout_p 0.1: how much longer than without.
 TEST(DroppedScores, TakeAsLongAsMeasured) {
   struct Row {

@@ -26,6 +26,10 @@ struct PrefillKernel {
   double tile_cycles = 2000;  ///< start and end of one block of queries
   double imbalance = 0.6;     ///< causal: share of the longest block that ends alone
   bool serial = false;        ///< nobody multiplies while a warp exponentiates
+  double keys = 1;            ///< a block of queries goes over so many at a time, whole
+  /// Every sequence of a launch gets the blocks of the longest (FlashAttention-2): one that finds
+  /// no query of its own.
+  double empty_cycles = 0;
 };
 template <class V>
 void describe(V& v, PrefillKernel& k) {
@@ -39,6 +43,9 @@ void describe(V& v, PrefillKernel& k) {
   v("imbalance", k.imbalance,
     {.help = "causal: share of the longest block that ends alone", .max = 4});
   v("serial", k.serial, {.help = "exponentials come on top of the multiplies"});
+  v("keys", k.keys, {.help = "keys a block of queries goes over at a time", .min = 1, .max = 4096});
+  v("empty_cycles", k.empty_cycles,
+    {.help = "a block of the longest sequence where a shorter one has no queries", .max = 1e6});
 }
 
 /// Vector operations of one score where attention drops some: a random number, and what it decides.

@@ -54,12 +54,15 @@ std::vector<Parameter> parameters_of(Mechanism& m, const Widths& widths) {
 // Warp-level matrix units reach 0.86 in FlashAttention (RTX 4090); a slower device alone cannot
 // tell that from its exponentials, so there it is given.
 std::vector<Parameter> parameters_of(PrefillKernel& k, bool synchronous) {
-  return {{"start", &k.start.value, 1e-7, 3e-5},
-          {"traffic", &k.traffic, 0.05, 8},
-          {"efficiency", &k.efficiency, synchronous ? 0.86 : 0.15, 1},
-          {"softmax", &k.softmax, 0.01, 20},
-          {"tile_cycles", &k.tile_cycles, 10, 2e4},
-          {"imbalance", &k.imbalance, 0.01, 1.2}};
+  std::vector<Parameter> p = {{"start", &k.start.value, 1e-7, 3e-5},
+                              {"traffic", &k.traffic, 0.05, 8},
+                              {"efficiency", &k.efficiency, synchronous ? 0.86 : 0.15, 1},
+                              {"tile_cycles", &k.tile_cycles, 10, 2e4},
+                              {"imbalance", &k.imbalance, 0.01, 1.2}};
+  // Heads of one width cannot tell exponentials that add up from slower multiplies.
+  if (!k.serial) p.push_back({"softmax", &k.softmax, 0.01, 20});
+  if (k.empty_cycles > 0) p.push_back({"empty_cycles", &k.empty_cycles, 50, 1e4});
+  return p;
 }
 
 std::vector<Parameter> parameters_of(DecodeKernel& k, bool grouped, bool latent) {
