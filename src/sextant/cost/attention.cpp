@@ -227,8 +227,9 @@ KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel, const 
   // A token that decodes beside a prompt is a sequence with one query: a block of queries a head,
   // nearly all of it padding.
   const double products = s.head_dim + s.value_dim;
+  if (s.window > 0) context = std::min(context, s.window);
   const double blocks = s.batch * decoding * s.heads;
-  const double rows = block_rows_of(chip, s.head_dim, s.causal);
+  constexpr double rows = 64;  // of the kernel for paged caches, on any device
   const double scores = rows * whole_keys(kernel, context + 1);  // its own among them
   w.blocks += blocks;
   w.empty = blocks * (std::ceil(s.queries / rows) - 1);

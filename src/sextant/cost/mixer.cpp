@@ -54,6 +54,11 @@ KernelCost latent(const Chip& chip, const Kernels& kernels, const Mixer& x, cons
   return few.time < all.time ? few : all;
 }
 
+const PrefillKernel& kernel_of_prompts(const Kernels& kernels, const Mixer& x, Precision cache) {
+  if (x.sinks && kernels.prefill_sinks.start.value > 0) return kernels.prefill_sinks;
+  return narrow(cache) ? kernels.prefill_8bit : kernels.prefill;
+}
+
 KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, const MixerShape& s,
                      Hertz clock) {
   if (x.latent && s.pass == MixerPass::serving) return latent(chip, kernels, x, s, clock);
@@ -89,11 +94,11 @@ KernelCost attention(const Chip& chip, const Kernels& kernels, const Mixer& x, c
     case MixerPass::serving:
       break;
   }
+  const PrefillKernel& k = kernel_of_prompts(kernels, x, a.cache_type);
+  if (s.beside > 0) {
+    return attention_mixed(chip, k, a, s.beside / s.batch, s.beside_context, clock);
+  }
   if (a.queries <= most_decoded) return attention_decode(chip, kernels, a, clock);
-  const bool own = x.sinks && kernels.prefill_sinks.start.value > 0;
-  const PrefillKernel& k = own                    ? kernels.prefill_sinks
-                           : narrow(a.cache_type) ? kernels.prefill_8bit
-                                                  : kernels.prefill;
   return attention_prefill(chip, k, a, false, clock);
 }
 
@@ -262,6 +267,13 @@ KernelCost mixer(const Chip& chip, const Kernels& kernels, const graph::Operator
     default:
       return {};
   }
+}
+
+bool joins_tokens(const Kernels& kernels, const graph::Operator& op, Precision cache) {
+  const Mixer& x = op.mixer;
+  const bool plain = op.kind == graph::Kind::attention && !x.latent && x.sequence == 0 &&
+                     x.image == 0 && x.top == 0;
+  return plain && kernel_of_prompts(kernels, x, cache).empty_cycles > 0;
 }
 
 bool comes_in_steps(const Chip& chip, const graph::Operator& op, double context) {

@@ -27,6 +27,8 @@ struct MixerShape {
   double images = 0;                 ///< that a sequence looks at
   bool dropout = false;              ///< some of the scores are dropped
   bool unmasked = false;             ///< all of the context lies before the queries
+  double beside = 0;                 ///< sequences that decode in the same launch
+  double beside_context = 0;
 };
 
 /// What attention runs in: 16 bits, unless everything is wider.
@@ -37,6 +39,10 @@ constexpr Precision attention_type(Precision step) {
 /// Zero for operators that do not mix tokens.
 KernelCost mixer(const Chip& chip, const Kernels& kernels, const graph::Operator& op,
                  const MixerShape& shape, Hertz clock);
+
+/// Whether one launch attends to prompts and to what decodes beside them (FlashAttention-2 under
+/// vLLM).
+bool joins_tokens(const Kernels& kernels, const graph::Operator& op, Precision cache);
 
 /// Whether keys and values may come in steps, each to a kernel of its own: to text that looks at
 /// all before it. Studies' rooflines know no kernels.

@@ -63,5 +63,31 @@ TEST(ClosedLoop, MemoryThatIsSetByHandLeavesAnEnginesLimits) {
   EXPECT_NE(latency({{"system.device", "b200"}}), known);
 }
 
+// FlashAttention-2 attends to tokens and prompts in one launch, where a token costs a block of
+// queries a head (attention-mixed); kernels of Hopper, and engines that keep the two apart, do not.
+TEST(MixedSteps, TokensBesideAPromptCostMoreWhereOneLaunchTakesBoth) {
+  struct Row {
+    const char* system;
+    const char* runtime;
+    bool together;
+  };
+  for (const Row& row : {Row{"dgx-a100", "vllm", true}, Row{"l4-node", "vllm", true},
+                         Row{"dgx-h100", "vllm", false}, Row{"dgx-a100", "trtllm", false}}) {
+    const Problem p = test::problem_of(row.system, row.runtime, "llama3.1-8b", Serving{});
+    const auto attention = [&](const PassShape& shape) {
+      return serving_pass(p, {}, shape).parts[Work::attention].value;
+    };
+    const double beside = attention(
+        {.batch = 64, .queries = 1, .context = 2000, .chunk = 2048, .chunk_context = 2048});
+    const double apart = attention({.batch = 64, .queries = 1, .context = 2000}) +
+                         attention({.batch = 1, .queries = 2048, .context = 2048});
+    if (row.together) {
+      EXPECT_GT(beside, 1.3 * apart) << row.system << ' ' << row.runtime;
+    } else {
+      EXPECT_NEAR(beside / apart, 1, 0.05) << row.system << ' ' << row.runtime;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sextant

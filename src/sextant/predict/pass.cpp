@@ -244,12 +244,20 @@ class ServingPass {
       });
     };
     KernelCost c;
-    if (t_.sequences > 0) c = run();
+    const bool together =
+        t_.chunk > 0 && t_.queries <= most_decoded && joins_tokens(p_.kernels, op, shape.cache);
+    if (together) {
+      shape.beside = t_.sequences;
+      shape.beside_context = t_.context;
+    } else if (t_.sequences > 0) {
+      c = run();
+    }
     if (t_.chunk <= 0) return c;
     shape.batch = t_.pieces;
     shape.queries = t_.chunk / t_.pieces;
     shape.context = t_.chunk_context;
     const KernelCost piece = run();
+    if (together) return piece;
     c.byte_energy = piece.byte_energy;
     return then(c, piece);
   }
@@ -728,6 +736,16 @@ Residence home_of(const Problem& p, const Strategy& s) {
 }
 
 }  // namespace
+
+bool joins_tokens(const Problem& p) {
+  if (p.runtime.engine.joining != Joining::mixed) return false;
+  const auto joins = [&](const graph::Operator& op) {
+    return joins_tokens(p.kernels, op, p.serving.cache);
+  };
+  return std::any_of(p.graph.branches.begin(), p.graph.branches.end(), [&](const auto& b) {
+    return std::any_of(b.operators.begin(), b.operators.end(), joins);
+  });
+}
 
 PassCost pass_over(const Problem& p, const Strategy& s, const Tokens& tokens) {
   return cost_of(p, tokens, settled(p, s, tokens));

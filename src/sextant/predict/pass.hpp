@@ -28,6 +28,9 @@ PassCost pass_over(const Problem& problem, const Strategy& strategy, const Token
 Tokens tokens_of(const Problem& problem, const Strategy& strategy, const PassShape& shape,
                  const Residence& home);
 
+/// Whether steps with prompts attend to what decodes beside them in the same launch.
+bool joins_tokens(const Problem& problem);
+
 /// A step with what the engine's host does for it, so many requests decoding and so many prompts:
 /// the longer of the two shows, or both.
 Seconds with_host(const Engine& engine, Seconds device, double decoding, double prompts) noexcept;
