@@ -101,6 +101,7 @@ class TableReader {
 
   void used(const Node::Member& m) {
     ImportRule rule;
+    std::vector<std::string> names{m.key};
     if (m.value.kind == Node::Kind::string) {
       rule.field = m.value.string;
     } else {
@@ -111,12 +112,14 @@ class TableReader {
           rule.values = pairs(part.value);
         } else if (part.key == "sets") {
           rule.sets = pairs(part.value);
+        } else if (part.key == "also") {
+          for (std::string& name : texts(part.value)) names.push_back(std::move(name));
         } else {
           add(part.place, "unknown key '" + part.key + "'");
         }
       }
     }
-    put(m.key, std::move(rule), m.place);
+    for (const std::string& name : names) put(name, rule, m.place);
   }
 
   void reasons(const Node& table, Disposition disposition) {

@@ -277,6 +277,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Meant{"SglangGivesEachReplicaItsRequests", "a.sh", sglang_dp, "max_requests", "128"},
         Meant{"SglangGivesEachReplicaItsTokens", "a.sh", sglang_dp, "token_budget", "2048"},
+        // Short names of a flag mean all that it means: -q had a list of its own, and lacked some.
+        Meant{"VllmsShortName", "a.sh", "vllm serve meta-llama/Llama-3.1-8B -q gptq_marlin_24",
+              "precision", "\"int4\""},
         Meant{"SglangOfOne", "a.sh", sglang_tp, "token_budget", "16384"},
         Meant{"SglangChecksTheLastTokenToo", "a.sh", sglang_tp, "speculate", "3"},
         Meant{"MegatronRecomputesExperts", "a.sh", megatron_moe, "recompute_modules",

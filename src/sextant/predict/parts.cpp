@@ -239,8 +239,8 @@ class Composer {
     }
   }
 
-  /// A ring's results are weighed by their sums of exponentials and added, and so are the gradients
-  /// of queries, keys and values. The last rank sees all keys: the others wait for it.
+  /// A ring's results are weighed by their sums of exponentials and added; the gradients of
+  /// queries, keys and values are added as they are.
   void join_steps(double inputs, double results, bool trains) {
     const double joins = s_.cp - 1;
     const double bytes = joins * p_.runtime.fusion.join_steps;
