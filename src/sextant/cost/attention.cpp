@@ -28,11 +28,23 @@ struct PromptWork {
   double bytes;
   /// Causal: how far blocks differ in length, of the longest; 0: they do not.
   double spread;
-  double empty = 0;     // blocks that find no queries
+  double empty = 0;   // blocks that find no queries
+  double before = 0;  // blocks of tokens that the prompt's last one waits for, one after the other
+  double of_token = 0;   // scores of one of those
+  double of_prompt = 0;  // and of the fullest core, had it the prompt alone
+  double prompt_rounds = 0;
   double streamed = 0;  // bytes of cache that tokens beside a prompt read, beside their scores
   double dropout;       // vector operations a score
   Precision type;       // the matrix units run in
 };
+
+// Scores of the fullest core. Fewer blocks than cores: the longest decides. More: work spreads, but
+// with a causal mask blocks differ in length and the longest may start last (list scheduling:
+// sum/cores + longest).
+double fullest(const Chip& chip, const PrefillKernel& k, const PromptWork& w) {
+  if (w.blocks <= chip.cores) return w.longest;
+  return std::max(w.longest, w.scores / chip.cores + w.spread * k.imbalance * w.longest);
+}
 
 KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w, Hertz clock) {
   if (chip.roofline > 0) {
@@ -48,13 +60,11 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
   const double special = k.softmax / chip.special_per_clock;
   // Random numbers are made between the products: nothing hides them (H200, both libraries).
   const double random = 2 * w.dropout / chip.vector_per_clock.value;
-  // Fewer blocks than cores: the longest decides. More: work spreads, but with a causal mask blocks
-  // differ in length and the longest may start last (list scheduling: sum/cores + longest).
-  double lane = w.longest;
-  if (w.blocks > chip.cores) {
-    lane = std::max(w.longest, w.scores / chip.cores + w.spread * k.imbalance * w.longest);
-  }
-  const double rounds = std::max(1.0, w.blocks / chip.cores);
+  // No core waits while there are blocks: what it does is the mean, and the longest block after it.
+  const double shared = w.blocks / chip.cores;
+  const double lane = std::max(fullest(chip, k, w), std::min(w.of_prompt + w.before * w.of_token,
+                                                             w.scores / chip.cores + w.longest));
+  const double rounds = std::max({1.0, shared, std::min(w.prompt_rounds + w.before, shared + 1)});
   const double memory = k.traffic * w.bytes / chip.bandwidth.value;
   KernelCost c;
   c.busy[Bound::compute] = Seconds(lane * issue / hz);
@@ -231,8 +241,18 @@ KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel, const 
   const double blocks = s.batch * decoding * s.heads;
   constexpr double rows = 64;  // of the kernel for paged caches, on any device
   const double scores = rows * whole_keys(kernel, context + 1);  // its own among them
+  // Blocks come head after head, and those of a prompt keep their cores: of the cores that tokens
+  // leave, the next heads' tokens get a share, and of what those leave again.
+  const double own = std::ceil(s.queries / rows);
+  const double left = std::max(1.0, chip.cores - w.blocks + 1);
+  if (scores < w.longest) {
+    w.before = std::floor(std::log(chip.cores / left) / std::log(1 + own / decoding));
+  }
+  w.of_token = scores;
+  w.of_prompt = fullest(chip, kernel, w);
+  w.prompt_rounds = std::max(1.0, w.blocks / chip.cores);
   w.blocks += blocks;
-  w.empty = blocks * (std::ceil(s.queries / rows) - 1);
+  w.empty = blocks * (own - 1);
   w.scores += blocks * scores;
   w.longest = std::max(w.longest, scores);
   w.useful_flops += 2 * products * blocks * context;

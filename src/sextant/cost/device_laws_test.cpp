@@ -596,11 +596,14 @@ TEST(AttentionMixed, TokensBesideAPromptTakeAsLongAsMeasured) {
   struct Row {
     double prompt, past, requests, context, seconds;
   };
-  for (const Row& row : {Row{16, 0, 128, 64, 179.9e-6}, Row{128, 32, 128, 16, 187.9e-6},
-                         Row{512, 32, 128, 32, 291.1e-6}, Row{2048, 0, 128, 16, 852.1e-6},
-                         Row{512, 64, 64, 32, 171.3e-6}, Row{512, 128, 128, 256, 560.9e-6},
-                         Row{512, 64, 64, 2048, 1241.5e-6}, Row{512, 32, 128, 2048, 4574e-6},
-                         Row{512, 256, 64, 4096, 2398.3e-6}, Row{512, 32, 128, 4096, 9089.9e-6}}) {
+  for (const Row& row :
+       {Row{16, 0, 128, 64, 179.9e-6}, Row{128, 32, 128, 16, 187.9e-6},
+        Row{512, 32, 128, 32, 291.1e-6}, Row{2048, 0, 128, 16, 852.1e-6},
+        Row{512, 64, 64, 32, 171.3e-6}, Row{512, 128, 128, 256, 560.9e-6},
+        Row{512, 64, 64, 2048, 1241.5e-6}, Row{512, 32, 128, 2048, 4574e-6},
+        Row{512, 256, 64, 4096, 2398.3e-6}, Row{512, 32, 128, 4096, 9089.9e-6},
+        // Prompts that fill the cores: their last blocks wait for tokens of earlier heads.
+        Row{256, 1024, 1, 64, 63.5e-6}, Row{256, 2048, 4, 32, 112.6e-6}}) {
     SCOPED_TRACE(testing::Message()
                  << row.requests << " of " << row.context << " beside " << row.prompt);
     const AttentionShape s{.batch = 1,
@@ -610,7 +613,7 @@ TEST(AttentionMixed, TokensBesideAPromptTakeAsLongAsMeasured) {
                            .context = row.past + row.prompt};
     const KernelCost c =
         attention_mixed(chip, kernels.prefill, s, row.requests, row.context, chip.clock);
-    EXPECT_NEAR(c.time.value / row.seconds, 1, 0.25);
+    EXPECT_NEAR(c.time.value / row.seconds, 1, 0.12);
   }
 }
 

@@ -480,11 +480,6 @@ ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noe
   const ServingEstimate alone = serve_at_most(p, s, before, loop, replicas);
   ServingEstimate best = alone.latency < clearly * all.latency ? alone : all;
   double last = 0;
-  const auto at_most = [&](double n) {
-    const ServingEstimate other = serve_at_most(p, s, before, loop, n);
-    if (other.latency < min(best.latency, clearly * all.latency)) best = other;
-    return other.latency;
-  };
   const auto fewer = [&](double n) {
     n = std::floor(n);
     if (n == std::exchange(last, n)) return;
@@ -493,25 +488,17 @@ ServingEstimate serve_with(const Problem& p, const Strategy& s, bool tiered) noe
     other.active = n;
     const Seconds least = p.serving.batch / n * ClosedLoop(loop, p, s, other).least();
     if (least * surely >= best.latency) return;
-    at_most(n);
+    other = serve_at_most(p, s, before, loop, n);
+    if (other.latency < min(best.latency, clearly * all.latency)) best = other;
   };
   // Tokens beside prompts cost more than alone where one launch attends to both: the fewer decode
   // at a time, the more steps are without prompts.
   if (joins_tokens(p)) {
-    double center = all.active;
-    Seconds least = all.latency;
-    const auto try_out = [&](double n) {
-      n = std::clamp(std::round(n), replicas, all.active);
-      if (const Seconds there = at_most(n); there < least) {
-        least = there;
-        center = n;
-      }
-    };
-    for (double n = replicas; n < all.active; n = std::max(n + 1, std::floor(1.25 * n))) try_out(n);
-    for (double step = center / 8; step >= 0.5; step /= 2) {
-      const double from = center;
-      try_out(from - step);
-      try_out(from + step);
+    for (double n = replicas; n < all.active; n = std::max(n + 1, std::floor(1.125 * n))) fewer(n);
+    for (double step = best.active / 8; step >= 0.5; step /= 2) {
+      const double center = best.active;
+      fewer(center - step);
+      fewer(center + step);
     }
   }
   // Rows of a wave's multiplies that fill whole tiles, without prompts and with those that join:
