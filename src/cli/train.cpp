@@ -52,6 +52,13 @@ Answer run_train(const TrainOptions& options, const Common& common) {
       throw InputError(std::move(problems));
     }
   }();
+  const double each_step = 1.0 * x.problem.work.batch * x.problem.work.seq;
+  if (plan.tokens > 0 && plan.tokens < each_step) {
+    problems.push_back({.file = "--tokens",
+                        .message = fmt::format("{} are fewer than the {} of one step",
+                                               options.run.tokens, each_step),
+                        .hint = "of the whole run, such as 15T"});
+  }
   throw_if_any(std::move(problems));
   read_run_price(options.run, x.system.device.name, plan);
   TrainResult a{.scenario = x,

@@ -10,6 +10,7 @@
 #include "sextant/io/errors.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/predict/layout.hpp"
+#include "sextant/predict/rules.hpp"
 #include "sextant/predict/tuning.hpp"
 #include "sextant/units/format.hpp"
 
@@ -169,7 +170,7 @@ Interval say_head(Answer& a, const TrainResult& x) {
   Interval time = add(a, likeness_of(x), {e.step.value});
   add(a, EnergyAnswer{e.energy, e.devices, e.tokens, time});
   say_trained(a, p);
-  a.say(fmt::format("{}; batch {}, seq {}; {}\n", describe_strategy(x.scenario.strategy),
+  a.say(fmt::format("{}; batch {}, seq {}; {}\n", describe_strategy(acting(p, x.scenario.strategy)),
                     p.work.batch, p.work.seq, p.runtime.name));
   return time;
 }

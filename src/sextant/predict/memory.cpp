@@ -48,12 +48,12 @@ class Tensors {
       if (dropped) continue;
       if (modules.alternate) {
         const bool layer_input = first_of_layer && &op == &b.operators.front();
-        sum += kept_by_alternation(op, layer_input) * tensors(op, recompute);
+        sum += kept_by_alternation(op, layer_input) * tensors(op, modules, recompute);
         // The seventh multiply of a layer is kept though nothing needs it.
         if (op.kind == Kind::linear && op.gated) sum += hidden();
         continue;
       }
-      sum += tensors(op, recompute);
+      sum += tensors(op, modules, recompute);
       // The input of the way out of an MLP is kept for that multiply alone.
       if (op.kind == Kind::activation && !takes_input(b, op)) {
         sum -= Bytes(all_rows(op) * op.kept.operand.on(s_.tp) * operand_);
@@ -152,7 +152,8 @@ class Tensors {
     return (rank + (t.adapter == Adapter::dora ? 2 * op.out.on(s_.tp) : 0)) * element_;
   }
 
-  Bytes tensors(const graph::Operator& op, Recompute recompute) const noexcept {
+  Bytes tensors(const graph::Operator& op, const RecomputeModules& modules,
+                Recompute recompute) const noexcept {
     const double tokens = l_.rows(op);
     const graph::Kept& k = op.kept;
     const double tp = s_.tp;
@@ -170,7 +171,7 @@ class Tensors {
         }
         break;
       case Kind::experts:
-        return Bytes(bytes) + experts(op);
+        return Bytes(bytes) + experts(op, modules);
       case Kind::lookup:
         return Bytes(bytes) + Bytes(p_.runtime.dropout ? tokens * l_.hidden : 0);
       case Kind::residual:
@@ -200,7 +201,7 @@ class Tensors {
 
   // The tokens as sent to the experts and, where they are weighed then, as they return, and the
   // inside of the MLPs.
-  Bytes experts(const graph::Operator& op) const noexcept {
+  Bytes experts(const graph::Operator& op, const RecomputeModules& modules) const noexcept {
     const graph::Routed& r = op.routed;
     const Tuning& t = p_.work.tuning;
     const bool trained = needs_input(t, op);
@@ -208,7 +209,7 @@ class Tensors {
     const double moved = r.width * ((trained ? operand_ : 0) + returned);
     const bool gate_output = r.halves > 1 && p_.runtime.footprint.gate_output;
     double inside = r.halves * gate();
-    if (!s_.modules.activation) inside += (trained ? operand_ : 0) + (gate_output ? element_ : 0);
+    if (!modules.activation) inside += (trained ? operand_ : 0) + (gate_output ? element_ : 0);
     // The insides of both adapters, and DoRA's results.
     double adapters = 2 * adapter_rank(t, op);
     if (adapters > 0 && t.adapter == Adapter::dora) {
@@ -306,7 +307,7 @@ void add_states(const Problem& p, const Strategy& s, const StageHeld& h, double 
   if (!gathers_weights(s)) to.weights += Bytes(h.layers * each_layer.made);
   const double gradient = gradient_bytes(p.runtime, s.precision);
   to.gradients += Bytes(h.trained * gradient * shared(2));
-  const bool bucket = f.gradient_bucket && gradient > element && s.zero < 2;
+  const bool bucket = f.gradient_bucket && gradient > element && (s.zero < 2 || h.shard <= 1);
   if (bucket && h.replicas > 1) to.gradients += Bytes(h.trained * element);
   if (bucket && h.replicas <= 1) to.autograd += Bytes(h.trained * element);
   const double each = optimizer_bytes(p.work.optimizer, element);
@@ -469,7 +470,7 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
       const graph::Branch& b = g.branches[static_cast<std::size_t>(branch)];
       if (b.cross && p.work.images == 0) continue;
       const bool first = branch == g.types[at].mixer || g.types[at].mixer < 0;
-      kept.layers[at] += t.branch(b, s.modules, full ? Recompute::none : s.recompute, first);
+      kept.layers[at] += t.branch(b, modules_of(s), full ? Recompute::none : s.recompute, first);
       everything += t.branch(b, {}, Recompute::none);
       gradients = std::max(gradients, t.backward(b));
     }
@@ -481,7 +482,7 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
   kept.embedding = t.branch(g.embedding(), {}, Recompute::none);
   // No gradient goes beyond the first norm where nothing before it is trained: it keeps no input.
   if (p.work.tuning.rank > 0 && !full) kept.embedding -= kept.hidden;
-  kept.embedding += t.tower(s.modules, s.recompute);
+  kept.embedding += t.tower(modules_of(s), s.recompute);
   kept.head = t.branch(g.head(), {}, Recompute::none);
   kept.loss = t.loss();
   kept.live += t.unpacked();

@@ -7,6 +7,11 @@
 
 namespace sextant {
 
+/// Parts beyond `Recompute`: none beside whole layers (Megatron-Core refuses both together).
+constexpr RecomputeModules modules_of(const Strategy& s) {
+  return s.recompute == Recompute::full ? RecomputeModules{} : s.modules;
+}
+
 /// Whether what a branch or an operator is known by is computed again beyond `Recompute`.
 constexpr bool takes_in(const RecomputeModules& modules, graph::Module module) {
   using enum graph::Module;

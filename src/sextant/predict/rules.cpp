@@ -9,7 +9,9 @@
 #include <string>
 #include <tuple>
 
+#include "sextant/predict/layout.hpp"
 #include "sextant/predict/nearest.hpp"
+#include "sextant/predict/recompute.hpp"
 
 namespace sextant {
 namespace {
@@ -384,6 +386,23 @@ constexpr std::tuple serving_rules{
          }},
 };
 
+/// Whether any two ranks hold the same states, which ZeRO shares out; a pipeline from both ends
+/// holds what it does not share twice.
+bool shares_states(const Problem& p, const Strategy& s) noexcept {
+  if (s.dp * s.cp > 1 || (s.schedule == Schedule::dual_pipe && s.pp > 1)) return true;
+  return p.model.experts.count > 0 && expert_shards(s) > 1;
+}
+
+/// Whether recomputing a part would find anything of it in the model.
+bool has_module(const graph::Graph& g, graph::Module module) noexcept {
+  const auto is = [module](const auto& x) { return x.module == module; };
+  const auto holds = [&](const graph::Branch& b) {
+    return is(b) || std::any_of(b.operators.begin(), b.operators.end(), is);
+  };
+  return std::any_of(g.branches.begin(), g.branches.end(), holds) ||
+         std::any_of(g.tower.begin(), g.tower.end(), holds);
+}
+
 template <class... Rules>
 Verdict first_broken(const std::tuple<Rules...>& rules, const Problem& p,
                      const Strategy& s) noexcept {
@@ -417,14 +436,20 @@ std::vector<Diagnostic> all_broken(const std::tuple<Rules...>& rules, const Prob
 
 Strategy acting(const Problem& p, Strategy s) noexcept {
   const Strategy usual;
-  if (s.pp == 1) {
-    s.schedule = usual.schedule;
-    s.order = usual.order;
-  }
+  if (s.pp == 1) s.schedule = usual.schedule;
+  if (s.pp == 1 || s.dp == 1) s.order = usual.order;
   if (s.cp == 1) s.context = usual.context;
-  const bool full = s.recompute == Recompute::full;
-  if (full && Count{s.recompute_layers} * s.pp >= p.model.layers) s.recompute_layers = 0;
-  if (full && s.recompute_layers == 0) s.modules = usual.modules;
+  if (s.shard == s.dp) s.shard = usual.shard;
+  if (!shares_states(p, s)) {
+    s.zero = usual.zero;
+    s.shard = usual.shard;
+  }
+  if (s.recompute == Recompute::full && Count{s.recompute_layers} * s.pp >= p.model.layers)
+    s.recompute_layers = 0;
+  s.modules = modules_of(s);
+  if (!has_module(p.graph, graph::Module::mlp)) s.modules.mlp = false;
+  if (!has_module(p.graph, graph::Module::experts)) s.modules.experts = false;
+  if (!has_module(p.graph, graph::Module::latent)) s.modules.latent = false;
   return s;
 }
 

@@ -79,7 +79,7 @@ inline bool has_use(const Strategy& s, std::string_view axis) {
 }
 
 /// With the defaults of axes that have nothing to act on: files of other tools say them all the
-/// same.
+/// same. It takes as long and as much memory as the strategy itself.
 Strategy acting(const Problem& problem, Strategy strategy) noexcept;
 
 /// The first rule that a strategy breaks; `fits` says nothing of memory yet. No allocation.

@@ -287,6 +287,19 @@ TEST(Step, ExplainedIsEvaluatedBitForBit) {
   });
 }
 
+TEST(Step, WhatHasNothingToActOnChangesNothing) {
+  int idle = 0;
+  everywhere(300, [&](const Problem& p, Strategy s) {
+    for (const int shard : {0, 1, s.dp}) {
+      s.shard = shard;
+      const Strategy does = acting(p, s);
+      idle += alike(s, does, Scope::both) ? 0 : 1;
+      EXPECT_TRUE(same(evaluate(p, does), evaluate(p, s))) << "shard " << shard;
+    }
+  });
+  EXPECT_GT(idle, 1000);
+}
+
 // Exchange beside another microbatch's compute hides all but the cores it takes.
 TEST(Step, ExpertExchangeHidesBesideAnotherMicrobatch) {
   Problem p = problem_of({.system = "h800-node",

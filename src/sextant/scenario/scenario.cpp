@@ -387,22 +387,37 @@ void Reader::assume_strategy() {
 void Reader::assume_idle_axes() {
   const Strategy& s = x_.strategy;
   const Strategy does = acting(x_.problem, s);
-  if (s.schedule != does.schedule) {
-    assume("schedule {} has no effect: pp 1 has one stage", name_of(s.schedule));
-  }
-  if (s.order != does.order) {
-    assume("order {} has no effect: pp 1 has one stage", name_of(s.order));
-  }
-  if (s.context != does.context) {
-    assume("context {} has no effect: with cp 1 every rank has whole sequences",
-           name_of(s.context));
-  }
+  const auto idle = [&](bool is, const std::string& what, const std::string& why) {
+    if (is) assume("{} has no effect: {}", what, why);
+  };
+  const auto named = [](const char* axis, std::string_view value) {
+    return fmt::format("{} {}", axis, value);
+  };
+  idle(s.schedule != does.schedule, named("schedule", name_of(s.schedule)), "pp 1 has one stage");
+  idle(s.order != does.order, named("order", name_of(s.order)),
+       s.pp == 1 ? "pp 1 has one stage" : "dp 1 has one replica");
+  idle(s.context != does.context, named("context", name_of(s.context)),
+       "with cp 1 every rank has whole sequences");
+  idle(s.zero != does.zero, fmt::format("zero {}", s.zero), "dp 1 has one replica");
+  idle(s.shard != does.shard && s.zero == does.zero, fmt::format("shard {}", s.shard),
+       "all replicas share states without it");
   if (s.recompute_layers != does.recompute_layers) {
-    assume("recompute_layers {} are all of a stage", s.recompute_layers);
+    assume("recompute_layers {}{}", s.recompute_layers,
+           s.recompute_layers > model_.layers
+               ? fmt::format(" is more than the model's {}: all are recomputed", model_.layers)
+               : " are all of a stage");
   }
-  if (!(s.modules == does.modules)) {
-    assume("recompute_modules has no effect: recompute full has all of a layer");
+  if (does.recompute == Recompute::full) {
+    idle(!(s.modules == does.modules), "recompute_modules", "recompute full has all of a layer");
+    return;
   }
+  const auto part = [&](bool RecomputeModules::*module, const char* name, const char* what) {
+    idle(s.modules.*module != does.modules.*module, named("recompute_modules", name),
+         fmt::format("{} has no {}", model_.name, what));
+  };
+  part(&RecomputeModules::mlp, "mlp", "dense MLP");
+  part(&RecomputeModules::experts, "experts", "routed experts");
+  part(&RecomputeModules::latent, "latent", "latent attention");
 }
 
 void Reader::assume_precision() {
