@@ -11,6 +11,7 @@
 #include "sextant/cost/outrun.hpp"
 #include "sextant/io/write.hpp"
 #include "sextant/predict/infer.hpp"
+#include "sextant/predict/reach.hpp"
 #include "sextant/predict/rules.hpp"
 #include "sextant/predict/tuning.hpp"
 #include "sextant/spec/flags.hpp"
@@ -84,6 +85,7 @@ class Reader {
   void assume_strategy();
   void assume_idle_axes();
   void assume_precision();
+  void assume_exchange();
   void assume_replicas();
   void assume_work(bool with_strategy);
   void assume_images();
@@ -427,6 +429,17 @@ void Reader::assume_precision() {
                                          own ? ": as the model's weights are published" : ""));
 }
 
+/// What a run with experts on several nodes waits for longest is said with what would hide it.
+void Reader::assume_exchange() {
+  const Strategy& s = x_.strategy;
+  const bool paired = s.schedule == Schedule::dual_pipe && s.pp > 1;
+  if (s.ep == 1 || paired || runtime_.overlap.experts) return;
+  if (extent_of(x_.problem, s).expert_nodes <= 1) return;
+  assume(
+      "tokens go to experts on other nodes while nothing computes: runtime.overlap.experts where "
+      "another microbatch does");
+}
+
 void Reader::assume_replicas() {
   const Strategy& s = x_.strategy;
   if (gives("gpus") && !gives("dp")) {
@@ -457,8 +470,10 @@ void Reader::assume_work(bool with_strategy) {
                       x_.problem.ahead, x_.problem.ahead == 1 ? "" : "s"));
     }
     if (t.images > 0) assume_images();
-    if (with_strategy)
+    if (with_strategy) {
+      assume_exchange();
       assume_unless("batch", fmt::format("batch {}: dp x microbatch x pp", t.batch));
+    }
     assume_unless("seq", fmt::format("seq {}", t.seq));
     if (model_.max_context > 0 && t.seq > model_.max_context) {
       assume("seq {} is longer than the {} that {} takes: gone on with", t.seq, model_.max_context,
