@@ -98,17 +98,25 @@ plot::Figure scatter(const std::vector<CaseResult>& results) {
   return f;
 }
 
-/// The reasons rows have no prediction, most frequent first.
+/// The reasons rows have no prediction, most frequent first, and which rows they are.
 void say_unsupported(Answer& a, const std::vector<CaseResult>& results) {
-  std::map<std::string, int> counts;
+  std::map<std::string, std::vector<std::string>> rows;
   for (const CaseResult& r : results) {
-    if (!r.unsupported.empty()) ++counts[r.unsupported];
+    if (!r.unsupported.empty()) rows[r.unsupported].push_back(r.group + " " + r.id);
   }
   std::vector<std::pair<int, std::string>> sorted;
-  for (const auto& [reason, n] : counts) sorted.emplace_back(-n, reason);
+  for (const auto& [reason, of] : rows) sorted.emplace_back(-static_cast<int>(of.size()), reason);
   std::sort(sorted.begin(), sorted.end());
   if (!sorted.empty()) a.say("\nunsupported:");
-  for (const auto& [n, reason] : sorted) a.say(fmt::format("  {:6}  {}", -n, reason));
+  constexpr std::size_t most = 5;
+  for (const auto& [n, reason] : sorted) {
+    std::vector<std::string>& of = rows[reason];
+    const std::size_t more = of.size() > most ? of.size() - most : 0;
+    of.resize(of.size() - more);
+    a.say(fmt::format("  {:6}  {}", -n, reason));
+    a.say(fmt::format("          {}{}", fmt::join(of, ", "),
+                      more > 0 ? fmt::format(" and {} more: --format csv", more) : ""));
+  }
 }
 
 }  // namespace

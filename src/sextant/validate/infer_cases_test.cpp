@@ -108,7 +108,7 @@ TEST(InferCases, WhatCannotRunSaysWhy) {
   EXPECT_THAT(reason("a,infer,dgx-a100,trtllm,llama2-7b,3,3,1" + rest),
               HasSubstr("tp 3 does not divide the 32 heads"));
   EXPECT_THAT(reason("a,infer,dgx-a100,trtllm,llama2-7b,3,2,1" + rest),
-              HasSubstr("gpus is not tp x pp x dp"));
+              HasSubstr("gpus is not tp 2 x pp 1 x dp 1: 3"));
   EXPECT_THAT(reason("a,infer,dgx-a100,snail,llama2-7b,1,1,1" + rest),
               HasSubstr("no runtime is named 'snail'"));
   EXPECT_THAT(reason("a,infer,abacus,trtllm,llama2-7b,1,1,1" + rest),

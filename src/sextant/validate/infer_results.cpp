@@ -2,6 +2,8 @@
 // A serving case meets the model of serving.
 #include "sextant/validate/infer_results.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sextant/predict/infer.hpp"
@@ -69,7 +71,8 @@ std::optional<InferScenario> serving_of(const Case& c, Catalogue& catalogue, std
   if (c.protocol.chosen == Chosen::even) model.experts.skew = 0;
   x.problem = prepare(*parts->system, parts->runtime, parts->libraries, model, work);
   if (derive(Task::infer, t.inputs, x.problem, x.strategy)) {
-    reason = "gpus is not tp x pp x dp";
+    reason = fmt::format("gpus is not tp {} x pp {} x dp {}: {}", x.strategy.tp, x.strategy.pp,
+                         x.strategy.dp, t.inputs.gpus);
     return std::nullopt;
   }
   if (t.shard) {

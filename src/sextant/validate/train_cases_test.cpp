@@ -192,7 +192,7 @@ TEST(TrainCases, WhatCannotRunSaysWhy) {
   EXPECT_THAT(reason(gpt + "," + dense + "3,3,1,,,,,,1,2048,,,,step_seconds,1,,me\n"),
               HasSubstr("tp 3 does not divide the 16 heads"));
   EXPECT_THAT(reason(gpt + "," + dense + "8,2,1,,2,,,,8,2048,,,,step_seconds,1,,me\n"),
-              HasSubstr("gpus is not tp x pp x cp x dp"));
+              HasSubstr("gpus is not tp 2 x pp 1 x cp 1 x dp 2: 8"));
 }
 
 TEST(TrainCases, UnknownNamesAreCountedWithTheReason) {

@@ -2,6 +2,8 @@
 // A training case meets the model of a training step.
 #include "sextant/validate/train_results.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "sextant/predict/train.hpp"
@@ -87,7 +89,8 @@ std::optional<TrainScenario> scenario_of(const Case& c, Catalogue& catalogue, st
     quieten(x.problem.chip, activity_of(c.protocol, Bytes(0)));
   }
   if (derive(Task::train, t.inputs, x.problem, x.strategy)) {
-    reason = "gpus is not tp x pp x cp x dp";
+    reason = fmt::format("gpus is not tp {} x pp {} x cp {} x dp {}: {}", x.strategy.tp,
+                         x.strategy.pp, x.strategy.cp, x.strategy.dp, t.inputs.gpus);
     return std::nullopt;
   }
   return x;
