@@ -153,15 +153,21 @@ Way direct(const Network& net, const Placement& p, Bytes bytes) {
   return w;
 }
 
-// The switch adds and multicasts: each rank sends S and receives S (1 + 1/n: its own part once
-// more), whatever the number of ranks; between nodes every rail reduces its share by a tree.
+// The switch adds and multicasts for the ranks of one level. Each rank's part has buffers of its
+// own, which fill in turn before all wires are busy (NCCL's NVLS: a chunk a rank and channel),
+// unless the bytes are too few for that.
+Way in_switch(const Network& net, const Placement& p, double steps, Bytes traffic, Bytes sent) {
+  Way w{CollectiveAlgorithm::in_network, steps, {}, {}, 0, traffic / net.levels[0].rate};
+  w.latency = min(p.members[0] * net.levels[0].latency, w.wire);
+  add(w.sent, net.levels[0], sent);
+  return w;
+}
+
+// Each rank sends S and receives S (1 + 1/n: its own part once more), whatever the number of ranks;
+// between nodes every rail reduces its share by a tree.
 Way in_network(const Network& net, const Placement& p, Bytes bytes) {
-  Way w{CollectiveAlgorithm::in_network, 0, {}, {}, 0, {}};
   const double n = p.members[0];
-  w.steps = 2;
-  w.latency = 2 * net.levels[0].latency;
-  w.wire = ((n + 1) / n) * bytes / net.levels[0].rate;
-  add(w.sent, net.levels[0], bytes);
+  Way w = in_switch(net, p, 2, ((n + 1) / n) * bytes, bytes);
   for (int i = 1; i < p.levels; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double fan = p.members[at] / p.inner[at];
@@ -351,6 +357,10 @@ CollectiveCost collective(const Network& network, const CollectiveLibrary& k, Co
   } else if (op != Collective::all_reduce) {
     Choice choice(network, p, bytes, Seconds(0));
     choice.offer(k.ring, ring(network, p, traffic, 1));
+    if (network.levels[0].reduces && p.levels == 1 && p.ranks >= k.in_network_min) {
+      choice.offer(k.in_network, CollectiveProtocol::simple,
+                   in_switch(network, p, 1, traffic, traffic));
+    }
     cost = choice.best();
   } else {
     Choice choice(network, p, bytes, Seconds(0));

@@ -145,6 +145,25 @@ TEST(Collective, AnAllReduceHoldsAReduceScatter) {
   });
 }
 
+// Buffers of all ranks' parts fill before a switch works at its rate, and few bytes fill none.
+TEST(Collective, ASwitchOfARackIsLongInFillingAndSoonWithFew) {
+  const Network rack = lower(load_system("gb200-nvl72"));
+  const auto seconds = [&](int ranks, double bytes) {
+    return collective(rack, nccl, Collective::all_reduce, {ranks, 4}, Bytes(bytes)).time.value;
+  };
+  // coreweave/nccl-tests#43, on 72 GB200.
+  const std::array<std::array<double, 2>, 5> measured{{{512 * 1048576.0, 1806.7e-6},
+                                                       {1024 * 1048576.0, 3108.8e-6},
+                                                       {2048 * 1048576.0, 5589.1e-6},
+                                                       {4096 * 1048576.0, 10094e-6},
+                                                       {8192 * 1048576.0, 20299e-6}}};
+  for (const auto& [bytes, time] : measured) EXPECT_NEAR(seconds(72, bytes) / time, 0.9, 0.1);
+  // NVIDIA's blog of NCCL 2.27: 6.3 us on 32 with symmetric memory, 7.6 to 9 times as soon.
+  EXPECT_NEAR(seconds(32, 8192), 52e-6, 6e-6);
+  EXPECT_NEAR(seconds(72, 8192) / seconds(32, 8192), 1, 0.05);
+  EXPECT_NEAR(seconds(8, 8192), 26e-6, 2e-6);  // of eight by a ring, as on a B200 node
+}
+
 TEST(Collective, OneShotIsOfferedNotForced) {
   const Network net = lower(load_system("dgx-h100"));
   for (const double bytes : sizes) {
