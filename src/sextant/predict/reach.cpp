@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/predict/held.hpp"
 #include "sextant/predict/layout.hpp"
 #include "sextant/predict/rules.hpp"
 #include "sextant/units/lists.hpp"
@@ -74,7 +75,7 @@ bool lies_among(const Choice& c, const MeasuredChoices& m) {
 
 /// Of one that does not.
 Unmeasured outside(const Choice& c, const MeasuredChoices& m) {
-  if (m.names.size() + m.numbers.size() < 2 && !c.usual) {
+  if (m.names.size() + m.numbers.size() < 2 && (!c.usual || c.name == "true")) {
     return {c.axis, said_of(c) + ": nothing measured but the default"};
   }
   if (!c.name.empty()) {
@@ -115,7 +116,11 @@ std::vector<Choice> choices_of(Asked question, const Problem& problem, const Str
     describe(collector, const_cast<std::remove_cvref_t<decltype(value)>&>(value));
   };
   collect(question == Asked::train ? acting(problem, strategy) : strategy, Strategy{});
-  const Extent extent = extent_of(problem, strategy);
+  Extent extent = extent_of(problem, strategy);
+  if (question != Asked::train && problem.tier.capacity.value > 0) {
+    const Residence r = serving_memory(problem, strategy, true).residence;
+    extent.second_memory = r.weights > 0 || r.cache > 0;
+  }
   collect(extent, extent);  // follows from the rest: of itself it is never unusual
   if (question == Asked::train) return choices;
   collect(problem.serving, Serving{});

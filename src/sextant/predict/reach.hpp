@@ -22,6 +22,7 @@ struct Extent {
   double layers_a_chunk = 0;
   double microbatches = 1;
   double sequence = 0;
+  bool second_memory = false;
 };
 template <class V>
 void describe(V& v, Extent& s) {
@@ -35,6 +36,8 @@ void describe(V& v, Extent& s) {
   v("layers_a_chunk", s.layers_a_chunk, {.help = "layers of the smallest model chunk"});
   v("microbatches", s.microbatches, {.help = "microbatches of a replica"});
   v("sequence", s.sequence, {.help = "tokens of a sequence"});
+  v("second_memory", s.second_memory,
+    {.help = "weights or cache in a second memory", .axis = {.serves = true}});
 }
 Extent extent_of(const Problem& problem, const Strategy& strategy);
 

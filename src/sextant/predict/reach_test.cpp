@@ -8,6 +8,7 @@
 #include <set>
 
 #include "sextant/io/errors.hpp"
+#include "sextant/predict/test_problem.hpp"
 #include "sextant/predict/uncertainty.hpp"
 
 namespace sextant {
@@ -89,6 +90,36 @@ TEST(Reach, HoldsRequestsAndModelsThatNobodyServed) {
   }
   EXPECT_EQ(asked(drafts, Asked::traffic).unmeasured.front().sentence,
             "tokens a draft model proposes a step 3: nothing measured but the default");
+}
+
+// Prompts, answers and crowds longer than any that was timed, and what no measured run had: weights
+// or cache where the first memory has no room.
+TEST(Reach, HoldsTheSizeOfRequestsAndWhereTheyLive) {
+  Errors e;
+  e.groups = {{.question = Asked::infer, .low = -0.1, .high = 0.1, .cases = 100}};
+  e.reach = {{.question = Asked::infer, .axis = "batch", .numbers = {1, 1280}},
+             {.question = Asked::infer, .axis = "input", .numbers = {1, 8192}},
+             {.question = Asked::infer, .axis = "output", .numbers = {1, 8192}},
+             {.question = Asked::infer, .axis = "second_memory", .names = {"false"}}};
+  const auto asked = [&](const Problem& p) {
+    return interval_of(e, likeness_of(Asked::infer, "h100", p, Strategy{})).unmeasured;
+  };
+  const Problem plain = example();
+  EXPECT_THAT(asked(plain), IsEmpty());
+  Problem p = plain;
+  p.serving = {.batch = 4096, .input = 120000, .output = 1};
+  ASSERT_EQ(asked(p).size(), 2U);
+  EXPECT_EQ(asked(p)[0].sentence, "requests at a time 4096: nothing measured beyond 1280");
+  EXPECT_EQ(asked(p)[1].sentence, "tokens of a prompt 120000: nothing measured beyond 8192");
+
+  Problem tiered = test::problem_of("h200-single", "trtllm", "llama3.1-70b", Training{});
+  tiered.tier.capacity = Bytes(512e9);
+  tiered.tier.bandwidth = BytesPerSecond(100e9);
+  EXPECT_THAT(asked(tiered), IsEmpty());  // 141 GB in 144
+  tiered.capacity = Bytes(80e9);
+  ASSERT_EQ(asked(tiered).size(), 1U);
+  EXPECT_EQ(asked(tiered)[0].sentence,
+            "weights or cache in a second memory: nothing measured but the default");
 }
 
 TEST(Reach, WidensWithTheDistance) {

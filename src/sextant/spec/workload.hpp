@@ -198,9 +198,12 @@ struct Serving {
 };
 template <class V>
 void describe(V& v, Serving& s) {
-  v("batch", s.batch, {.help = "requests at a time", .min = 1, .max = 1e8});
-  v("input", s.input, {.help = "tokens of a prompt", .min = 1, .max = 1e8});
-  v("output", s.output, {.help = "tokens generated", .min = 1, .max = 1e7});
+  v("batch", s.batch,
+    {.help = "requests at a time", .min = 1, .max = 1e8, .axis = {.serves = true}});
+  v("input", s.input,
+    {.help = "tokens of a prompt", .min = 1, .max = 1e8, .axis = {.serves = true}});
+  v("output", s.output,
+    {.help = "tokens generated", .min = 1, .max = 1e7, .axis = {.serves = true}});
   v("batching", s.batching, {.help = "static, or closed-loop: what ends is replaced"});
   v("chunk", s.chunk,
     {.help = "prompt tokens that join a decode step; 0, or without: whole prompts", .max = 1e8});
