@@ -417,14 +417,23 @@ Moment fuller(const Moment& a, const Moment& b) noexcept { return a.sum() < b.su
 // them while it frees activations, memory goes straight from one end to the other: it is that
 // moment, or the first layer's backward pass, or the end.
 Moment fullest(const Problem& p, const Strategy& s, const Kept& kept, const States& states,
-               bool last_stage, Bytes activations) noexcept {
+               const StageKind& stage, Bytes activations) noexcept {
   const Bytes none{};
-  const Bytes loss = last_stage ? kept.loss : none;
+  const Bytes loss = stage.last ? kept.loss : none;
+  Bytes live = kept.hidden;
+  Bytes largest;
+  for (int t = 0; t < p.graph.type_count; ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    if (stage.types[at] <= 0) continue;
+    live = std::max(live, kept.live[at]);
+    largest = std::max(largest, kept.layers[at]);
+  }
+  live += kept.unpacked;
   const bool lazy = !p.runtime.footprint.gradient_buffer && microbatches_of(p, s) <= 1;
-  const Moment start{lazy ? none : states.gradients, activations, std::max(loss, kept.live)};
+  const Moment start{lazy ? none : states.gradients, activations, std::max(loss, live)};
   if (!lazy) return start;
-  const Bytes first = s.recompute == Recompute::full ? kept.again : kept.largest;
-  const Moment last{(1 - states.unmade) * states.gradients, first, kept.live};
+  const Bytes first = s.recompute == Recompute::full ? kept.again : largest;
+  const Moment last{(1 - states.unmade) * states.gradients, first, live};
   const Moment end{states.gradients, none, kept.hidden};
   return fuller(start, fuller(last, end));
 }
@@ -474,10 +483,8 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
       everything += t.branch(b, {}, Recompute::none);
       gradients = std::max(gradients, t.backward(b));
     }
-    kept.largest = std::max(kept.largest, kept.layers[at]);
     // Its gradients, and what it computes again.
-    const Bytes live = gradients + everything - (full ? kept.again : kept.layers[at]);
-    kept.live = std::max(kept.live, live);
+    kept.live[at] = gradients + everything - (full ? kept.again : kept.layers[at]);
   }
   kept.embedding = t.branch(g.embedding(), {}, Recompute::none);
   // No gradient goes beyond the first norm where nothing before it is trained: it keeps no input.
@@ -485,7 +492,7 @@ Kept kept_of(const Problem& p, const Strategy& s, const Widths& widths) noexcept
   kept.embedding += t.tower(modules_of(s), s.recompute);
   kept.head = t.branch(g.head(), {}, Recompute::none);
   kept.loss = t.loss();
-  kept.live += t.unpacked();
+  kept.unpacked = t.unpacked();
   kept.buffers = layer_buffers(p, s, widths);
   kept.passed = Bytes(2 * widths.norm_tokens * widths.hidden * activation_bytes(s.precision));
   return kept;
@@ -512,7 +519,7 @@ StageMemory stage_memory(const Problem& p, const Strategy& s, const Kept& kept,
     m.after_forward += kept.head;
   }
   const Moment step{states.gradients, {}, states.update_copy};
-  const Moment backward = fullest(p, s, kept, states, stage.last, activations);
+  const Moment backward = fullest(p, s, kept, states, stage, activations);
   const Moment most = fuller(backward, fuller(step, {states.gradients, {}, states.autograd}));
   const Bytes buffers = states.buffers + kept.buffers + (s.pp > 1 ? kept.passed : Bytes{});
   const Bytes fixed = states.weights + states.optimizer + buffers + f.workspace;

@@ -40,12 +40,12 @@ struct StageMemory {
 /// kind of recomputation, not how many layers its stage has.
 struct Kept {
   std::array<Bytes, graph::most_types> layers;  ///< by type, where they are not recomputed in full
-  Bytes largest;                                ///< of these
   Bytes again;                                  ///< of one that is recomputed in full: its input
   Bytes embedding;                              ///< on the first stage
   Bytes head;                                   ///< on the last stage
   Bytes loss;                                   ///< there, while the loss is computed
-  Bytes live;                                   ///< inside one layer's backward pass
+  std::array<Bytes, graph::most_types> live;    ///< by type, inside one's backward pass
+  Bytes unpacked;                               ///< beside it, made from narrow weights
   Bytes hidden;                                 ///< between two layers
   Bytes buffers;                                ///< of communication inside a layer
   Bytes passed;                                 ///< between stages: one comes, one goes

@@ -253,6 +253,34 @@ TEST(Memory, ModulesAreLeftOut) {
   EXPECT_LT(with({.latent = true}), none);
 }
 
+// What a stage computes again it has had to keep: layers of other stages are not its own.
+TEST(Memory, RecomputingMoreHoldsNoMore) {
+  struct Placed {
+    const char* model;
+    Strategy strategy;
+  };
+  const std::vector<Placed> all = {
+      {"deepseek-v3", {.pp = 8, .dp = 32, .ep = 32, .zero = 1}},
+      {"qwen3-30b-a3b", {.dp = 8, .ep = 8, .zero = 1}},
+      {"mixtral-8x7b", {.tp = 2, .pp = 2, .dp = 16, .ep = 8, .sp = true}},
+      {"llama3.1-70b", {.tp = 8, .pp = 4, .interleave = 2, .sp = true}},
+  };
+  for (const auto& [model, strategy] : all) {
+    const Problem p = problem_of("megatron-core", model, {1024, 4096});
+    for (int stage = 0; stage < strategy.pp; ++stage) {
+      const double none = stage_memory(p, strategy, stage).total().value;
+      for (const RecomputeModules& more :
+           {RecomputeModules{.norms = true}, RecomputeModules{.activation = true},
+            RecomputeModules{.mlp = true}, RecomputeModules{.experts = true},
+            RecomputeModules{.latent = true}, RecomputeModules{.alternate = true}}) {
+        Strategy s = strategy;
+        s.modules = more;
+        EXPECT_LE(stage_memory(p, s, stage).total().value, none * (1 + 1e-12)) << model << stage;
+      }
+    }
+  }
+}
+
 // torchtitan keeps of a Llama layer its input, q, v, what attention gives, the gate and the way
 // out: 1 + 1 + 1/4 + 1 + 7/2 + 1 times the hidden state, a logarithm a head and the norm's
 // statistic.
