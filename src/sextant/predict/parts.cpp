@@ -50,7 +50,6 @@ class Composer {
   Composer(const Problem& p, const Strategy& s, const Widths& l, Hertz clock, Trace& trace)
       : p_(p), s_(s), l_(l), clock_(clock), trace_(trace) {
     full_ = s.recompute == Recompute::full;
-    modules_ = modules_of(s);
     type_ = trained_in(p, s);
     element_ = activation_bytes(type_);
   }
@@ -71,7 +70,7 @@ class Composer {
   // -- the walk ----------------------------------------------------------------------------------
 
   bool recomputes(Module m) const {
-    return m == Module::core ? s_.recompute == Recompute::selective : takes_in(modules_, m);
+    return m == Module::core ? s_.recompute == Recompute::selective : takes_in(modules_of(s_), m);
   }
 
   /// Whether recomputation ends before a multiply's result: it is a layer's last.
@@ -84,10 +83,10 @@ class Composer {
   bool computed_again(const graph::Operator& op) const {
     if (branch_ == &p_.graph.embedding() || branch_ == &p_.graph.head()) return false;
     if (op.kind == Kind::residual) {
-      if (modules_.alternate && s_.tp == 1 && branch_->module == Module::none) return true;
+      if (modules_of(s_).alternate && s_.tp == 1 && branch_->module == Module::none) return true;
       return full_ && !(p_.runtime.fusion.recompute_stops_early && branch_->module == Module::mlp);
     }
-    if (modules_.alternate) {
+    if (modules_of(s_).alternate) {
       if (op.kind == Kind::rotation || op.kind == Kind::elementwise) return true;
       // What ranks sum up is kept: no collective runs again.
       if (left_by_alternation(op) >= 1 && s_.tp == 1) return true;
@@ -569,7 +568,7 @@ class Composer {
     if (packed) forward(w.name, unpacked(out * groups, in), 1, "unpack weights");
     if (w.cut == Cut::columns && alone) gather(inputs, y.time);
     forward(w.name, y, groups);
-    const double part = modules_.alternate && !again_ ? left_by_alternation(w) : 0;
+    const double part = modules_of(s_).alternate && !again_ ? left_by_alternation(w) : 0;
     if (part > 0 && part < 1) {
       again(w.name, multiply(tokens, part * out, in, groups, type, element_), groups);
     }
@@ -863,7 +862,6 @@ class Composer {
   Kind kind_ = Kind::linear;
   const graph::Operator* operator_ = nullptr;  ///< for the record alone
   bool full_ = false;
-  RecomputeModules modules_;
   Precision type_ = Precision::bf16;  ///< of the multiplies
   double element_ = 2;                // bytes, between the multiplies
   bool again_ = false;                ///< what follows is computed again in the backward pass
