@@ -114,6 +114,7 @@ constexpr Sample samples[] = {
 Answer answer_to(const Sample& s) {
   const Document document = parse_json(s.request, "sample");
   const std::unique_ptr<Invocation> invocation = find_command(s.command)->prepare();
+  invocation->common.format = Format::json;
   invocation->fill(document, document.root);
   return invocation->answer();
 }

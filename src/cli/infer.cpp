@@ -62,7 +62,7 @@ Sensitivity sensitivity_of(const Scenario& x) {
 Answer run_infer(const InferOptions& options, const Common& common) {
   check_figure_path(options.plot);
   Scenario x = read_serving(options, common);
-  std::vector<Diagnostic> problems;
+  std::vector<Diagnostic> problems = check_readers(options, common);
   DevicePrice price = read_device_price(options.price, x.system, problems);
   throw_if_any(std::move(problems));
   if (!price.assumption.empty()) x.assumptions.push_back(std::move(price.assumption));

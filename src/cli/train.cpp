@@ -41,7 +41,7 @@ Record timeline_record(const Scenario& x) {
 }  // namespace
 
 Answer run_train(const TrainOptions& options, const Common& common) {
-  std::vector<Diagnostic> problems;
+  std::vector<Diagnostic> problems = check_readers(options, common);
   check_trace(options, problems);
   RunPlan plan = read_run(options.run, problems);
   const Scenario x = [&] {
@@ -52,14 +52,7 @@ Answer run_train(const TrainOptions& options, const Common& common) {
       throw InputError(std::move(problems));
     }
   }();
-  const double each_step = 1.0 * x.problem.work.batch * x.problem.work.seq;
-  if (plan.tokens > 0 && plan.tokens < each_step) {
-    problems.push_back({.file = "--tokens",
-                        .message = fmt::format("{} are fewer than the {} of one step",
-                                               options.run.tokens, each_step),
-                        .hint = "of the whole run, such as 15T"});
-  }
-  throw_if_any(std::move(problems));
+  throw_if_any(with_length(plan, x.problem.work, std::move(problems)));
   read_run_price(options.run, x.system.device.name, plan);
   TrainResult a{.scenario = x,
                 .estimate = {},

@@ -19,7 +19,30 @@ std::string option_of(const Diagnostic& d) {
   return d.field;
 }
 
+void unread_by_people(const Common& common, std::string flag, bool asked,
+                      std::vector<Diagnostic>& problems) {
+  if (!asked || common.format == Format::json || common.format == Format::html) return;
+  problems.push_back({.file = std::move(flag),
+                      .message = "it is a part of the answer in JSON alone",
+                      .hint = "give --format json"});
+}
+
 }  // namespace
+
+std::vector<Diagnostic> check_readers(const TrainOptions& o, const Common& c) {
+  std::vector<Diagnostic> problems;
+  unread_by_people(c, "--timeline", o.timeline, problems);
+  unread_by_people(c, "--choices", o.choices, problems);
+  unread_by_people(c, "--nearest", o.nearest, problems);
+  return problems;
+}
+
+std::vector<Diagnostic> check_readers(const InferOptions& o, const Common& c) {
+  std::vector<Diagnostic> problems;
+  unread_by_people(c, "--choices", o.choices, problems);
+  unread_by_people(c, "--nearest", o.nearest, problems);
+  return problems;
+}
 
 void refuse(std::vector<Diagnostic> problems, Common common,
             const std::function<void(const Common&)>& check) {

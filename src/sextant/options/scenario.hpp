@@ -26,6 +26,10 @@ Scenario read_serving(const InferOptions& options, const Common& common);
 inline void check_scenario(const TrainOptions& o, const Common& c) { read_training(o, c); }
 inline void check_scenario(const InferOptions& o, const Common& c) { read_serving(o, c); }
 
+/// Parts of an answer that only programs read, asked for where people read it.
+std::vector<Diagnostic> check_readers(const TrainOptions& options, const Common& common);
+std::vector<Diagnostic> check_readers(const InferOptions& options, const Common& common);
+
 /// Throws problems of reading options, and beside them what `check` finds wrong with what was read
 /// of the others.
 [[noreturn]] void refuse(std::vector<Diagnostic> problems, Common common,

@@ -61,6 +61,17 @@ RunPlan read_run(const RunQuestion& q, std::vector<Diagnostic>& problems) {
   return plan;
 }
 
+std::vector<Diagnostic> with_length(const RunPlan& plan, const Training& step,
+                                    std::vector<Diagnostic> problems) {
+  const double tokens = static_cast<double>(step.batch) * step.seq;
+  if (plan.tokens > 0 && plan.tokens < tokens) {
+    add(problems, "--tokens",
+        fmt::format("{} are fewer than the {} of one step", plan.tokens, tokens),
+        "of the whole run, such as 15T");
+  }
+  return problems;
+}
+
 void read_run_price(const RunQuestion& q, const std::string& device, RunPlan& plan) {
   if (plan.tokens <= 0) return;
   if (!q.price.empty()) {

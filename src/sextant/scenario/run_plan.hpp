@@ -28,6 +28,9 @@ struct RunPlan {
 };
 /// Adds problems, each by its flag. The price is read when the device is known.
 RunPlan read_run(const RunQuestion& question, std::vector<Diagnostic>& problems);
+/// With what is wrong with its length: a run has a step at least.
+std::vector<Diagnostic> with_length(const RunPlan& plan, const Training& step,
+                                    std::vector<Diagnostic> problems);
 /// Without one, the lowest of the public tiers', if any has the device.
 void read_run_price(const RunQuestion& question, const std::string& device, RunPlan& plan);
 

@@ -461,6 +461,9 @@ void Reader::assume_work(bool with_strategy) {
       assume_unless("lora_targets",
                     std::string("adapters on qkv, output, up and down of every layer") +
                         (model_.experts.count > 0 ? "; none on routed experts" : ""));
+      if (!(t.tuning.frozen == Frozen{})) {
+        assume("frozen has no effect: beside adapters all weights are frozen");
+      }
     }
     if (x_.problem.ahead > 0) {
       assume_unless(
