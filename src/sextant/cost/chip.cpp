@@ -43,7 +43,8 @@ Precision multiplied_in(Precision weights, Activations activations, const Chip& 
   const auto has = [&](Precision p) { return chip.runs[p] == p; };
   if (!narrow(weights)) return weights;
   const bool whole = whole_numbers(weights);
-  if (activations == Activations::int8 && whole && has(int8)) return int8;
+  // Values of 4-bit floats are halves, whole numbers once doubled.
+  if (activations == Activations::int8 && (whole || weights == fp4) && has(int8)) return int8;
   if (activations == Activations::fp8 && weights != int8 && has(fp8)) return fp8;
   const bool lacking = element_bytes(weights) < 1 && !has(weights);
   return whole || lacking || activations == Activations::wide ? bf16 : weights;

@@ -111,6 +111,12 @@ ExpertLoads power_law_loads(const ExpertLayer& l) {
   return loads;
 }
 
+/// Of an element between the kernels of a layer, or that one of its multiplies writes.
+template <class Shape>
+double result_bytes(const Shape& l) {
+  return l.result_bytes > 0 ? l.result_bytes : activation_bytes(l.type);
+}
+
 }  // namespace
 
 // y = x·Wᵀ for every expert at once: tiles of all experts share the waves.
@@ -129,8 +135,8 @@ KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& k, const Exper
   const bool lanes = chip.on_vector(chip.runs[l.type]);
   const double unpack = lanes && weight < 2 ? 2 * l.widening / chip.vector_per_clock.value : 0;
   const double l2_rate = (chip.mechanism.asynchronous ? 4 : 1) * chip.l2_per_clock.value * hz;
-  const double bytes = loads.active * n * inner * weight +
-                       loads.tokens * (inner * element + n * activation_bytes(l.type));
+  const double bytes =
+      loads.active * n * inner * weight + loads.tokens * (inner * element + n * result_bytes(l));
   if (chip.roofline > 0) {
     return on_roofline(chip, Flops(2 * loads.tokens * n * inner), Bytes(bytes), l.type);
   }
@@ -187,8 +193,9 @@ namespace {
 
 KernelCost grouped(const Chip& chip, const ExpertKernel& k, const ExpertLoads& loads, double n,
                    double inner, const ExpertLayer& l, Hertz clock) {
-  return grouped_multiply(chip, k, loads,
-                          {n, inner, l.type, l.weight_bits, l.scale_block, l.widening}, clock);
+  return grouped_multiply(
+      chip, k, loads, {n, inner, l.type, l.weight_bits, l.scale_block, l.widening, l.result_bytes},
+      clock);
 }
 
 // Permute, activation and combine stream; bookkeeping is per expert and per choice. Gradients read
@@ -204,7 +211,7 @@ KernelCost streamed(const Chip& chip, const ExpertKernel& k, const ExpertLayer& 
   const double filled = loads.empty * l.hidden;
   const double moved =
       (loads.tokens * (2 * l.hidden + inside * ffn) - 2 * filled + 2 * own * l.hidden) *
-          activation_bytes(l.type) +
+          result_bytes(l) +
       filled * element_bytes(chip.runs[l.type]);
   KernelCost c;
   c.dram = Bytes(moved);

@@ -32,9 +32,10 @@ struct ExpertLayer {
   int ep = 1;         ///< ranks that share the experts
   bool gated = true;  ///< the first multiply has two halves
   Precision type = Precision::bf16;
-  double weight_bits = 0;  ///< stored width of a weight, its scales included; 0: as `type`
-  double scale_block = 0;  ///< as of a Gemm
-  double widening = 0;     ///< as of a Gemm
+  double weight_bits = 0;   ///< stored width of a weight, its scales included; 0: as `type`
+  double scale_block = 0;   ///< as of a Gemm
+  double widening = 0;      ///< as of a Gemm
+  double result_bytes = 0;  ///< of what lies between the kernels; 0: as `type` has it
   Routing routing;
   /// Rows of which each expert of a rank takes whole blocks, one of them without a token; 0: tiles
   /// end with its tokens.
@@ -60,6 +61,7 @@ struct GroupedShape {
   double weight_bits = 0;  ///< as of a layer
   double scale_block = 0;
   double widening = 0;
+  double result_bytes = 0;
 };
 KernelCost grouped_multiply(const Chip& chip, const ExpertKernel& kernel, const ExpertLoads& loads,
                             const GroupedShape& shape, Hertz clock);

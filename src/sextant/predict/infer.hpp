@@ -125,6 +125,8 @@ double scale_block(const Problem& problem, Precision type) noexcept;
 /// another type takes that type's usual one.
 Precision multiplied_in(const Problem& problem, const Strategy& strategy,
                         Precision weights) noexcept;
+/// Whether the engine by itself makes what goes into multiplies of this type narrow.
+bool made_narrow(const Problem& problem, Precision type) noexcept;
 /// Bits a weight takes where it is stored, its scales included: 4-bit integers as the stack keeps
 /// them, 4-bit floats as the model is published.
 double stored_bits(const Problem& problem, Precision type) noexcept;

@@ -93,6 +93,13 @@ TEST(Serving, WhatAStackStoresTheRestInIsHeldAndRead) {
   EXPECT_NEAR((read() - before[1]) / (more * (n.published + n.head)), 1, 0.01);
 }
 
+// A GGUF of Qwen3 30B-A3B in Q8_0 has 30.25 GiB, scales, head and embedding included.
+TEST(Serving, FilesOfEightBitsHoldTheirScales) {
+  const Problem p = test::problem_of("dgx-spark", "llama.cpp-2026", "qwen3-30b-a3b", Serving{});
+  const ServingMemory m = serving_memory(p, {.precision = Precision::int8}, false);
+  EXPECT_NEAR(m.weights.value / (1 << 30), 30.25, 0.1);
+}
+
 // Decode rates of one user that were published in June 2026 (presets/kernels/ggml-2026.toml).
 TEST(Serving, TheStackOf2026IsFasterThanThatOf2024) {
   struct Row {
@@ -157,6 +164,46 @@ TEST(Serving, APromptReadsExpertsOnceAPhysicalBatch) {
   EXPECT_NEAR(2048 / time.value / 1716, 1, 0.15);
   p.runtime.pass_tokens = 0;
   EXPECT_LT(serve(p, s).ttft, 0.6 * time);
+}
+
+// Activations are made int8 with a scale for 32, whose sums threads scale: rates of 4-bit floats as
+// those were multiplied before December 2025, near which their own peak promised three times as
+// much (benches/dgx-spark.md of ggml-org/llama.cpp; pull requests 15631 and 20586).
+TEST(Serving, PromptsAreMultipliedInBlocksOfWholeNumbers) {
+  struct Row {
+    const char* system;
+    const char* model;
+    Precision type;
+    int input, pass;
+    double measured;
+  };
+  for (const Row& r : {Row{"dgx-spark", "gpt-oss-20b", Precision::fp4, 2048, 2048, 3783},
+                       Row{"dgx-spark", "qwen3-30b-a3b", Precision::int8, 2048, 2048, 3176},
+                       Row{"dgx-spark", "qwen2.5-7b", Precision::int8, 2048, 2048, 2276},
+                       Row{"dgx-spark", "gemma3-4b", Precision::int4, 2048, 2048, 5713},
+                       Row{"rtx-3090-node", "gpt-oss-20b", Precision::fp4, 512, 512, 4703},
+                       Row{"rtx-4090-node", "gpt-oss-20b", Precision::fp4, 4096, 1024, 11094}}) {
+    Problem p = test::problem_of(r.system, "llama.cpp-2026", r.model, Serving{});
+    p.serving = {.batch = 1, .input = r.input, .output = 1};
+    p.runtime.pass_tokens = r.pass;
+    p.runtime.weights.fp4_by_threads = false;
+    const double rate = r.input / serve(p, {.precision = r.type}).ttft.value;
+    EXPECT_NEAR(rate / r.measured, 1, 0.27) << r.system << ", " << r.model;
+  }
+}
+
+// And 4-bit floats that threads multiply as they are gain a quarter (pull request 17906).
+TEST(Serving, ThreadsMultiplyFloatsOfFourBitsAsTheyAre) {
+  const auto time = [](const char* system, bool as_they_are) {
+    Problem p = test::problem_of(system, "llama.cpp-2026", "gpt-oss-20b", Serving{});
+    p.serving = {.batch = 1, .input = 2048, .output = 1};
+    p.runtime.weights.fp4_by_threads = as_they_are;
+    return serve(p, {.precision = Precision::fp4}).ttft.value;
+  };
+  EXPECT_NEAR(time("dgx-spark", false) / time("dgx-spark", true), 1.2, 0.1);
+  for (const char* system : {"dgx-b200", "dgx-h100", "rtx-4090-node"}) {
+    EXPECT_EQ(time(system, false), time(system, true)) << system;
+  }
 }
 
 }  // namespace

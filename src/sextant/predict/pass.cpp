@@ -61,7 +61,7 @@ class ServingPass {
     // Attention's constants are of kernels alone on a device, whose clock is counted as the matrix
     // units' (cost/attention.hpp): here it follows the real one down.
     attention_clock_ = p.chip.clock * (clock / p.chip.light_clock);
-    element_ = activation_bytes(s.precision);
+    element_ = p.runtime.wide_results ? 4 : activation_bytes(s.precision);
     tensor_ = {s.tp, std::min(s.tp, p.network.devices_per_node)};
     find_cache();
   }
@@ -293,11 +293,12 @@ class ServingPass {
     layer.gated = r.halves == 2;
     layer.routing.independent = true;
     layer.routing.skew = r.skew;
-    layer.type = matrix_type();
+    layer.type = matrix_type(s_.precision, tokens);
     layer.weight_bits = stored_bits(p_, s_.precision);
-    layer.scale_block = scale_block(p_, layer.type);
+    layer.scale_block = block_of_scales(layer.type, tokens);
     if (layer.scale_block > 0) layer.block_rows = p_.runtime.weights.block_rows;
     layer.widening = p_.kernels.widening;
+    layer.result_bytes = element_;
     ExpertKernel k = !p_.runtime.fusion.experts ? p_.kernels.experts_unfused
                      : narrow(layer.type)       ? p_.kernels.experts_8bit
                                                 : p_.kernels.experts;
@@ -305,6 +306,8 @@ class ServingPass {
     const double issue =
         issue_packed(layer.type, layer.weight_bits, own > 0 ? own : p_.kernels.issue_packed);
     if (issue > 0) k.efficiency = std::min(k.efficiency, issue);
+    const double threads = p_.chip.mechanism.matrix_efficiency_int8;
+    if (made_narrow(p_, layer.type) && threads > 0) k.efficiency = std::min(k.efficiency, threads);
     send_tokens("dispatch", r, tokens, true);
     // Of the experts that are chosen, all weights; of tokens their rows between the multiplies.
     const double chosen = std::min(r.served / double(s_.ep), layer.tokens * r.topk);
@@ -378,6 +381,18 @@ class ServingPass {
     if (tower_) return attention_type(s_.precision);
     return multiplied_in(p_, s_, weights);
   }
+  /// Of so many rows. Few are multiplied by the vector units beside the stream of weights, and what
+  /// makes them narrow takes no longer than the gap before it.
+  Precision matrix_type(Precision weights, double rows) const {
+    const Precision type = matrix_type(weights);
+    return made_of_few(type, rows) ? multiplied_in(weights, Activations::usual, p_.chip) : type;
+  }
+  bool made_of_few(Precision type, double rows) const {
+    return rows <= p_.kernels.few_rows.rows && made_narrow(p_, type);
+  }
+  double block_of_scales(Precision type, double rows) const {
+    return made_of_few(type, rows) ? 0 : scale_block(p_, type);
+  }
 
   void norm(const graph::Operator& op, double tokens, bool head) {
     const StreamOp plain = op.stream;
@@ -420,18 +435,20 @@ class ServingPass {
   void linear(const graph::Operator& op, double tokens, bool head) {
     if (op.absorbed && t_.queries <= 1) return absorb(op.mixer, tokens);
     const bool logits = op.bucket == graph::Bucket::head;
-    const Precision weights = weights_of(p_, s_, op);
+    const bool left = leaves(p_, s_, op) && left_bits(p_, s_.precision) < 16;
+    const Precision weights =
+        left && !narrow(p_.model.rest) ? Precision::int8 : weights_of(p_, s_, op);
     Gemm g{.m = tokens,
            .n = logits ? vocab() : op.out.on(s_.tp),
            .k = op.in.on(s_.tp),
            .batch = std::max(1.0, op.groups / s_.tp),
-           .type = matrix_type(weights),
+           .type = matrix_type(weights, tokens),
            .result_bytes = element_};
     g.widening = p_.kernels.widening;
     if (tokens <= p_.kernels.few_rows.rows) g.core_bytes = p_.kernels.few_rows.core_bytes;
     if (head) {
       const bool bf16 = p_.chip.per_clock[Precision::bf16].value > 0;
-      if (element_ <= 2) g.type = bf16 ? Precision::bf16 : Precision::fp16;
+      if (activation_bytes(s_.precision) <= 2) g.type = bf16 ? Precision::bf16 : Precision::fp16;
       if (narrow(s_.precision)) g.weight_bits = rest_bits(p_, s_.precision);
       return kernel(Work::head, logits ? "output head" : op.name, multiply(g), 1, &g);
     }
@@ -439,7 +456,7 @@ class ServingPass {
         op.cut == graph::Cut::whole && p_.model.attention.kind == AttentionKind::latent;
     g.whole_outputs =
         (op.bucket == graph::Bucket::router || into_latent) && tokens <= p_.kernels.few_rows.whole;
-    g.scale_block = scale_block(p_, g.type);
+    g.scale_block = block_of_scales(g.type, tokens);
     const double reached = p_.runtime.weights.block_operations;
     if (g.scale_block > 0 && reached > 0) g.core_operations = reached;
     const bool of_4_bits = element_bytes(p_.chip.runs[g.type]) < 1;
@@ -449,7 +466,7 @@ class ServingPass {
       quantise(g);
       type_ = Kind::linear;
     }
-    if (quantised || of_4_bits) g.provider = GemmLibrary::scaled;
+    if ((quantised && !made_narrow(p_, g.type)) || of_4_bits) g.provider = GemmLibrary::scaled;
     if (of_4_bits) g.issue = p_.kernels.issue_4bit;
     if (!tower_ && narrow(weights)) g.weight_bits = stored_bits(p_, weights);
     if (!tower_ && leaves(p_, s_, op)) g.weight_bits = left_bits(p_, s_.precision);

@@ -43,6 +43,9 @@ Problem prepare(const System& system, const Runtime& runtime, const Libraries& l
   Problem p;
   const double roofline = libraries.kernels.roofline;
   p.chip = roofline > 0 ? lower_to_roofline(system.device, roofline) : lower(system.device);
+  if (const double cycles = libraries.kernels.block_cycles; cycles > 0) {
+    p.chip.mechanism.promotion = cycles * p.chip.vector_per_clock.value / 2;
+  }
   if (system.devices_per_node > 1) {
     const Watts leaks = std::min(p.chip.idle, leaking * system.device.power.limit);
     p.chip.idle += (hot_node - 1) * leaks;

@@ -10,23 +10,61 @@ namespace sextant {
 
 // Engines apply scales of 128 values on every chip: Blackwell's own are powers of two for 32.
 double scale_block(const Problem& p, Precision type) noexcept {
-  return block_of_scales(p.chip, type, p.model.block_scales);
+  const double own = made_narrow(p, type) ? p.runtime.weights.activation_block : 0;
+  return own > 0 ? own : block_of_scales(p.chip, type, p.model.block_scales);
+}
+
+namespace {
+
+/// Whether the engine multiplies 4-bit floats as they are, though it makes activations int8.
+bool keeps_fp4(const Problem& p) noexcept {
+  const bool threads = !p.chip.mechanism.asynchronous && !p.chip.copied_in;
+  return p.runtime.weights.fp4_by_threads && threads &&
+         p.chip.runs[Precision::fp4] == Precision::fp4;
+}
+
+}  // namespace
+
+bool made_narrow(const Problem& p, Precision type) noexcept {
+  if (p.runtime.weights.activations != Activations::int8) return false;
+  return p.chip.runs[type] == Precision::int8 || (type == Precision::fp4 && keeps_fp4(p));
 }
 
 Precision multiplied_in(const Problem& p, const Strategy& s, Precision weights) noexcept {
-  return multiplied_in(weights, weights == s.precision ? p.model.activations : Activations::usual,
-                       p.chip);
+  const Activations said = weights == s.precision ? p.model.activations : Activations::usual;
+  const WeightFormat& w = p.runtime.weights;
+  if (said != Activations::usual || w.activations == Activations::usual) {
+    return multiplied_in(weights, said, p.chip);
+  }
+  const bool as_it_is = weights == Precision::fp4 && keeps_fp4(p);
+  const auto rate = [&](Precision type) { return p.chip.per_clock[type]; };
+  // V100 has whole numbers on the vector units alone, slower than its matrix units' 16 bits.
+  const bool slower = rate(Precision::int8) < rate(Precision::bf16);
+  const Activations made = as_it_is || slower ? Activations::usual : w.activations;
+  return multiplied_in(weights, made, p.chip);
 }
 
 double stored_bits(const Problem& p, Precision type) noexcept {
   constexpr double scale = 8;
   if (type == Precision::fp4) return 8 * element_bytes(type) + scale / p.model.fp4_block;
-  return type == Precision::int4 ? p.runtime.weights.int4_bits : stored_bits(type);
+  const WeightFormat& w = p.runtime.weights;
+  return type == Precision::int4   ? w.int4_bits
+         : type == Precision::int8 ? w.int8_bits
+                                   : stored_bits(type);
 }
 
 double rest_bits(const Problem& p, Precision type) noexcept {
   const WeightFormat& w = p.runtime.weights;
-  return type == Precision::int4 ? w.int4_rest_bits : type == Precision::fp4 ? w.fp4_rest_bits : 16;
+  switch (type) {
+    case Precision::int4:
+      return w.int4_rest_bits;
+    case Precision::fp4:
+      return w.fp4_rest_bits;
+    case Precision::int8:
+      return w.int8_rest_bits;
+    default:
+      return 16;
+  }
 }
 
 double left_bits(const Problem& p, Precision type) noexcept {

@@ -248,6 +248,9 @@ struct Kernels {
   /// Operations of the lanes to widen a weight of 8 bits or fewer, for each tile, where the
   /// multiply takes the lanes too.
   double widening = 0;
+  /// Cycles of a core for each sum and block of scales of its own multiplies, in place of
+  /// Mechanism::promotion; 0: the device's.
+  double block_cycles = 0;
   QuantizeKernel quantize;
   QuantizeKernel quantize_4bit;  ///< to blocks of 16 or 32 values with a scale each
   Table<StreamKernel, StreamOp> stream;
@@ -300,6 +303,10 @@ void describe(V& v, Kernels& k) {
   v("widening", k.widening,
     {.help = "operations to widen a weight of 8 bits or fewer, where the multiply takes the lanes",
      .max = 1000});
+  v("block_cycles", k.block_cycles,
+    {.help = "of a core for each sum and block of scales of its own multiplies; 0: the device's "
+             "promotion",
+     .max = 1e3});
   v("quantize", k.quantize, {.help = "quantising rows on the fly"});
   v("quantize_4bit", k.quantize_4bit, {.help = "the same to 4 bits, a scale a block"});
   v("stream", k.stream, {.help = "streaming operators"});

@@ -238,19 +238,29 @@ void describe(V& v, Schedules& s) {
 
 /// How weights that serving keeps in 4 and 8 bits are stored and multiplied.
 struct WeightFormat {
+  double int8_bits = 8;     ///< with scales: one of 16 bits for 32 in files of llama.cpp
   double int4_bits = 4.25;  ///< with scales: AWQ and GPTQ, one of 16 bits and a zero point for 128
   /// Of the head, the embedding and what a checkpoint leaves wide, beside weights of 4 bits.
   double int4_rest_bits = 16;
-  double fp4_rest_bits = 16;  ///< the same beside 4-bit floats
+  double fp4_rest_bits = 16;   ///< the same beside 4-bit floats
+  double int8_rest_bits = 16;  ///< and beside whole numbers of 8 bits
   /// Operations a clock and core that multiplies with scales for blocks of 8-bit weights reach,
   /// where their kernel falls short of the device; 0: it does not.
   double block_operations = 0;
   /// Rows of which each expert takes whole blocks where weights have such scales; 0: as tokens
   /// come.
   int block_rows = 0;
+  /// What narrow weights are multiplied with, where their checkpoint does not say: engines may make
+  /// activations narrow by themselves.
+  Activations activations = Activations::usual;
+  int activation_block = 0;  ///< values that share a scale of activations so made; 0: rows
+  /// 4-bit floats are multiplied as such where threads feed the matrix units; elsewhere with
+  /// `activations`.
+  bool fp4_by_threads = false;
 };
 template <class V>
 void describe(V& v, WeightFormat& w) {
+  v("int8_bits", w.int8_bits, {.help = "of an 8-bit weight, scales included", .min = 8, .max = 16});
   v("int4_bits", w.int4_bits, {.help = "of a 4-bit weight, scales included", .min = 4, .max = 8});
   v("int4_rest_bits", w.int4_rest_bits,
     {.help = "beside 4-bit weights, of the head, the embedding and what a checkpoint leaves wide",
@@ -258,12 +268,24 @@ void describe(V& v, WeightFormat& w) {
      .max = 16});
   v("fp4_rest_bits", w.fp4_rest_bits,
     {.help = "the same beside 4-bit floats", .min = 4, .max = 16});
+  v("int8_rest_bits", w.int8_rest_bits,
+    {.help = "and beside whole numbers of 8 bits", .min = 4, .max = 16});
   v("block_operations", w.block_operations,
     {.help = "a clock and core, of multiplies with scaled blocks of 8-bit weights; 0: the device's",
      .max = 1e6});
   v("block_rows", w.block_rows,
     {.help = "of which experts with such scales take whole blocks, one without any token; 0: none",
      .max = 256});
+  v("activations", w.activations,
+    {.help = "what the engine multiplies narrow weights with where their checkpoint does not say: "
+             "usual; or int8, where the chip's matrix units take it at no less than the rate of 16 "
+             "bits"});
+  v("activation_block", w.activation_block,
+    {.help = "values that share a scale of activations so made, by which each sum is scaled; 0: "
+             "rows",
+     .max = 65536});
+  v("fp4_by_threads", w.fp4_by_threads,
+    {.help = "4-bit floats are multiplied as such where threads feed the matrix units"});
 }
 
 struct Runtime {
@@ -286,6 +308,7 @@ struct Runtime {
   int pass_tokens = 0;  ///< of prompts that a pass takes at most; 0: all that a step does
   bool sequence_parallel = false;         ///< the stack's default when tp > 1
   bool dropout = false;                   ///< on attention scores and before each residual sum
+  bool wide_results = false;              ///< of served layers: in 32 bits between kernels
   bool balanced_stages = false;           ///< layers are dealt to stages by cost, the head included
   Precision gradients = Precision::fp32;  ///< type they are accumulated in
   Precision reduction = Precision::fp32;  ///< type they are summed over replicas in
@@ -338,6 +361,8 @@ void describe(V& v, Runtime& r) {
   v("sequence_parallel", r.sequence_parallel,
     {.help = "default when tp > 1", .inert = "what a strategy leaves out"});
   v("dropout", r.dropout, {.help = "dropout on scores and before each residual sum"});
+  v("wide_results", r.wide_results,
+    {.help = "serving: 32 bits between kernels, whatever multiplies take"});
   v("balanced_stages", r.balanced_stages, {.help = "layers are dealt by cost, the head included"});
   v("gradients", r.gradients, {.help = "type gradients are accumulated in"});
   v("reduction", r.reduction, {.help = "type gradients are summed over replicas in"});
