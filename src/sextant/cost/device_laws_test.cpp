@@ -366,6 +366,21 @@ TEST(DeviceLaws, EnginesStreamTheirCaches) {
   }
 }
 
+// TensorRT-LLM's constants before Hopper are A100's, whose rows of grouped queries say 3.4 of 2.0
+// TB/s; long caches of one query a head are read at 1.75 there, and no GDDR gives all that it has.
+TEST(DeviceLaws, NoCacheIsReadAtThePeakOfItsMemory) {
+  for (const char* name : {"a100-sxm-80gb", "l4", "l40s", "rtx-4090", "gb10", "h100-sxm", "b200"}) {
+    const Device device = load_device(name);
+    const Chip chip = lower(device);
+    for (const char* library : {"trtllm", "fused", "pytorch", "ggml-2026"}) {
+      const Kernels kernels = load_kernels(kernels_for(library, device));
+      const AttentionShape s{.batch = 64, .heads = 32, .kv_heads = 8, .context = 32768};
+      const KernelCost c = attention_decode(chip, kernels, s, chip.clock);
+      EXPECT_LT((c.dram / c.time).value, 0.95 * chip.bandwidth.value) << name << ", " << library;
+    }
+  }
+}
+
 // FlashAttention of PyTorch 2.11 on one H200, a token each: twice as many blocks as cores
 // live there at a time, and up to four fifths of that they are cut to fill it. Between half and all
 // of it, blocks that no whole number of pieces fits used to be left whole.
