@@ -190,7 +190,10 @@ class ClosedLoop {
     }
     if (decode_ <= 0) {  // nobody waits for a step of decoding
       const Seconds own = front_end_ + length_ * few_;
-      return {plain_, max(max(own, ends_ - without_ * plain_), users_ * reading_)};
+      Seconds all = ends_ - without_ * plain_;
+      // As below: the first is back before the last, and nobody waits for a step of one prompt.
+      if (all_steps() < steps_) all = min(all, max(all_steps() / steps_ * ends_, turns()));
+      return {plain_, max(max(own, all), users_ * reading_)};
     }
     const bool mixed = engine_.joining == Joining::mixed;
     const Seconds first_token = 1 / users_ * first_tokens_ + (mixed ? Seconds(0) : seen_);
