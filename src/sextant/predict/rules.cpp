@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "sextant/predict/layout.hpp"
+#include "sextant/predict/infer.hpp"
 #include "sextant/predict/nearest.hpp"
 #include "sextant/predict/recompute.hpp"
 
@@ -349,6 +350,19 @@ constexpr std::tuple serving_rules{
          [](const Problem&, const Strategy&) -> Words {
            return {"pieces of a prompt join the decode steps of other requests",
                    "it needs batching closed-loop"};
+         }},
+    // CUTLASS's kernels for Blackwell have none: vLLM and SGLang stop when they load such a
+    // checkpoint (vllm pull request 25935, sglang 28137).
+    Rule{Verdict::runtime_task, "precision",
+         [](const Problem& p, const Strategy& s) {
+           return p.runtime.weights.int8_beside_fp4 || p.model.activations != Activations::int8 ||
+                  p.chip.runs[Precision::fp4] != Precision::fp4 ||
+                  multiplied_in(p, s, s.precision) != Precision::int8;
+         },
+         [](const Problem& p, const Strategy&) -> Words {
+           return {
+               p.runtime.name + " multiplies no int8 activations where a device has 4-bit floats",
+               "fp8 instead, or its int8 weights with 16 bits: --set model.activations=wide"};
          }},
     Rule{Verdict::images_without_tower, "images",
          [](const Problem& p, const Strategy&) {

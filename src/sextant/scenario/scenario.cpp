@@ -27,7 +27,7 @@ std::string runs_as_other(const Scenario& x, Precision asked) {
   const Activations activations = x.problem.model.activations;
   const Precision real = runs_as(device, asked);
   const Precision in =
-      x.task == Task::train ? asked : multiplied_in(asked, activations, x.problem.chip);
+      x.task == Task::train ? asked : multiplied_in(x.problem, {.precision = asked}, asked);
   const std::string runs = fmt::format("multiplies run as {}", name_of(runs_as(device, in)));
   if (in != asked && narrow(in))
     return fmt::format("{} weights are multiplied with {}: {}", name_of(asked), name_of(in), runs);

@@ -254,6 +254,8 @@ struct WeightFormat {
   /// activations narrow by themselves.
   Activations activations = Activations::usual;
   int activation_block = 0;  ///< values that share a scale of activations so made; 0: rows
+  /// Checkpoints' int8 activations are multiplied on chips that have 4-bit floats too.
+  bool int8_beside_fp4 = true;
   /// 4-bit floats are multiplied as such where threads feed the matrix units; elsewhere with
   /// `activations`.
   bool fp4_by_threads = false;
@@ -284,6 +286,9 @@ void describe(V& v, WeightFormat& w) {
     {.help = "values that share a scale of activations so made, by which each sum is scaled; 0: "
              "rows",
      .max = 65536});
+  v("int8_beside_fp4", w.int8_beside_fp4,
+    {.help = "int8 activations of checkpoints are multiplied where the device has 4-bit floats too",
+     .inert = "forbids what it does not allow"});
   v("fp4_by_threads", w.fp4_by_threads,
     {.help = "4-bit floats are multiplied as such where threads feed the matrix units"});
 }
