@@ -192,6 +192,19 @@ TEST(Serving, PromptsAreMultipliedInBlocksOfWholeNumbers) {
   }
 }
 
+// The engine's own kernels of more rows ask for no more bytes a core than those of few.
+TEST(Serving, AFewerRowIsNoSlower) {
+  for (const char* system : {"dgx-a100", "dgx-h100", "rtx-4090-node", "dgx-spark"}) {
+    const Problem p = test::problem_of(system, "llama.cpp-2026", "llama3-8b", Serving{});
+    for (const Precision type : {Precision::int4, Precision::int8}) {
+      const auto time = [&](double rows) {
+        return serving_pass(p, {.precision = type}, {1, rows, 100}).time;
+      };
+      EXPECT_LE(time(8), time(9)) << system << ", " << name_of(type);
+    }
+  }
+}
+
 // And 4-bit floats that threads multiply as they are gain a quarter (pull request 17906).
 TEST(Serving, ThreadsMultiplyFloatsOfFourBitsAsTheyAre) {
   const auto time = [](const char* system, bool as_they_are) {

@@ -445,7 +445,9 @@ class ServingPass {
            .type = matrix_type(weights, tokens),
            .result_bytes = element_};
     g.widening = p_.kernels.widening;
-    if (tokens <= p_.kernels.few_rows.rows) g.core_bytes = p_.kernels.few_rows.core_bytes;
+    if (tokens <= p_.kernels.few_rows.rows || made_narrow(p_, g.type)) {
+      g.core_bytes = p_.kernels.few_rows.core_bytes;
+    }
     if (head) {
       const bool bf16 = p_.chip.per_clock[Precision::bf16].value > 0;
       if (activation_bytes(s_.precision) <= 2) g.type = bf16 ? Precision::bf16 : Precision::fp16;
