@@ -178,6 +178,21 @@ TEST(DeviceLaws, LatentCachesAreWalkedInPairsOnAmpere) {
   EXPECT_GT(time(55, 1024), 1.3 * time(54, 1024));
 }
 
+// RTX cards of Blackwell have a kernel that splits a cache; a user of 100,000 tokens waited 12 ms
+// for a layer of it, as on A100, whose cores walk it alone.
+TEST(DeviceLaws, LatentCachesAreSplitSinceBlackwell) {
+  for (const char* name : {"rtx-pro-6000", "rtx-5090", "gb10"}) {
+    const Device device = load_device(name);
+    const Chip chip = lower(device);
+    for (const Precision type : {Precision::bf16, Precision::fp8}) {
+      const LatentShape s{.batch = 1, .heads = 16, .context = 100000, .cache_type = type};
+      const KernelCost c =
+          latent_decode(chip, load_kernels(kernels_for("trtllm", device)), s, chip.clock);
+      EXPECT_GT((c.dram / c.time).value, 0.2 * chip.bandwidth.value) << name;
+    }
+  }
+}
+
 // XLA splits a number of 32 bits in three of 16 and leaves out the smallest products.
 TEST(DeviceLaws, ATpuMultipliesIn32BitsBySixPassesOf16) {
   for (const std::string& name : preset_names(PresetKind::device)) {

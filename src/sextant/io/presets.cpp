@@ -529,11 +529,14 @@ template struct LoadPreset<LinkPart>;
 template struct LoadPreset<CoreTemplate>;
 
 std::string kernels_for(const std::string& library, const Device& device) {
+  const auto exists = [](const std::string& name) {
+    return bool(find_preset({.kind = PresetKind::kernel, .name = name, .lookup = Lookup::presets}));
+  };
   const std::string variant = library + std::string(kernel_variant(device));
   if (variant == library) return library;
-  return find_preset({.kind = PresetKind::kernel, .name = variant, .lookup = Lookup::presets})
-             ? variant
-             : library;
+  const std::string narrow = variant + "-fp4";
+  if (device.matrix[Precision::fp4].value > 0 && exists(narrow)) return narrow;
+  return exists(variant) ? variant : library;
 }
 std::string collectives_for(const System& system, const Runtime& runtime) {
   const std::string& own = runtime.communication.library;

@@ -94,8 +94,8 @@ inline constexpr LoadPreset<MemoryPart> load_dram{};                ///< a part 
 inline constexpr LoadPreset<LinkPart> load_link{};                  ///< a link,
 inline constexpr LoadPreset<CoreTemplate> load_core{};              ///< a core
 
-/// The preset of a kernel library for a device: that of its kind (kernel_variant()) where there is
-/// one.
+/// The preset of a kernel library for a device: that of its kind (kernel_variant()), and of those
+/// with 4-bit floats ("-fp4"), where there is one.
 std::string kernels_for(const std::string& library, const Device& device);
 /// Those of the collective libraries that a runtime calls on a system, of all messages and of small
 /// all-reduces.
