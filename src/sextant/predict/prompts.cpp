@@ -33,6 +33,13 @@ bool made_narrow(const Problem& p, Precision type) noexcept {
 Precision multiplied_in(const Problem& p, const Strategy& s, Precision weights) noexcept {
   const Activations said = weights == s.precision ? p.model.activations : Activations::usual;
   const WeightFormat& w = p.runtime.weights;
+  const bool mxfp4 = weights == Precision::fp4 && p.model.fp4_block == 32 &&
+                     p.chip.runs[Precision::fp4] == Precision::fp4;
+  if (said == Activations::usual && mxfp4 && w.mxfp4_activations != Activations::usual) {
+    // What is beside such weights in 8 bits (DeepSeek V4) has 8-bit activations anyway.
+    const bool narrow_rest = element_bytes(p.model.rest) == 1;
+    return multiplied_in(weights, narrow_rest ? Activations::fp8 : w.mxfp4_activations, p.chip);
+  }
   if (said != Activations::usual || w.activations == Activations::usual) {
     return multiplied_in(weights, said, p.chip);
   }

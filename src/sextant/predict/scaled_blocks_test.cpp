@@ -240,5 +240,33 @@ TEST(Serving, GeneratedKernelsAreTheSameWhoeverTakesThem) {
   }
 }
 
+// gpt-oss says nothing of activations: on Blackwell TensorRT-LLM and SGLang make them MXFP8, vLLM
+// leaves them at 16 bits; nobody multiplied its experts at the peak of 4-bit floats. NVFP4 is.
+TEST(Serving, EnginesMultiplyMxfp4WithWhatTheyMake) {
+  struct Row {
+    const char* system;
+    const char* runtime;
+    int block;
+    Activations as;
+    const char* model = "gpt-oss-120b";
+  };
+  for (const Row& r : {Row{"dgx-b200", "trtllm", 32, Activations::fp8},
+                       Row{"dgx-b200", "vllm", 32, Activations::fp8, "deepseek-v4-flash"},
+                       Row{"dgx-b200", "sglang", 32, Activations::fp8},
+                       Row{"dgx-b200", "vllm", 32, Activations::wide},
+                       Row{"rtx-pro-6000-node", "vllm", 32, Activations::wide},
+                       Row{"dgx-h100", "trtllm", 32, Activations::wide},
+                       Row{"dgx-b200", "trtllm", 16, Activations::usual}}) {
+    Problem p = test::problem_of(r.system, r.runtime, r.model, Serving{});
+    const Strategy s{.precision = Precision::fp4};
+    p.model.fp4_block = r.block;
+    const auto type = [&] { return multiplied_in(p, s, Precision::fp4); };
+    const Precision engine = type();
+    p.runtime.weights.mxfp4_activations = Activations::usual;
+    p.model.activations = r.as;
+    EXPECT_EQ(engine, type()) << r.system << ", " << r.runtime;
+  }
+}
+
 }  // namespace
 }  // namespace sextant

@@ -253,6 +253,9 @@ struct WeightFormat {
   /// What narrow weights are multiplied with, where their checkpoint does not say: engines may make
   /// activations narrow by themselves.
   Activations activations = Activations::usual;
+  /// The same of 4-bit floats in blocks of 32 (MXFP4), where the chip has 4-bit floats: gpt-oss was
+  /// trained for 16-bit activations. Usual: as `activations`.
+  Activations mxfp4_activations = Activations::usual;
   int activation_block = 0;  ///< values that share a scale of activations so made; 0: rows
   /// Checkpoints' int8 activations are multiplied on chips that have 4-bit floats too.
   bool int8_beside_fp4 = true;
@@ -282,6 +285,10 @@ void describe(V& v, WeightFormat& w) {
     {.help = "what the engine multiplies narrow weights with where their checkpoint does not say: "
              "usual; or int8, where the chip's matrix units take it at no less than the rate of 16 "
              "bits"});
+  v("mxfp4_activations", w.mxfp4_activations,
+    {.help =
+         "the same of 4-bit floats in blocks of 32 where the chip has 4-bit floats: wide, fp8, or "
+         "usual, their own type"});
   v("activation_block", w.activation_block,
     {.help = "values that share a scale of activations so made, by which each sum is scaled; 0: "
              "rows",
