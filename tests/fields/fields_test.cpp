@@ -268,6 +268,8 @@ std::vector<Probe> probes() {
   serve(world_of("m2-ultra-node", "llama.cpp", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int4});
   all.back().roots.push_back("kernel");
+  serve(world_of("dgx-h100", "llama.cpp-2026", "llama3-8b"), {.batch = 1},
+        {.precision = Precision::int8});
   serve(world_of("dgx-h100", "llama.cpp-2026", "gpt-oss-20b"), {.batch = 1},
         {.precision = Precision::fp4});
   // Sums of 11 MB, which engines take into their own hands.
