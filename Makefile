@@ -64,7 +64,7 @@ wheel: ## a wheel for pip, in build/packages, for this machine's Python
 
 # Measurements are other people's, so they are not in the repository.
 intervals: build ## presets/errors anew: how far off predictions are, from CASES=FOLDER and what ships of scenarios it lacks
-	@python3 tools/intervals.py build/sextant $(CASES)/*.csv $(addprefix cases/,h200-single-models.csv h200-single-experts.csv gemm-aiter.csv attention-flash2.csv attention-flash3.csv experts-triton.csv infer-rocm-vllm.csv serving-gpustack.csv serving-rocm-vllm.csv)
+	@python3 tools/intervals.py build/sextant $(CASES)/*.csv $(addprefix cases/,h200-single-models.csv h200-single-experts.csv gemm-aiter.csv attention-flash2.csv attention-flash3.csv experts-triton.csv infer-llamacpp-spark.csv infer-rocm-vllm.csv serving-gpustack.csv serving-rocm-vllm.csv)
 
 accuracy: build ## docs/accuracy.md anew, from the case files in CASES=FOLDER (minutes)
 	@tools/accuracy.py build/sextant "$(CASES)"

@@ -9,8 +9,8 @@
 #include <string>
 #include <tuple>
 
-#include "sextant/predict/layout.hpp"
 #include "sextant/predict/infer.hpp"
+#include "sextant/predict/layout.hpp"
 #include "sextant/predict/nearest.hpp"
 #include "sextant/predict/recompute.hpp"
 
