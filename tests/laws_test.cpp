@@ -148,7 +148,7 @@ void expect_sane(const Question& q, const Estimate& e) {
   }
   EXPECT_TRUE(is_amount(e.model_flops.value) && is_amount(e.hardware_flops.value)) << q.text;
   EXPECT_LE(e.model_flops.value, e.hardware_flops.value * (1 + slack)) << q.text;
-  EXPECT_LE(e.hfu() * (1 - e.masked_share()), 1 + slack) << q.text;
+  EXPECT_LE(e.hfu(), 1 + slack) << q.text;
 }
 
 void expect_sane(const Question& q, const ServingEstimate& e) {

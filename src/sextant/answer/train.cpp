@@ -135,14 +135,17 @@ void say_trained(Answer& a, const Problem& p) {
 
 /// What a causal mask leaves out is counted all the same, as Megatron counts, so that a long
 /// sequence's MFU may come near all of the peak, or above it.
+double masked_share(const Estimate& e) {
+  return e.model_flops.value > 0 ? e.masked_flops / e.model_flops : 0;
+}
+
 void say_masked(Answer& a, const Estimate& e) {
   constexpr double much = 0.2;
-  const double masked = e.masked_share();
+  const double masked = masked_share(e);
   if (masked < much) return;
-  a.say(fmt::format(
-      "of these FLOPs {} are attention's that its mask leaves out: without, MFU {}, HFU {}",
-      format_percent(masked, 0), format_percent((1 - masked) * e.mfu()),
-      format_percent((1 - masked) * e.hfu())));
+  a.say(fmt::format("of these FLOPs {} are attention's that its mask leaves out: without, MFU {}{}",
+                    format_percent(masked, 0), format_percent((1 - masked) * e.mfu()),
+                    e.counts_masked() ? "" : "; HFU is without"));
 }
 
 /// The workload with what follows from it.
@@ -288,7 +291,7 @@ Answer answer_of(TrainResult x) {
   a("power_watts", e.power);
   a("model_flops", e.model_flops);
   a("hardware_flops", e.hardware_flops);
-  a("masked_share", e.masked_share());
+  a("masked_share", masked_share(e));
   a("predict_ahead", p.ahead);
   const Interval sure = say_head(a, x);
   a.show(time);

@@ -81,12 +81,13 @@ Seconds Estimate::forward_backward() const { return step - time[Time::optimizer]
 double Estimate::mfu() const { return step.value > 0 ? model_flops / step / (devices * peak) : 0; }
 
 double Estimate::hfu() const {
-  return step.value > 0 ? hardware_flops / step / (devices * peak) : 0;
+  if (step.value <= 0) return 0;
+  const FlopsPerSecond most = devices * peak;
+  const double whole = hardware_flops / step / most;
+  return counts_masked() ? whole : whole * (1 - masked_flops / model_flops);
 }
 
-double Estimate::masked_share() const {
-  return model_flops.value > 0 ? masked_flops / model_flops : 0;
-}
+bool Estimate::counts_masked() const { return hardware_flops <= step * (devices * peak); }
 
 Estimate evaluate(const Problem& problem, const Strategy& strategy, const Block& block,
                   const Mapping& mapping) noexcept {

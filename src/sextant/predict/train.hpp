@@ -64,10 +64,11 @@ struct Estimate {
   Watts power;           ///< of one device while it computes
   Energy energy;         ///< a step, of a device of the slowest stage
   Seconds forward_backward() const;
-  /// Both count attention whole, as Megatron does: of long sequences they may pass 1.
   double mfu() const;
+  /// Attention counts whole, as for the model; but no chip does more than its peak, so that where
+  /// it would, what the mask leaves out was left out.
   double hfu() const;
-  double masked_share() const;  ///< of the model's FLOPs
+  bool counts_masked() const;
 };
 
 /// How often an operator runs.

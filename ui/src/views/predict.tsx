@@ -142,11 +142,12 @@ export function trainedOf({ training, trained_parameters: some, parameters: all 
 
 const muchMasked = 0.2; // of the model's FLOPs, from which on the program says so
 
-/** Both count what attention's mask leaves out, and of long sequences come near all of the peak. */
-function maskedOf({ masked_share: masked, mfu, hfu }: TrainAnswer): string {
+/** MFU counts what attention's mask leaves out, and of long sequences comes near all of the peak. */
+function maskedOf({ masked_share: masked, mfu, hardware_flops, model_flops }: TrainAnswer): string {
   if (masked < muchMasked) return '';
-  const left = (share: number) => percent(share * (1 - masked));
-  return `; of these FLOPs ${percent(masked, 0)} are attention’s that its mask leaves out: without, MFU ${left(mfu)}, HFU ${left(hfu)}`;
+  // More than the peak cannot have been reached: then the program leaves it out of HFU.
+  const hfu = (mfu * hardware_flops) / model_flops > 1 ? '; HFU is without' : '';
+  return `; of these FLOPs ${percent(masked, 0)} are attention’s that its mask leaves out: without, MFU ${percent(mfu * (1 - masked))}${hfu}`;
 }
 
 /** What it takes of a device, whatever is asked. */
