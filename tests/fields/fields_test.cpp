@@ -270,8 +270,10 @@ std::vector<Probe> probes() {
   all.back().roots.push_back("kernel");
   serve(world_of("dgx-h100", "llama.cpp-2026", "llama3-8b"), {.batch = 1},
         {.precision = Precision::int8});
-  serve(world_of("dgx-h100", "llama.cpp-2026", "gpt-oss-20b"), {.batch = 1},
-        {.precision = Precision::fp4});
+  for (const char* system : {"dgx-h100", "dgx-spark"}) {
+    serve(world_of(system, "llama.cpp-2026", "gpt-oss-20b"), {.batch = 1, .input = 2000},
+          {.precision = Precision::fp4});
+  }
   // Sums of 11 MB, which engines take into their own hands.
   serve(world_of("mi300x-node", "vllm-rocm", "llama3.1-70b"), {.batch = 1, .input = 700},
         {.tp = 8});
