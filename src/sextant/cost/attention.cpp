@@ -28,14 +28,12 @@ struct PromptWork {
   double bytes;
   /// Causal: how far blocks differ in length, of the longest; 0: they do not.
   double spread;
-  double empty = 0;   // blocks that find no queries
-  double before = 0;  // blocks of tokens that the prompt's last one waits for, one after the other
-  double of_token = 0;   // scores of one of those
-  double of_prompt = 0;  // and of the fullest core, had it the prompt alone
-  double prompt_rounds = 0;
-  double streamed = 0;  // bytes of cache that tokens beside a prompt read, beside their scores
-  double dropout;       // vector operations a score
-  Precision type;       // the matrix units run in
+  double empty = 0;        // blocks that find no queries
+  double late_scores = 0;  // of a core whose block of the prompt waits for tokens' blocks,
+  double late_rounds = 0;  // and how many blocks it has
+  double streamed = 0;     // bytes of cache that tokens beside a prompt read, beside their scores
+  double dropout;          // vector operations a score
+  Precision type;          // the matrix units run in
 };
 
 // Scores of the fullest core. Fewer blocks than cores: the longest decides. More: work spreads, but
@@ -48,7 +46,7 @@ double fullest(const Chip& chip, const PrefillKernel& k, const PromptWork& w) {
 
 KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w, Hertz clock) {
   if (chip.roofline > 0) {
-    return on_roofline(chip, Flops(w.whole_flops), Bytes(w.bytes), w.type);
+    return on_roofline(chip, Flops(w.whole_flops), Bytes(w.bytes + w.streamed), w.type);
   }
   const double hz = clock.value;
   const double width = chip.per_clock[w.type].value;
@@ -62,9 +60,9 @@ KernelCost prompt(const Chip& chip, const PrefillKernel& k, const PromptWork& w,
   const double random = 2 * w.dropout / chip.vector_per_clock.value;
   // No core waits while there are blocks: what it does is the mean, and the longest block after it.
   const double shared = w.blocks / chip.cores;
-  const double lane = std::max(fullest(chip, k, w), std::min(w.of_prompt + w.before * w.of_token,
-                                                             w.scores / chip.cores + w.longest));
-  const double rounds = std::max({1.0, shared, std::min(w.prompt_rounds + w.before, shared + 1)});
+  const double lane =
+      std::max(fullest(chip, k, w), std::min(w.late_scores, w.scores / chip.cores + w.longest));
+  const double rounds = std::max({1.0, shared, std::min(w.late_rounds, shared + 1)});
   const double memory = k.traffic * w.bytes / chip.bandwidth.value;
   KernelCost c;
   c.busy[Bound::compute] = Seconds(lane * issue / hz);
@@ -245,12 +243,12 @@ KernelCost attention_mixed(const Chip& chip, const PrefillKernel& kernel, const 
   // leave, the next heads' tokens get a share, and of what those leave again.
   const double own = std::ceil(s.queries / rows);
   const double left = std::max(1.0, chip.cores - w.blocks + 1);
+  double before = 0;
   if (scores < w.longest) {
-    w.before = std::floor(std::log(chip.cores / left) / std::log(1 + own / decoding));
+    before = std::floor(std::log(chip.cores / left) / std::log(1 + own / decoding));
   }
-  w.of_token = scores;
-  w.of_prompt = fullest(chip, kernel, w);
-  w.prompt_rounds = std::max(1.0, w.blocks / chip.cores);
+  w.late_scores = fullest(chip, kernel, w) + before * scores;
+  w.late_rounds = std::max(1.0, w.blocks / chip.cores) + before;
   w.blocks += blocks;
   w.empty = blocks * (own - 1);
   w.scores += blocks * scores;
